@@ -1,0 +1,10 @@
+import { getMessage, listMessages, previewMessage, sendMessage } from './message.ts'
+import { getTemplate, listTemplates } from './template.ts'
+import type { ContractTree } from './procedure.ts'
+
+/** The table of contents: what Waybill promises, in the shape of its tRPC router. */
+export const contracts = {
+  message: { send: sendMessage, preview: previewMessage, get: getMessage, list: listMessages },
+  template: { get: getTemplate, list: listTemplates },
+} satisfies ContractTree
+export type Contracts = typeof contracts

@@ -1,0 +1,38 @@
+import ipaddr from 'ipaddr.js'
+
+/**
+ * The one spelling of an address that is compared: v4-mapped v6 (`::ffff:192.0.2.1`, RFC 4291, 2.5.5.2)
+ * becomes v4, a zone (`%eth0`) is dropped. Undefined when the text is no address.
+ */
+export function normalizeAddress(text: string): string | undefined {
+  const withoutZone = text.replace(/%.*$/, '')
+  if (!isStrictAddress(withoutZone)) return undefined
+  return ipaddr.process(withoutZone).toString()
+}
+
+/**
+ * An entry of the allow-list in canonical spelling: an address, or a CIDR range with its host bits
+ * cleared. A v4-mapped range becomes the v4 range. Undefined when the text is neither.
+ */
+export function normalizeAllowListEntry(text: string): string | undefined {
+  const [address = '', prefixText, ...rest] = text.trim().split('/')
+  if (rest.length > 0 || !isStrictAddress(address)) return undefined
+  if (prefixText === undefined) return normalizeAddress(address)
+  if (!/^\d{1,3}$/.test(prefixText)) return undefined
+  return normalizeRange(ipaddr.parse(address), Number(prefixText))
+}
+
+function normalizeRange(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string | undefined {
+  if (prefix > (address.kind() === 'ipv4' ? 32 : 128)) return undefined
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && prefix >= 96)
+    return normalizeRange(address.toIPv4Address(), prefix - 96)
+  const range = `${address.toString()}/${prefix}`
+  const network =
+    address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(range) : ipaddr.IPv6.networkAddressFromCIDR(range)
+  return `${network.toString()}/${prefix}`
+}
+
+/** Four decimal parts or a plain v6: none of the octal, hex and short spellings that `inet_aton` takes. */
+function isStrictAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
+import { logLevels } from './telemetry.ts'
+
+const secretKeyBytes = 32
+
+/** One key, or several after a rotation: the first encrypts, all of them decrypt. */
+const SecretKeys = z.string().transform((text, context): [Uint8Array, ...Uint8Array[]] => {
+  const [first, ...others] = text.split(',').map((part) => Buffer.from(part.trim(), 'base64'))
+  if (!first || [first, ...others].some((key) => key.length !== secretKeyBytes)) {
+    context.addIssue(
+      'must be 32 bytes in base64 (several, separated by commas, while a key is rotated). Make one with: openssl rand -base64 32',
+    )
+    return z.NEVER
+  }
+  return [first, ...others]
+})
+
+const proxyGroups = ['loopback', 'linklocal', 'uniquelocal']
+
+const TrustedProxies = z.string().transform((text, context): string[] => {
+  const proxies = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  for (const proxy of proxies) {
+    if (proxyGroups.includes(proxy) || ipaddr.isValid(proxy) || ipaddr.isValidCIDR(proxy)) continue
+    context.addIssue(
+      `must list the addresses or CIDR ranges of your proxies, or ${proxyGroups.join(', ')}, separated by commas; "${proxy}" is neither`,
+    )
+  }
+  return proxies
+})
+
+const WebUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+  .transform((url) => url.replace(/\/+$/, ''))
+
+const Environment = z
+  .object({
+    HOST: z.string().default('127.0.0.1'),
+    PORT: z.coerce.number('must be a number').int('must be a whole number').min(0).max(65535).default(3000),
+    DATABASE_URL: z
+      .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL; leave it out for the embedded database' })
+      .optional(),
+    WAYBILL_DATA_DIR: z.string().default('.waybill'),
+    WAYBILL_SECRET_KEY: SecretKeys.optional(),
+    GRAPH_API_URL: WebUrl.default('https://graph.facebook.com'),
+    GRAPH_API_VERSION: z
+      .string()
+      .regex(/^v\d+\.\d+$/, 'must look like v25.0')
+      .default('v25.0'),
+    META_APP_SECRET: z.string().optional(),
+    META_VERIFY_TOKEN: z.string().optional(),
+    TRUST_PROXY: TrustedProxies.default([]),
+    LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+    METRICS_TOKEN: z.string().optional(),
+  })
+  .superRefine((env, context) => {
+    if (env.DATABASE_URL !== undefined && env.WAYBILL_SECRET_KEY === undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['WAYBILL_SECRET_KEY'],
+        message: 'is required with DATABASE_URL: 32 bytes in base64. Make one with: openssl rand -base64 32',
+      })
+  })
+
+/** Where the data is kept: a PostgreSQL server, or PGlite in a folder of ours. */
+export type DatabaseConfig = { kind: 'postgres'; url: string } | { kind: 'pglite'; dataDir: string }
+
+export interface Config {
+  host: string
+  port: number
+  database: DatabaseConfig
+  /** Absent in embedded mode until `readOrCreateSecretKey` has made one in the data folder. */
+  secretKeys: [Uint8Array, ...Uint8Array[]] | undefined
+  graphApi: { url: string; version: string }
+  meta: { appSecret: string | undefined; verifyToken: string | undefined }
+  trustedProxies: string[]
+  logLevel: (typeof logLevels)[number]
+  metricsToken: string | undefined
+}
+
+export class ConfigError extends Error {
+  /** One line per variable that is wrong; the variable's value is never repeated. */
+  constructor(lines: string[]) {
+    super(lines.join('\n'))
+    this.name = 'ConfigError'
+  }
+}
+
+/** Reads the environment, once. Throws a `ConfigError` that names every variable that is wrong. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  // A variable set to nothing, as compose files do, counts as absent.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const parsed = Environment.safeParse(given)
+  if (!parsed.success)
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
+  const env = parsed.data
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    database:
+      env.DATABASE_URL === undefined
+        ? { kind: 'pglite', dataDir: path.resolve(env.WAYBILL_DATA_DIR) }
+        : { kind: 'postgres', url: env.DATABASE_URL },
+    secretKeys: env.WAYBILL_SECRET_KEY,
+    graphApi: { url: env.GRAPH_API_URL, version: env.GRAPH_API_VERSION },
+    meta: { appSecret: env.META_APP_SECRET, verifyToken: env.META_VERIFY_TOKEN },
+    trustedProxies: env.TRUST_PROXY,
+    logLevel: env.LOG_LEVEL,
+    metricsToken: env.METRICS_TOKEN,
+  }
+}
+
+/** Embedded mode keeps its key beside its data, readable by its owner only. */
+export function readOrCreateSecretKey(dataDir: string): [Uint8Array, ...Uint8Array[]] {
+  const file = path.join(dataDir, 'secret.key')
+  if (!existsSync(file)) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    writeFileSync(file, randomBytes(secretKeyBytes).toString('base64') + '\n', { mode: 0o600, flag: 'wx' })
+  }
+  const keys = SecretKeys.safeParse(readFileSync(file, 'utf8'))
+  if (!keys.success)
+    throw new ConfigError([
+      `${file}: must hold 32 bytes in base64. Restore it from a backup: without it, stored access tokens cannot be read`,
+    ])
+  return keys.data
+}

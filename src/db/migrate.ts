@@ -1,0 +1,44 @@
+import { sql, type Kysely } from 'kysely'
+import { Migrator, type Migration } from 'kysely/migration'
+import * as send from './migrations/0001-send.ts'
+import type { Database } from './schema.ts'
+
+/** Forward only, in this order; a migration that has been released is never edited. */
+const migrations: Record<string, Migration> = {
+  '0001-send': send,
+}
+
+/** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */
+const advisoryLock = 9_292_455
+
+/**
+ * Brings the schema up to date and returns the names of what was applied. Of several processes that
+ * start together one migrates while the others wait, also for the migration table itself, which
+ * Kysely's own lock does not cover.
+ */
+export async function migrate(db: Kysely<Database>): Promise<string[]> {
+  return db.connection().execute(async (connection) => {
+    await sql`select pg_advisory_lock(${advisoryLock})`.execute(connection)
+    try {
+      const { error, results } = await createMigrator(connection).migrateToLatest()
+      if (error) throw error
+      return (results ?? []).map((result) => result.migrationName)
+    } finally {
+      await sql`select pg_advisory_unlock(${advisoryLock})`.execute(connection)
+    }
+  })
+}
+
+export async function listPendingMigrations(db: Kysely<Database>): Promise<string[]> {
+  const all = await createMigrator(db).getMigrations()
+  return all.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name)
+}
+
+function createMigrator(db: Kysely<Database>): Migrator {
+  return new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(migrations) },
+    migrationTableName: 'waybill_migrations',
+    migrationLockTableName: 'waybill_migrations_lock',
+  })
+}

@@ -1,0 +1,112 @@
+import type { ColumnType, Generated } from 'kysely'
+import type { MessageStatus } from '../../contracts/message.ts'
+
+/** JSON goes in as text and comes out parsed: `pg` would take an array for a PostgreSQL array. */
+type Json<T> = ColumnType<T, string, string>
+
+export interface AccountsTable {
+  id: string
+  name: string
+  api_enabled: Generated<boolean>
+  rate_limit_per_minute: Generated<number>
+  /** Addresses and CIDR ranges in canonical spelling. Empty: every address may call. */
+  allow_list: Generated<string[]>
+  created_at: Generated<Date>
+}
+
+/** One key per account (spec, API key). Only its SHA-256 is kept. */
+export interface ApiKeysTable {
+  account_id: string
+  key_hash: Uint8Array
+  /** The first characters, enough to tell keys apart. */
+  start: string
+  created_at: Generated<Date>
+}
+
+/** Requests spent in the running minute. Unlogged: after a crash every account starts a new minute. */
+export interface RateLimitsTable {
+  account_id: string
+  window_started_at: Date
+  used: number
+}
+
+export interface WhatsAppAccountsTable {
+  id: string
+  account_id: string
+  phone_number_id: string
+  waba_id: string
+  access_token_encrypted: string
+  app_secret_encrypted: string | null
+  is_default: boolean
+  active: Generated<boolean>
+  inactive_reason: string | null
+  created_at: Generated<Date>
+}
+
+/** A component as the Graph API lists it; only what we read is named, the rest is kept. */
+export interface StoredComponent {
+  type: string
+  format?: string
+  text?: string
+  buttons?: { type: string; text?: string; url?: string; [key: string]: unknown }[]
+  example?: {
+    body_text?: string[][]
+    body_text_named_params?: { param_name: string; example: string }[]
+    [key: string]: unknown
+  }
+  [key: string]: unknown
+}
+
+/** Identity is (WABA, name, language): reference, section 3.1. */
+export interface TemplatesTable {
+  account_id: string
+  waba_id: string
+  name: string
+  language: string
+  /** WhatsApp's template id, kept as text: it can exceed 2^53. */
+  whatsapp_template_id: string
+  status: string
+  category: string | null
+  parameter_format: string
+  components: Json<StoredComponent[]>
+  quality_score: string | null
+  rejected_reason: string | null
+  synced_at: Date
+}
+
+export interface MessagesTable {
+  account_id: string
+  id: string
+  whatsapp_account_id: string
+  status: MessageStatus
+  to_number: string
+  template_name: string
+  template_language: string
+  external_id: string | null
+  wa_message_id: string | null
+  created_at: Date
+  sent_at: Date | null
+  delivered_at: Date | null
+  read_at: Date | null
+  failed_at: Date | null
+  error_code: string | null
+  error_message: string | null
+}
+
+export interface IdempotencyKeysTable {
+  account_id: string
+  key: string
+  request_hash: Uint8Array
+  message_id: string
+  created_at: Generated<Date>
+}
+
+export interface Database {
+  accounts: AccountsTable
+  api_keys: ApiKeysTable
+  rate_limits: RateLimitsTable
+  whatsapp_accounts: WhatsAppAccountsTable
+  templates: TemplatesTable
+  messages: MessagesTable
+  idempotency_keys: IdempotencyKeysTable
+}

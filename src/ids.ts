@@ -1,0 +1,33 @@
+/** Crockford's base32, lower case: no i, l, o or u, and its order is the order of the bits. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+export type IdPrefix = 'acc' | 'wa' | 'msg' | 'evt' | 'ep' | 'dlv' | 'req'
+
+/**
+ * `<prefix>_` and a UUIDv7 (RFC 9562, 5.7) in 26 characters of base32, so that ids sort by time.
+ * `random` must hold at least 10 bytes.
+ */
+export function encodeId(prefix: IdPrefix, milliseconds: number, random: Uint8Array): string {
+  const uuid =
+    (BigInt(milliseconds) << 80n) |
+    (0x7n << 76n) |
+    (BigInt((((random[0] ?? 0) << 8) | (random[1] ?? 0)) & 0xfff) << 64n) |
+    (0b10n << 62n) |
+    (bytesToBigInt(random.subarray(2, 10)) & 0x3fff_ffff_ffff_ffffn)
+  return `${prefix}_${base32(uuid)}`
+}
+
+/** The smallest id that any row recorded at `time` or later can have. */
+export function firstIdAt(prefix: IdPrefix, time: Date): string {
+  return `${prefix}_${base32(BigInt(Math.max(0, time.getTime())) << 80n)}`
+}
+
+function bytesToBigInt(bytes: Uint8Array): bigint {
+  return bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
+}
+
+function base32(value: bigint): string {
+  let text = ''
+  for (let shift = 125n; shift >= 0n; shift -= 5n) text += alphabet[Number((value >> shift) & 31n)]
+  return text
+}

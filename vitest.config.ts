@@ -1,0 +1,34 @@
+import { defineConfig } from 'vitest/config'
+
+/**
+ * The whole suite runs twice, on each database that Waybill runs on; what never opens one runs once.
+ * The fault tests kill processes and take their time: `npm run test:faults`.
+ */
+const databaseFree = ['test/contracts/**', 'test/whatsapp/**']
+
+export default defineConfig({
+  test: {
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'pglite',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/faults/**'],
+          globalSetup: 'test/support/pglite.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/faults/**', 'test/browser/**', ...databaseFree],
+          globalSetup: 'test/support/postgres.ts',
+        },
+      },
+    ],
+  },
+})
