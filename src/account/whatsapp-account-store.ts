@@ -1,0 +1,108 @@
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Database, WhatsAppAccountsTable } from '../db/schema.ts'
+
+export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
+
+/** Changes to the WhatsApp accounts of one account come one after another: one of them is the default. */
+export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {
+  const row = await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().executeTakeFirst()
+  return row !== undefined
+}
+
+export async function insertWhatsAppAccount(
+  db: Kysely<Database>,
+  row: Insertable<WhatsAppAccountsTable>,
+): Promise<void> {
+  await db.insertInto('whatsapp_accounts').values(row).execute()
+}
+
+/** Ids sort by time, so the oldest comes first. */
+export function findWhatsAppAccounts(db: Kysely<Database>, accountId: string): Promise<WhatsAppAccountRow[]> {
+  return db.selectFrom('whatsapp_accounts').selectAll().where('account_id', '=', accountId).orderBy('id').execute()
+}
+
+/** Reads all accounts: for operators only. */
+export function findAllWhatsAppAccounts(db: Kysely<Database>): Promise<WhatsAppAccountRow[]> {
+  return db.selectFrom('whatsapp_accounts').selectAll().orderBy('id').execute()
+}
+
+/** Reads all accounts: an operator names a WhatsApp account without saying whose it is. */
+export async function findOwner(db: Kysely<Database>, whatsAppAccountId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('whatsapp_accounts')
+    .select('account_id')
+    .where('id', '=', whatsAppAccountId)
+    .executeTakeFirst()
+  return row?.account_id
+}
+
+/** Reads all accounts: a phone number belongs to one of them at most. */
+export function findByPhoneNumberId(
+  db: Kysely<Database>,
+  phoneNumberId: string,
+): Promise<{ id: string; account_id: string } | undefined> {
+  return db
+    .selectFrom('whatsapp_accounts')
+    .select(['id', 'account_id'])
+    .where('phone_number_id', '=', phoneNumberId)
+    .executeTakeFirst()
+}
+
+export interface WhatsAppAccountChanges {
+  active?: boolean
+  inactive_reason?: string | null
+  is_default?: boolean
+  access_token_encrypted?: string
+  app_secret_encrypted?: string | null
+}
+
+export function changeWhatsAppAccount(
+  db: Kysely<Database>,
+  accountId: string,
+  id: string,
+  changes: WhatsAppAccountChanges,
+): Promise<WhatsAppAccountRow | undefined> {
+  return db
+    .updateTable('whatsapp_accounts')
+    .set(changes)
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export async function clearDefault(db: Kysely<Database>, accountId: string): Promise<void> {
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ is_default: false })
+    .where('account_id', '=', accountId)
+    .where('is_default', '=', true)
+    .execute()
+}
+
+export async function deleteWhatsAppAccount(db: Kysely<Database>, accountId: string, id: string): Promise<void> {
+  await db.deleteFrom('whatsapp_accounts').where('account_id', '=', accountId).where('id', '=', id).execute()
+}
+
+/** The templates of a WABA that the account no longer sends from. */
+export async function deleteTemplates(db: Kysely<Database>, accountId: string, wabaId: string): Promise<void> {
+  await db.deleteFrom('templates').where('account_id', '=', accountId).where('waba_id', '=', wabaId).execute()
+}
+
+/** Whether it was still what the caller read: a secret that changed in between is not overwritten. */
+export async function replaceSecret(
+  db: Kysely<Database>,
+  row: { account_id: string; id: string },
+  column: 'access_token_encrypted' | 'app_secret_encrypted',
+  { from, to }: { from: string; to: string },
+): Promise<boolean> {
+  const changed = await db
+    .updateTable('whatsapp_accounts')
+    .set({ [column]: to })
+    .where('account_id', '=', row.account_id)
+    .where('id', '=', row.id)
+    .where(column, '=', from)
+    .returning('id')
+    .executeTakeFirst()
+  return changed !== undefined
+}

@@ -1,0 +1,42 @@
+import { OperatorError } from './operator-error.ts'
+import type { WhatsAppAccountRow } from './whatsapp-account-store.ts'
+
+/** A WhatsApp account as its operator sees it; its secrets stay where they are. */
+export interface WhatsAppAccount {
+  whatsAppAccountId: string
+  phoneNumberId: string
+  wabaId: string
+  isDefault: boolean
+  active: boolean
+  /** Why it is not active; absent when it is. */
+  reason?: string
+  hasAppSecret: boolean
+  createdAt: string
+}
+
+export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
+  return {
+    whatsAppAccountId: row.id,
+    phoneNumberId: row.phone_number_id,
+    wabaId: row.waba_id,
+    isDefault: row.is_default,
+    active: row.active,
+    ...(!row.active && row.inactive_reason !== null && { reason: row.inactive_reason }),
+    hasAppSecret: row.app_secret_encrypted !== null,
+    createdAt: row.created_at.toISOString(),
+  }
+}
+
+export function noSuchWhatsAppAccount(whatsAppAccountId: string): OperatorError {
+  return new OperatorError(
+    `There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}. Those of an account are listed by: waybill whatsapp list <account>`,
+  )
+}
+
+export function requireWhatsAppAccount(
+  row: WhatsAppAccountRow | undefined,
+  whatsAppAccountId: string,
+): WhatsAppAccountRow {
+  if (!row) throw noSuchWhatsAppAccount(whatsAppAccountId)
+  return row
+}

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { activateWhatsAppAccount } from '../../src/account/activate-whatsapp-account.ts'
+import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
+import { createAccount } from '../../src/account/create-account.ts'
+import { deactivateWhatsAppAccount } from '../../src/account/deactivate-whatsapp-account.ts'
+import { listWhatsAppAccounts } from '../../src/account/list-whatsapp-accounts.ts'
+import { markUnusable } from '../../src/account/mark-unusable.ts'
+import { removeWhatsAppAccount } from '../../src/account/remove-whatsapp-account.ts'
+import { accessTokenPurpose, appSecretPurpose } from '../../src/account/secret-purposes.ts'
+import { setDefaultWhatsAppAccount } from '../../src/account/set-default-whatsapp-account.ts'
+import type { Deps } from '../../src/deps.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDeps, nextPhoneNumberId } from './deps.ts'
+
+let database: TestDatabase
+let deps: Deps
+let accountId: string
+beforeAll(async () => {
+  database = await openTestDatabase()
+  deps = createTestDeps(database)
+})
+beforeEach(async () => {
+  accountId = (await createAccount(deps, { name: 'WhatsApp' })).accountId
+})
+afterAll(() => database.close())
+
+async function add(more: Partial<NewWhatsAppAccount> = {}): Promise<string> {
+  const input = { phoneNumberId: nextPhoneNumberId(), wabaId: '200001', accessToken: 'EAAsecret', ...more }
+  return (await addWhatsAppAccount(deps, accountId, input)).whatsAppAccountId
+}
+
+async function defaults(): Promise<string[]> {
+  const list = await listWhatsAppAccounts(deps, accountId)
+  return list.filter((item) => item.isDefault).map((item) => item.whatsAppAccountId)
+}
+
+test('token and app secret are kept encrypted, bound to their row, and not listed', async () => {
+  const id = await add({ accessToken: 'EAAtoken', appSecret: 'app-secret' })
+
+  const row = await deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  expect(JSON.stringify(row)).not.toMatch(/EAAtoken|app-secret/)
+  expect(deps.secrets.decrypt(row.access_token_encrypted, accessTokenPurpose(id))).toBe('EAAtoken')
+  expect(deps.secrets.decrypt(row.app_secret_encrypted ?? '', appSecretPurpose(id))).toBe('app-secret')
+  expect(() => deps.secrets.decrypt(row.access_token_encrypted, accessTokenPurpose('wa_other'))).toThrow('authenticate')
+  expect(await listWhatsAppAccounts(deps, accountId)).toEqual([
+    {
+      whatsAppAccountId: id,
+      phoneNumberId: row.phone_number_id,
+      wabaId: '200001',
+      isDefault: true,
+      active: true,
+      hasAppSecret: true,
+      createdAt: expect.any(String),
+    },
+  ])
+})
+
+test('the first WhatsApp account is the default, a later one when asked', async () => {
+  const first = await add()
+  await add()
+  expect(await defaults()).toEqual([first])
+
+  const third = await add({ makeDefault: true })
+
+  expect(await defaults()).toEqual([third])
+})
+
+test('of WhatsApp accounts added at the same time one is the default', async () => {
+  await Promise.all([add({ makeDefault: true }), add(), add({ makeDefault: true }), add()])
+
+  expect(await defaults()).toHaveLength(1)
+})
+
+test('a phone number is added once, whoever has it', async () => {
+  const phoneNumberId = nextPhoneNumberId()
+  const id = await add({ phoneNumberId })
+  const other = await createAccount(deps, { name: 'Other' })
+
+  const again = addWhatsAppAccount(deps, other.accountId, { phoneNumberId, wabaId: '200001', accessToken: 'EAA' })
+
+  await expect(again).rejects.toThrow(`is WhatsApp account ${id} of account ${accountId} already`)
+})
+
+test.each([
+  { phoneNumberId: '+34600111222', says: 'phone number id' },
+  { wabaId: 'my-waba', says: 'WABA id' },
+  { wabaId: '1/../2', says: 'WABA id' },
+  { accessToken: '', says: 'access token' },
+  { accessToken: 'EAA secret', says: 'access token' },
+  { appSecret: 'se\ncret', says: 'app secret' },
+])('$says is checked and a secret is not repeated: %o', async ({ says, ...input }) => {
+  const error = await add(input).catch(String)
+
+  expect(error).toContain(says)
+  expect(error).not.toContain('EAA secret')
+  expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
+})
+
+test('a WhatsApp account that cannot be used says why until it is activated again', async () => {
+  const id = await add()
+
+  await markUnusable(deps, accountId, id, 'token expired (190)')
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: false, reason: 'token expired (190)' }])
+
+  expect(await activateWhatsAppAccount(deps, accountId, id)).not.toHaveProperty('reason')
+  expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
+})
+
+test('an account marks only WhatsApp accounts of its own', async () => {
+  const id = await add()
+
+  await markUnusable(deps, 'acc_other', id, 'not yours')
+  await expect(deactivateWhatsAppAccount(deps, 'acc_other', id)).rejects.toThrow('There is no WhatsApp account')
+
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])
+})
+
+test('setting another default moves it; an unknown one changes nothing', async () => {
+  const first = await add()
+  const second = await add()
+
+  await expect(setDefaultWhatsAppAccount(deps, accountId, 'wa_none')).rejects.toThrow('"wa_none"')
+  expect(await defaults()).toEqual([first])
+
+  await setDefaultWhatsAppAccount(deps, accountId, second)
+  expect(await defaults()).toEqual([second])
+})
+
+test('the default is not removed while there are others, since nobody said which is next', async () => {
+  const first = await add()
+  const second = await add()
+
+  await expect(removeWhatsAppAccount(deps, accountId, first)).rejects.toThrow(`waybill whatsapp set-default ${second}`)
+
+  await setDefaultWhatsAppAccount(deps, accountId, second)
+  await removeWhatsAppAccount(deps, accountId, first)
+  await removeWhatsAppAccount(deps, accountId, second)
+  expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
+})
