@@ -1,0 +1,149 @@
+import type { SendRefusal } from './whatsapp.ts'
+
+/** What an upstream error code means for the send that met it. */
+export interface Rule {
+  /** What the caller gets. */
+  answer: SendRefusal
+  /** Seconds after which the same send has a chance. */
+  retryAfterSeconds?: number
+  /** The WhatsApp account cannot send until its owner acts. */
+  accountUnusable?: true
+  /** What we believe of the template is out of date: its new status, or `resync` to go and see. */
+  template?: 'PAUSED' | 'DISABLED' | 'resync'
+  /** WhatsApp declined for a passing reason: a second try within the request is safe and has a chance. */
+  retryAtOnce?: true
+}
+
+/** An error that WhatsApp answered with; `unknown` where even that leaves open whether it sent. */
+export type Verdict = ({ kind: 'refused' } & Rule) | { kind: 'unknown' }
+
+const rejected: Rule = { answer: 'MESSAGE_REJECTED' }
+/** We check values and count before a send: if WhatsApp sees it otherwise, our copy of the template is old. */
+const templateChanged: Rule = { answer: 'MESSAGE_REJECTED', template: 'resync' }
+/** The owner must act, and may do so at WhatsApp's side alone: the account stays in use here. */
+const notReady: Rule = { answer: 'NO_ACTIVE_ACCOUNT' }
+const unusable: Rule = { answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: true }
+
+const minute = 60
+const hour = 60 * minute
+
+function throttled(retryAfterSeconds: number): Rule {
+  return { answer: 'WHATSAPP_THROTTLED', retryAfterSeconds }
+}
+
+function unavailable(retryAfterSeconds: number): Rule {
+  return { answer: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }
+}
+
+/** Every code that can concern a template send (reference, section 2.2). */
+export const rules: Readonly<Record<number, Rule>> = {
+  // Token and permissions. Code 3 comes with HTTP 500 and is no server fault.
+  0: unusable,
+  3: unusable,
+  10: unusable,
+  104: unusable,
+  190: unusable,
+  200: unusable, // and 201 to 299, see ruleOf
+  131005: unusable,
+
+  // Account locked or restricted for policy.
+  368: unusable,
+  131031: unusable,
+
+  // Number, registration, billing.
+  33: notReady,
+  803: notReady,
+  131037: notReady,
+  131042: notReady,
+  131045: notReady,
+  133010: notReady,
+
+  // Throttles. Calls are counted by the hour, and every early call counts again.
+  4: throttled(5 * minute),
+  613: throttled(minute),
+  80007: throttled(5 * minute),
+  // Messages per second of the number.
+  130429: throttled(2),
+  // One message per six seconds to one recipient (reference, section 5).
+  131056: throttled(6),
+  // Lifted by WhatsApp when quality recovers; an early retry makes it worse.
+  131048: throttled(hour),
+  131064: throttled(hour),
+  132069: throttled(hour),
+
+  // Their side. Unknown errors (1, 131000) wait for the caller: they may be ours as well.
+  1: unavailable(5),
+  2: { ...unavailable(5), retryAtOnce: true },
+  131000: unavailable(5),
+  131016: { ...unavailable(10), retryAtOnce: true },
+  133004: { ...unavailable(10), retryAtOnce: true },
+  // Throughput upgrade: about a minute.
+  131057: unavailable(minute),
+  2494100: unavailable(5 * minute),
+  134101: unavailable(10 * minute),
+  134102: unavailable(minute),
+
+  // The template.
+  132000: templateChanged,
+  132001: { answer: 'TEMPLATE_NOT_FOUND', template: 'resync' },
+  132005: rejected,
+  132007: rejected,
+  132012: templateChanged,
+  132015: { answer: 'TEMPLATE_NOT_FOUND', template: 'PAUSED' },
+  132016: { answer: 'TEMPLATE_NOT_FOUND', template: 'DISABLED' },
+  132018: templateChanged,
+  132068: rejected,
+
+  // The request. 131008 is a missing parameter or an empty value; we send neither for the template we know.
+  100: rejected, // with subcode 33: notReady, see ruleOf
+  131008: templateChanged,
+  131009: rejected,
+  131051: rejected,
+  131053: rejected,
+  134011: rejected,
+  135000: rejected,
+
+  // The recipient. WhatsApp decided not to deliver to them, and would decide so again.
+  130403: rejected,
+  130472: rejected,
+  130497: rejected,
+  131021: rejected,
+  131026: rejected,
+  131030: rejected,
+  131047: rejected,
+  131049: rejected,
+  131050: rejected,
+  131062: rejected,
+  137000: rejected,
+
+  // Marketing on the wrong API, or not marketing on that one.
+  131055: rejected,
+  131063: rejected,
+  134100: rejected,
+}
+
+/** Branches on the code alone, as Meta asks; the HTTP status only speaks for codes we do not know. */
+export function classify(
+  error: { code: number; error_subcode?: number | undefined; is_transient?: boolean | undefined },
+  httpStatus: number,
+): Verdict {
+  const rule = ruleOf(error.code, error.error_subcode)
+  if (rule) return { kind: 'refused', ...rule }
+  if (httpStatus >= 500 || httpStatus < 400) return { kind: 'unknown' }
+  return { kind: 'refused', ...fallback(httpStatus, error.is_transient ?? false) }
+}
+
+function ruleOf(code: number, subcode: number | undefined): Rule | undefined {
+  // "Object with ID … does not exist, cannot be loaded due to missing permissions": the number's id is wrong.
+  if (code === 100 && subcode === 33) return notReady
+  // Permission codes are a range (reference, section 2.2).
+  if (code > 200 && code <= 299) return rules[200]
+  return rules[code]
+}
+
+function fallback(httpStatus: number, isTransient: boolean): Rule {
+  if (httpStatus === 429) return throttled(minute)
+  if (httpStatus === 401) return unusable
+  if (httpStatus === 403) return notReady
+  return isTransient ? unavailable(5) : rejected
+}
