@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import type { Answer } from './answer.ts'
+
+/** An error as the Graph API answers with it: reference, sections 2.1 to 2.3. */
+export interface GraphFailure {
+  status: number
+  code: number
+  title: string
+  details?: string
+  type?: 'OAuthException' | 'GraphMethodException'
+  subcode?: number
+  isTransient?: true
+}
+
+/**
+ * The errors of the magic recipients. Written from the reference by itself and not shared with the
+ * client's table, so that each can prove the other wrong.
+ */
+export const failures = {
+  1: { status: 400, title: 'API Unknown' },
+  2: { status: 503, title: 'API Service', isTransient: true },
+  3: { status: 500, title: 'API Method' },
+  4: { status: 400, title: 'API Too Many Calls' },
+  10: { status: 403, title: 'Permission Denied' },
+  33: { status: 400, title: 'Parameter value is not valid', details: 'The business phone number has been deleted.' },
+  100: { status: 400, title: 'Invalid parameter', details: 'The request has an unsupported parameter.' },
+  190: { status: 401, title: 'Access token has expired' },
+  200: { status: 403, title: 'API Permission' },
+  368: { status: 403, title: 'Temporarily blocked for policies violations' },
+  80007: {
+    status: 400,
+    title: 'Rate limit issues',
+    details: 'The WhatsApp Business Account has reached its rate limit.',
+  },
+  130429: { status: 400, title: 'Rate limit hit', details: 'Cloud API message throughput has been reached.' },
+  130472: { status: 400, title: "User's number is part of an experiment" },
+  130497: { status: 403, title: 'Business account is restricted from messaging users in this country.' },
+  131000: { status: 500, title: 'Something went wrong', details: 'Message failed to send due to an unknown error.' },
+  131005: { status: 403, title: 'Access denied' },
+  131016: { status: 500, title: 'Service unavailable', details: 'A service is temporarily unavailable.' },
+  131026: { status: 400, title: 'Message Undeliverable', details: 'Message Undeliverable.' },
+  131030: {
+    status: 400,
+    title: 'Recipient phone number not in allowed list',
+    details: 'Recipient phone number not in allowed list: Add recipient phone number to recipient list and try again.',
+    subcode: 2494010,
+  },
+  131031: { status: 403, title: 'Business Account locked', details: 'The account has been locked.' },
+  131037: { status: 400, title: 'WhatsApp provided number needs display name approval before message can be sent.' },
+  131042: {
+    status: 400,
+    title: 'Business eligibility payment issue',
+    details: 'There was one or more errors related to your payment method.',
+  },
+  131045: { status: 500, title: 'Incorrect certificate' },
+  131048: { status: 400, title: 'Spam rate limit hit', details: 'Too many messages from this number were blocked.' },
+  131049: {
+    status: 400,
+    title: 'This message was not delivered to maintain healthy ecosystem engagement.',
+  },
+  131050: { status: 400, title: 'User has stopped receiving marketing messages from this business' },
+  131056: {
+    status: 400,
+    title: '(Business Account, Consumer Account) pair rate limit hit',
+    details: 'too many messages to the same number in a short time',
+  },
+  131057: { status: 500, title: 'Account in maintenance mode' },
+  132001: { status: 404, title: 'Template name does not exist in the translation' },
+  132007: { status: 400, title: 'Template format character policy violated' },
+  132015: { status: 400, title: 'Template is Paused', details: 'The template is paused for low quality.' },
+  132016: { status: 400, title: 'Template is Disabled', details: 'The template has been disabled for low quality.' },
+  133004: { status: 503, title: 'Server Temporarily Unavailable' },
+  133010: { status: 400, title: 'Phone number not registered' },
+} as const satisfies Record<number, Omit<GraphFailure, 'code'>>
+
+export function fail(failure: GraphFailure): Answer {
+  return { kind: 'json', status: failure.status, body: { error: toErrorBody(failure) } }
+}
+
+/** A failure of the table above, its details replaced where a request makes them more exact. */
+export function failWith(code: keyof typeof failures, details?: string): Answer {
+  return fail({ code, ...failures[code], ...(details === undefined ? {} : { details }) })
+}
+
+function toErrorBody({ code, title, details, type = 'OAuthException', subcode, isTransient }: GraphFailure) {
+  return {
+    message: `(#${code}) ${title}`,
+    type,
+    code,
+    ...(details === undefined ? {} : { error_data: { messaging_product: 'whatsapp', details } }),
+    ...(subcode === undefined ? {} : { error_subcode: subcode }),
+    ...(isTransient === undefined ? {} : { is_transient: isTransient }),
+    fbtrace_id: `A${randomBytes(16).toString('base64url')}`,
+  }
+}
+
+/** Plain Graph errors carry no `(#code)` in their text. */
+function failPlainly(status: number, error: object): Answer {
+  return {
+    kind: 'json',
+    status,
+    body: { error: { ...error, fbtrace_id: `A${randomBytes(16).toString('base64url')}` } },
+  }
+}
+
+export function refuseToken(): Answer {
+  return failPlainly(401, {
+    message: 'Invalid OAuth access token - Cannot parse access token',
+    type: 'OAuthException',
+    code: 190,
+  })
+}
+
+/** The same for an id that does not exist and one that the token may not see, as Graph has it. */
+export function unknownObject(method: string, id: string): Answer {
+  return failPlainly(400, {
+    message: `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api`,
+    type: 'GraphMethodException',
+    code: 100,
+    error_subcode: 33,
+  })
+}
+
+export function unknownPath(path: string): Answer {
+  return failPlainly(404, {
+    message: `(#803) Some of the aliases you requested do not exist: ${path}`,
+    type: 'GraphMethodException',
+    code: 803,
+  })
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer } from './answer.ts'
+import type { ReceivedRequest } from './state.ts'
+
+export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  const [, version, path = '/'] = /^(?:\/(v\d+\.\d+))?(\/.*)$/.exec(url.pathname) ?? []
+  return {
+    method: request.method ?? 'GET',
+    path,
+    ...(version === undefined ? {} : { version }),
+    query: url.searchParams,
+    headers: request.headers,
+    body: parse(await readText(request)),
+  }
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export function respond(response: ServerResponse, answer: Answer): void {
+  switch (answer.kind) {
+    case 'json':
+      return write(response, answer.status, 'application/json; charset=UTF-8', JSON.stringify(answer.body))
+    case 'text':
+      return write(response, answer.status, answer.contentType, answer.text, answer.headers)
+    case 'cut-off':
+      return cutOff(response, answer.status, JSON.stringify(answer.body))
+    case 'drop':
+      response.destroy()
+      return
+    case 'silence':
+      return
+    case 'late':
+      return respondLater(response, answer)
+  }
+}
+
+function write(response: ServerResponse, status: number, type: string, text: string, headers = {}): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text), ...headers }).end(text)
+}
+
+function cutOff(response: ServerResponse, status: number, text: string): void {
+  const bytes = Buffer.from(text)
+  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', 'content-length': bytes.length })
+  response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
+}
+
+/** A client that leaves, or a simulator that stops, takes the answer's timer with it. */
+function respondLater(response: ServerResponse, { delayMs, answer }: Extract<Answer, { kind: 'late' }>): void {
+  const timer = setTimeout(() => respond(response, answer), delayMs)
+  response.once('close', () => clearTimeout(timer))
+}

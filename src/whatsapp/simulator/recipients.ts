@@ -1,0 +1,113 @@
+import type { Answer } from './answer.ts'
+import type { failures } from './errors.ts'
+
+/** A recipient whose number decides what becomes of a send. */
+export interface MagicRecipient {
+  /** Digits only, as the public API takes it. */
+  to: string
+  /** What happens, in one sentence, for the README and the command line. */
+  does: string
+  behaviour: Behaviour
+}
+
+export type Behaviour =
+  /** One of the Graph API's errors. */
+  | { kind: 'fail'; code: keyof typeof failures }
+  | { kind: 'answer'; answer: Answer }
+  /** Accepted after so many milliseconds. */
+  | { kind: 'accept'; delayMs?: number; messageStatus?: 'held_for_quality_assessment' }
+
+/** Area code 555 belongs to nobody: `1555`, then the error code in seven digits. */
+function refusal(code: keyof typeof failures, does: string): MagicRecipient {
+  return {
+    to: `1555${String(code).padStart(7, '0')}`,
+    does: `${does} (${code})`,
+    behaviour: { kind: 'fail', code },
+  }
+}
+
+function answering(to: string, does: string, answer: Answer): MagicRecipient {
+  return { to, does, behaviour: { kind: 'answer', answer } }
+}
+
+const badGateway = '<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>'
+
+export const magicRecipients: readonly MagicRecipient[] = [
+  refusal(131026, 'Undeliverable: the number is not on WhatsApp'),
+  refusal(131049, 'Withheld by WhatsApp for a healthy ecosystem'),
+  refusal(131050, 'The user has stopped marketing messages of this business'),
+  refusal(130472, 'The user is part of an experiment'),
+  refusal(130497, 'The business may not message users in this country'),
+  refusal(131030, 'A test number may not message this recipient'),
+  refusal(100, 'Invalid parameter'),
+  refusal(132007, 'The content breaks a policy'),
+  refusal(132001, 'The template does not exist; Waybill asks for the list of templates again'),
+  refusal(132015, 'The template is paused; Waybill believes it until the next sync'),
+  refusal(132016, 'The template is disabled; Waybill believes it until the next sync'),
+  refusal(131056, 'Throttled: too many messages to this recipient'),
+  refusal(130429, 'Throttled: too many messages per second'),
+  refusal(131048, 'Throttled: too many recipients reported spam'),
+  refusal(80007, 'Throttled: too many calls of this WhatsApp Business Account'),
+  refusal(4, 'Throttled: too many calls of this app'),
+  refusal(190, 'The access token is refused; the WhatsApp account becomes inactive'),
+  refusal(10, 'The token lacks a permission; the WhatsApp account becomes inactive'),
+  refusal(368, 'The account is blocked for a policy violation; the WhatsApp account becomes inactive'),
+  refusal(131031, 'The account is locked; the WhatsApp account becomes inactive'),
+  refusal(131042, 'Nothing is sent before a payment problem is solved'),
+  refusal(133010, 'The sending number is not registered'),
+  refusal(1, 'Unknown error of the Graph API'),
+  refusal(2, 'Graph API temporarily down'),
+  refusal(131000, 'Something went wrong at WhatsApp'),
+  refusal(131016, 'A service of WhatsApp is unavailable'),
+  refusal(131057, 'The sending number is in maintenance'),
+  { to: '15559000001', does: 'Accepted after 3 seconds', behaviour: { kind: 'accept', delayMs: 3_000 } },
+  {
+    to: '15559000002',
+    does: 'Accepted and held for quality assessment',
+    behaviour: { kind: 'accept', messageStatus: 'held_for_quality_assessment' },
+  },
+  answering('15559000003', 'Takes the request and never answers', { kind: 'silence' }),
+  answering('15559000004', 'Takes the request and drops the connection', { kind: 'drop' }),
+  answering('15559000005', 'Answers with half of its JSON and drops the connection', {
+    kind: 'cut-off',
+    status: 200,
+    body: { messaging_product: 'whatsapp', contacts: [], messages: [{ id: 'wamid.cut', message_status: 'accepted' }] },
+  }),
+  answering('15559000006', "Answers 502 with a proxy's HTML page", {
+    kind: 'text',
+    status: 502,
+    contentType: 'text/html',
+    text: badGateway,
+  }),
+  answering('15559000007', 'Answers 200 with something that is not JSON', {
+    kind: 'text',
+    status: 200,
+    contentType: 'text/plain',
+    text: 'OK',
+  }),
+  answering('15559000008', "Answers 404 with a web server's HTML page", {
+    kind: 'text',
+    status: 404,
+    contentType: 'text/html',
+    text: '<html><body>Not Found</body></html>',
+  }),
+  answering('15559000009', 'Answers with a redirect to another host', {
+    kind: 'text',
+    status: 302,
+    contentType: 'text/plain',
+    text: '',
+    headers: { location: 'http://192.0.2.1/' },
+  }),
+  answering('15559000010', 'Answers 500 with an error code that nobody knows', {
+    kind: 'json',
+    status: 500,
+    body: { error: { message: '(#999999) Unheard of', type: 'OAuthException', code: 999999 } },
+  }),
+]
+
+const byNumber = new Map(magicRecipients.map((recipient) => [recipient.to, recipient.behaviour]))
+
+/** Any other number is accepted at once. */
+export function behaviourOf(digits: string): Behaviour {
+  return byNumber.get(digits) ?? { kind: 'accept' }
+}

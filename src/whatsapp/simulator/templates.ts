@@ -1,0 +1,85 @@
+import { ok, type Answer } from './answer.ts'
+import { fail } from './errors.ts'
+import type { SimulatorState } from './state.ts'
+import type { GraphTemplate, TemplateList } from './template-list.ts'
+
+const defaultFields = ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id']
+const defaultLimit = 25
+const filters = ['name', 'language', 'status', 'category'] as const
+
+/** `GET /<WABA id>/message_templates`: reference, section 3.1. `url` is the address asked, version included. */
+export function listTemplates(state: SimulatorState, wabaId: string, query: URLSearchParams, url: string): Answer {
+  const matching = (state.templates.get(wabaId)?.all() ?? []).filter((template) => isAskedFor(template, query))
+  const limit = Number(query.get('limit') ?? defaultLimit)
+  if (!Number.isInteger(limit) || limit < 1) return invalid('limit')
+  const range = rangeOf(matching, query, limit)
+  if (!range) return invalid('after')
+  const page = matching.slice(range.from, range.to)
+  return ok({
+    data: page.map((template) => pick(template, query)),
+    paging: toPaging(page, { query, url, hasPrevious: range.from > 0, hasNext: range.to < matching.length }),
+  })
+}
+
+/** `GET /<template id>`. */
+export function getTemplate(lists: TemplateList[], id: string, query: URLSearchParams): Answer | undefined {
+  const template = lists.flatMap((list) => [...list.all()]).find((one) => one.id === id)
+  return template && ok(pick(template, query))
+}
+
+function isAskedFor(template: GraphTemplate, query: URLSearchParams): boolean {
+  return filters.every((field) => {
+    const wanted = query.get(field)
+    return wanted === null || wanted.toLowerCase() === template[field].toLowerCase()
+  })
+}
+
+/** A cursor names a template, so that a list that changes meanwhile loses and repeats nothing else. */
+function rangeOf(
+  templates: readonly GraphTemplate[],
+  query: URLSearchParams,
+  limit: number,
+): { from: number; to: number } | undefined {
+  const cursor = query.get('after') ?? query.get('before')
+  if (cursor === null) return { from: 0, to: limit }
+  const at = templates.findIndex(({ id }) => id === Buffer.from(cursor, 'base64url').toString())
+  if (at < 0) return undefined
+  return query.has('after') ? { from: at + 1, to: at + 1 + limit } : { from: Math.max(0, at - limit), to: at }
+}
+
+function toPaging(
+  page: readonly GraphTemplate[],
+  { query, url, hasPrevious, hasNext }: { query: URLSearchParams; url: string; hasPrevious: boolean; hasNext: boolean },
+) {
+  const [first] = page
+  const last = page.at(-1)
+  if (!first || !last) return undefined
+  const cursors = { before: toCursor(first), after: toCursor(last) }
+  return {
+    cursors,
+    ...(hasPrevious ? { previous: toAddress(url, query, 'before', cursors.before) } : {}),
+    ...(hasNext ? { next: toAddress(url, query, 'after', cursors.after) } : {}),
+  }
+}
+
+function toCursor({ id }: GraphTemplate): string {
+  return Buffer.from(id).toString('base64url')
+}
+
+function toAddress(url: string, query: URLSearchParams, direction: 'before' | 'after', cursor: string): string {
+  const next = new URLSearchParams(query)
+  next.delete('before')
+  next.delete('after')
+  next.set(direction, cursor)
+  return `${url}?${next}`
+}
+
+/** `id` comes always, `quality_score` and `rejected_reason` only if asked for. */
+function pick(template: GraphTemplate, query: URLSearchParams): object {
+  const fields = query.get('fields')?.split(',') ?? defaultFields
+  return Object.fromEntries(Object.entries(template).filter(([field]) => field === 'id' || fields.includes(field)))
+}
+
+function invalid(parameter: string): Answer {
+  return fail({ status: 400, code: 100, title: 'Invalid parameter', details: `Parameter ${parameter} is not valid` })
+}
