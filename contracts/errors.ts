@@ -1,3 +1,13 @@
+interface ErrorTerms {
+  status: number
+  /** When it is met, for the document. */
+  summary: string
+  /** A message as a caller may read it. */
+  example: string
+  /** The answer says in `Retry-After` when to try again (RFC 9110, 10.2.3). */
+  retryAfter?: true
+}
+
 /**
  * Every failure a caller can see. A code, once published, keeps its meaning.
  * The first six are the spec's (section Errors); the rest fill what it leaves open.
@@ -7,55 +17,122 @@ export const errors = {
     status: 400,
     summary:
       'A field is missing or malformed, or the variables do not fit the template. The message names the field and the fix.',
+    example:
+      'to: must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222)',
   },
   NO_ACTIVE_ACCOUNT: {
     status: 400,
     summary: 'No usable WhatsApp account: none, inactive, unknown `accountId`, or its token was refused by WhatsApp.',
+    example: 'No default WhatsApp account is set up. Add one, or name one in accountId.',
   },
-  INVALID_API_KEY: { status: 401, summary: 'The `X-API-Key` header is absent, or its key does not match.' },
-  API_DISABLED: { status: 403, summary: 'API access is disabled for this account.' },
-  IP_NOT_ALLOWED: { status: 403, summary: 'The source address is not on the IP allow-list of this account.' },
-  TEMPLATE_NOT_FOUND: { status: 404, summary: 'The template is unknown or not APPROVED. The message says which.' },
-  MESSAGE_NOT_FOUND: { status: 404, summary: 'This account has no message with this ID.' },
-  NOT_FOUND: { status: 404, summary: 'There is no such route.' },
+  INVALID_API_KEY: {
+    status: 401,
+    summary: 'The `X-API-Key` header is absent, or its key does not match.',
+    example: 'Invalid API key.',
+  },
+  API_DISABLED: {
+    status: 403,
+    summary: 'API access is disabled for this account.',
+    example: 'API access is disabled for this account.',
+  },
+  IP_NOT_ALLOWED: {
+    status: 403,
+    summary: 'The source address is not on the IP allow-list of this account.',
+    example: 'Requests from this address are not allowed: it is not on the IP allow-list of this account.',
+  },
+  TEMPLATE_NOT_FOUND: {
+    status: 404,
+    summary: 'The template is unknown or not APPROVED. The message says which.',
+    example: 'The template "order_shipped" in language en is not approved: its status is PAUSED.',
+  },
+  MESSAGE_NOT_FOUND: {
+    status: 404,
+    summary: 'This account has no message with this ID.',
+    example: 'This account has no message with the ID msg_01kah3b9mzf5vt2d0wq8r6x4ye.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    summary: 'There is no such route.',
+    example: 'There is no route GET /api/v1/messages.',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     summary: 'The route exists, but not with this method. `Allow` lists the methods.',
+    example: '/api/v1/message/send takes POST, not GET.',
   },
-  IDEMPOTENCY_KEY_IN_USE: { status: 409, summary: 'The first request with this `Idempotency-Key` is still running.' },
-  PAYLOAD_TOO_LARGE: { status: 413, summary: 'The request body is larger than 64 KiB.' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, summary: 'The request body is not `application/json`.' },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, summary: 'This `Idempotency-Key` was used with another request body.' },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    summary: 'The first request with this `Idempotency-Key` is still running.',
+    example: 'The first request with this Idempotency-Key is still running. Try again in a moment.',
+    retryAfter: true,
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    summary: 'The request body is larger than 64 KiB.',
+    example: 'The request body is larger than 64 KiB.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    summary: 'The request body is not `application/json`.',
+    example: 'The request body must be JSON: send Content-Type: application/json.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    summary: 'This `Idempotency-Key` was used with another request body.',
+    example: 'This Idempotency-Key was used with another request body. Use a new key for a new message.',
+  },
   MESSAGE_REJECTED: {
     status: 422,
     summary: 'WhatsApp refused this message for good. The message carries its code and reason.',
+    example: 'WhatsApp refused this message (131026): Message undeliverable.',
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
     summary: 'Too many requests for this account. `Retry-After` says when to try again.',
+    example: 'This account may send 60 requests per minute. Try again in 12 seconds.',
+    retryAfter: true,
   },
   WHATSAPP_THROTTLED: {
     status: 429,
     summary: 'WhatsApp is throttling the sender. Nothing was sent. `Retry-After` says when to try again.',
+    example: 'WhatsApp is throttling this sender (130429). Nothing was sent. Try again in 60 seconds.',
+    retryAfter: true,
   },
   INTERNAL_ERROR: {
     status: 500,
     summary: 'Something failed on our side. The message carries a request ID that our log has too.',
+    example: 'Something failed on our side. Name this request ID when you report it: req-1x.',
   },
   WHATSAPP_UNAVAILABLE: {
     status: 503,
     summary: 'WhatsApp could not be reached or could not serve the request. Nothing was sent.',
+    example: 'WhatsApp could not be reached. Nothing was sent. Try again in 5 seconds.',
+    retryAfter: true,
   },
-  SERVICE_UNAVAILABLE: { status: 503, summary: 'The service or its database is unavailable. Nothing was sent.' },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    summary: 'The service or its database is unavailable. Nothing was sent.',
+    example: 'The service is temporarily unavailable. Nothing was sent. Try again in 5 seconds.',
+    retryAfter: true,
+  },
   SEND_OUTCOME_UNKNOWN: {
     status: 504,
     summary:
       'The connection to WhatsApp broke after the request was written: the message may have been sent. It stays `pending` until the status webhook settles it; a retry with the same `Idempotency-Key` never sends twice.',
+    example:
+      'The connection to WhatsApp broke before its answer arrived, so message msg_01kah3b9mzf5vt2d0wq8r6x4ye may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.',
   },
-} as const satisfies Record<string, { status: number; summary: string }>
+} as const satisfies Record<string, ErrorTerms>
 
 export type ErrorCode = keyof typeof errors
 export type ErrorStatus = (typeof errors)[ErrorCode]['status']
+
+// The cast is what `Object.keys` forgets: the keys of a table are the keys of its type.
+export const errorCodes = Object.keys(errors) as ErrorCode[]
+
+export function describeError(code: ErrorCode): ErrorTerms {
+  return errors[code]
+}
 
 /** What a caller did or met, as one of the published codes. Its message is written for the caller. */
 export class ServiceError extends Error {

@@ -12,6 +12,14 @@ export function line(maxLength: number) {
     .regex(noControlCharacters, 'must not contain control characters')
 }
 
+/**
+ * The same field in an answer: its description and example without its rules, which bind callers and
+ * not us. A client made from the document then takes what WhatsApp thinks of next year.
+ */
+export function answered(field: z.ZodString): z.ZodString {
+  return z.string().meta({ ...field.meta() })
+}
+
 /** Spec, send-message request, field `to`. Seven to fifteen digits: ITU-T E.164. */
 export const PhoneNumber = z
   .string()
@@ -20,31 +28,50 @@ export const PhoneNumber = z
     'must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222)',
   )
   .describe('Recipient phone number: country code followed by the number, digits only. No `+`, spaces or hyphens.')
+  .meta({ examples: ['34600111222'] })
 
 /** WhatsApp's language codes: `en`, `en_US`, `prs_AF`. */
 export const LanguageCode = z
   .string()
   .regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, 'must be a template language code such as en or en_US (with an underscore)')
   .describe('Template language code, such as `en` or `en_US`. `en` and `en_US` are different templates.')
+  .meta({ examples: ['en'] })
 
-export const TemplateName = line(512).describe('Name of the template, as WhatsApp lists it.')
+export const TemplateName = line(512)
+  .describe('Name of the template, as WhatsApp lists it.')
+  .meta({ examples: ['order_shipped'] })
 
-export const ExternalId = line(255).describe("The caller's own reference. Returned in the response and in webhooks.")
+export const ExternalId = line(255)
+  .describe("The caller's own reference. Returned in the response and in webhooks.")
+  .meta({ examples: ['order-1042'] })
 
-export const AccountId = line(64).describe('ID of the WhatsApp account. When absent, the default account is used.')
+export const AccountId = line(64)
+  .describe('ID of the WhatsApp account. When absent, the default account is used.')
+  .meta({ examples: ['wa_01kah39zr4e8m5n6p7q8s9t0vw'] })
 
-export const MessageId = line(64).describe('Message ID of this service.')
+export const MessageId = line(64)
+  .describe('Message ID of this service.')
+  .meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] })
 
 export const WaMessageId = z
   .string()
   .describe('Message ID assigned by WhatsApp. It contains the recipient number: treat it as personal data.')
+  .meta({ examples: ['wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA'] })
 
-export const Timestamp = z.iso.datetime({
-  offset: true,
-  error: 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z',
-})
+export const Timestamp = z.iso
+  .datetime({
+    offset: true,
+    error: 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z',
+  })
+  .meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 
-export const Cursor = line(1024).describe('`nextCursor` of the page before. Leave out for the first page.')
+export const Cursor = line(1024)
+  .describe('`nextCursor` of the page before. Leave out for the first page.')
+  .meta({ examples: ['bXNnXzAxa2FoM2I5bXpmNXZ0MmQwd3E4cjZ4NHll'] })
+
+export const NextCursor = answered(Cursor).describe(
+  'Pass as `cursor` to get the next page; absent on the last one. Opaque: its content may change.',
+)
 
 export const PageLimit = z
   .int('must be a whole number')
@@ -52,3 +79,13 @@ export const PageLimit = z
   .max(100, 'must be at most 100')
   .default(20)
   .describe('Items per page, 1 to 100.')
+  .meta({ examples: [20] })
+
+/** Printable ASCII: what a header field can carry everywhere (RFC 9110, 5.5). */
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\u0020-\u007e]{1,255}$/, 'must have 1 to 255 printable ASCII characters')
+  .describe(
+    'A key of your own that makes a retry safe: the same request with the same key is sent once, and the retry answers with the stored result. Kept for 24 hours, per account. Bare or in double quotes.',
+  )
+  .meta({ examples: ['order-1042-shipped'] })

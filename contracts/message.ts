@@ -5,11 +5,13 @@ import {
   ExternalId,
   LanguageCode,
   MessageId,
+  NextCursor,
   PageLimit,
   PhoneNumber,
   TemplateName,
   Timestamp,
   WaMessageId,
+  answered,
 } from './fields.ts'
 import { procedure } from './procedure.ts'
 
@@ -20,7 +22,7 @@ export const MessageStatus = z
   .describe(
     '`pending`: recorded, outcome not known yet. `sent`: accepted by WhatsApp. `delivered`, `read`, `failed`: reported by WhatsApp.',
   )
-  .meta({ id: 'MessageStatus' })
+  .meta({ id: 'MessageStatus', examples: ['delivered'] })
 export type MessageStatus = z.infer<typeof MessageStatus>
 
 export const Variables = z
@@ -28,7 +30,7 @@ export const Variables = z
   .describe(
     'Values for the placeholders of the template body: key `"1"` fills `{{1}}`. A template with named placeholders takes their names as keys. Values must not be empty and must not hold a newline, a tab or more than four spaces in a row.',
   )
-  .meta({ id: 'Variables' })
+  .meta({ id: 'Variables', examples: [{ '1': 'Ada', '2': 'WB-1042' }] })
 export type Variables = z.infer<typeof Variables>
 
 /** Spec, send-message request. */
@@ -41,70 +43,99 @@ export const SendMessageRequest = z
     externalId: ExternalId.optional(),
     accountId: AccountId.optional(),
   })
+  .describe('A template message to one recipient.')
   .meta({ id: 'SendMessageRequest' })
 export type SendMessageRequest = z.infer<typeof SendMessageRequest>
+
+const AnsweredExternalId = answered(ExternalId).describe("The caller's reference; present only when it was provided.")
 
 /** Spec, send-message response data. */
 export const SentMessage = z
   .object({
-    messageId: MessageId,
+    messageId: answered(MessageId),
     waMessageId: WaMessageId,
     status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. What became of it is told by webhook.'),
-    to: PhoneNumber.describe('Recipient number as sent.'),
-    template: TemplateName.describe('Template name used.'),
-    externalId: ExternalId.optional().describe("The caller's reference; present only when it was provided."),
+    to: answered(PhoneNumber).describe('Recipient number as sent.'),
+    template: answered(TemplateName).describe('Template name used.'),
+    externalId: AnsweredExternalId.optional(),
   })
+  .describe('A message that WhatsApp accepted.')
   .meta({ id: 'SentMessage' })
 export type SentMessage = z.infer<typeof SentMessage>
 
 export const MessagePreview = z
   .object({
-    to: PhoneNumber,
-    template: TemplateName,
-    language: LanguageCode,
-    accountId: AccountId.describe('ID of the WhatsApp account that would send.'),
-    header: z.string().optional().describe('Header text, if the template has one.'),
-    body: z.string().describe('Body text with the variables filled in.'),
-    footer: z.string().optional().describe('Footer text, if the template has one.'),
-    buttons: z.array(z.string()).optional().describe('Button labels, if the template has buttons.'),
+    to: answered(PhoneNumber),
+    template: answered(TemplateName),
+    language: answered(LanguageCode),
+    accountId: answered(AccountId).describe('ID of the WhatsApp account that would send.'),
+    header: z
+      .string()
+      .optional()
+      .describe('Header text, if the template has one.')
+      .meta({ examples: ['Your order'] }),
+    body: z
+      .string()
+      .describe('Body text with the variables filled in.')
+      .meta({ examples: ['Hello Ada, your order WB-1042 is on its way.'] }),
+    footer: z
+      .string()
+      .optional()
+      .describe('Footer text, if the template has one.')
+      .meta({ examples: ['Waybill Demo Shop'] }),
+    buttons: z
+      .array(z.string())
+      .optional()
+      .describe('Button labels, if the template has buttons.')
+      .meta({ examples: [['Track my order']] }),
   })
+  .describe('A message as its recipient would see it.')
   .meta({ id: 'MessagePreview' })
 export type MessagePreview = z.infer<typeof MessagePreview>
 
 export const MessageError = z
   .object({
-    code: z.string().describe("WhatsApp's error code, such as `131026`, or one of ours when WhatsApp gave none."),
-    message: z.string().describe('What went wrong, in words.'),
+    code: z
+      .string()
+      .describe("WhatsApp's error code, such as `131026`, or one of ours when WhatsApp gave none.")
+      .meta({ examples: ['131026'] }),
+    message: z
+      .string()
+      .describe('What went wrong, in words.')
+      .meta({ examples: ['Message undeliverable'] }),
   })
+  .describe('Why a message failed.')
   .meta({ id: 'MessageError' })
 
 export const Message = z
   .object({
-    messageId: MessageId,
+    messageId: answered(MessageId),
     waMessageId: WaMessageId.optional().describe(
-      'Message ID assigned by WhatsApp; absent until WhatsApp accepted the message.',
+      'Message ID assigned by WhatsApp; absent until WhatsApp accepted the message. It contains the recipient number.',
     ),
     status: MessageStatus,
-    to: PhoneNumber,
-    template: TemplateName,
-    language: LanguageCode,
-    accountId: AccountId.describe('ID of the WhatsApp account that sends.'),
-    externalId: ExternalId.optional().describe("The caller's reference; present only when it was provided."),
+    to: answered(PhoneNumber).describe('Recipient number.'),
+    template: answered(TemplateName).describe('Template name used.'),
+    language: answered(LanguageCode),
+    accountId: answered(AccountId).describe('ID of the WhatsApp account that sends.'),
+    externalId: AnsweredExternalId.optional(),
     createdAt: Timestamp.describe('When the message was recorded.'),
     sentAt: Timestamp.optional().describe('When WhatsApp accepted the message.'),
     deliveredAt: Timestamp.optional().describe('When it reached the recipient.'),
     readAt: Timestamp.optional().describe('When the recipient read it.'),
     failedAt: Timestamp.optional().describe('When it failed.'),
-    error: MessageError.optional().describe('Why it failed.'),
+    error: MessageError.optional().describe('Why it failed; present only when `status` is `failed`.'),
   })
+  .describe('A message and what became of it.')
   .meta({ id: 'Message' })
 export type Message = z.infer<typeof Message>
 
 export const MessagePage = z
   .object({
     items: z.array(Message).describe('Newest first.'),
-    nextCursor: Cursor.optional().describe('Pass as `cursor` for the next page; absent on the last one.'),
+    nextCursor: NextCursor.optional(),
   })
+  .describe('One page of messages.')
   .meta({ id: 'MessagePage' })
 export type MessagePage = z.infer<typeof MessagePage>
 
@@ -200,7 +231,11 @@ export const getMessage = procedure({
   input: z.strictObject({ messageId: MessageId }),
   output: Message,
   errors: ['MESSAGE_NOT_FOUND'],
-  example: { input: { messageId: exampleMessage.messageId }, output: exampleMessage },
+  example: {
+    input: { messageId: exampleMessage.messageId },
+    output: exampleMessage,
+    errors: { VALIDATION_ERROR: 'messageId: must have at most 64 characters' },
+  },
 })
 
 export const listMessages = procedure({
@@ -222,5 +257,9 @@ export const listMessages = procedure({
   }),
   output: MessagePage,
   errors: [],
-  example: { input: { externalId: exampleSend.externalId }, output: { items: [exampleMessage] } },
+  example: {
+    input: { externalId: exampleSend.externalId },
+    output: { items: [exampleMessage] },
+    errors: { VALIDATION_ERROR: 'limit: must be at most 100' },
+  },
 })

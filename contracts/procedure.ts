@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
+import type { Tag } from './tags.ts'
 
 /** What any call with an API key can meet, whatever the procedure. */
 const everyProcedure = [
@@ -13,8 +14,6 @@ const everyProcedure = [
 
 /** What any call with a body can meet besides. */
 const everyMutation = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ErrorCode[]
-
-export type Tag = 'Messages' | 'Templates'
 
 interface Terms<
   Kind extends 'query' | 'mutation',
@@ -37,7 +36,12 @@ interface Terms<
   rateLimited?: boolean
   /** Takes an `Idempotency-Key` header. */
   idempotent?: boolean
-  example: { input: z.input<Input>; output: z.output<Output> }
+  example: {
+    input: z.input<Input>
+    output: z.output<Output>
+    /** Messages to show for codes whose example in the error table would not fit this procedure. */
+    errors?: Partial<Record<ErrorCode, string>>
+  }
 }
 
 type CommonCode<Kind> =

@@ -1,0 +1,7 @@
+/** The groups in which the procedures are shown. */
+export const tags = {
+  Messages: 'Send approved template messages, and ask what became of them.',
+  Templates: 'The templates that WhatsApp keeps for the account, and the variables that each one needs.',
+} as const
+
+export type Tag = keyof typeof tags

@@ -1,0 +1,61 @@
+import { describeError, type ErrorCode } from '../../../contracts/errors.ts'
+import type { Contract } from '../../../contracts/procedure.ts'
+import { refer, type Header, type Reference } from './document.ts'
+
+/** The header fields that our answers carry. */
+export const headers = {
+  'X-Request-Id': {
+    description: 'ID of this request. Our log has it too: name it when you report a problem.',
+    schema: { type: 'string' },
+    example: 'req-4f',
+  },
+  'Retry-After': {
+    description: 'Whole seconds after which to try again (RFC 9110, 10.2.3).',
+    schema: { type: 'integer', minimum: 0 },
+    example: 12,
+  },
+  RateLimit: {
+    description:
+      'What is left of the rate limit: `r` requests during the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).',
+    schema: { type: 'string' },
+    example: '"default";r=59;t=60',
+  },
+  'RateLimit-Policy': {
+    description: 'The rate limit of the account: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers).',
+    schema: { type: 'string' },
+    example: '"default";q=60;w=60',
+  },
+  'Idempotent-Replayed': {
+    description:
+      '`true` when this is the stored result of an earlier request with the same `Idempotency-Key`; absent otherwise.',
+    schema: { type: 'string', const: 'true' },
+    example: 'true',
+  },
+} as const satisfies Record<string, Header>
+
+type HeaderName = keyof typeof headers
+
+/** Codes that are answered before a request is counted and looked at. */
+const turnedAway: ReadonlySet<ErrorCode> = new Set([
+  'INVALID_API_KEY',
+  'API_DISABLED',
+  'IP_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INTERNAL_ERROR',
+])
+
+/** Codes that can be what a stored request ended in. */
+const storedOutcomes: ReadonlySet<ErrorCode> = new Set(['MESSAGE_REJECTED', 'SEND_OUTCOME_UNKNOWN'])
+
+/** The header fields of a success (no codes), or of a failure with one of these codes. */
+export function listHeaders(contract: Contract, codes: readonly ErrorCode[]): Record<string, Reference> {
+  const succeeded = codes.length === 0
+  const names: HeaderName[] = ['X-Request-Id']
+  if (codes.some((code) => describeError(code).retryAfter)) names.push('Retry-After')
+  if (contract.rateLimited && (succeeded || codes.some((code) => !turnedAway.has(code))))
+    names.push('RateLimit', 'RateLimit-Policy')
+  if (contract.idempotent && (succeeded || codes.some((code) => storedOutcomes.has(code))))
+    names.push('Idempotent-Replayed')
+  return Object.fromEntries(names.map((name) => [name, refer('headers', name)]))
+}

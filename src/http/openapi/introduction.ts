@@ -1,0 +1,39 @@
+import { describeError, errorCodes } from '../../../contracts/errors.ts'
+
+/** The first page of the documentation, in Markdown. */
+export function writeIntroduction(): string {
+  const rows = errorCodes.map((code) => {
+    const { status, summary } = describeError(code)
+    return `| \`${code}\` | ${status} | ${summary} |`
+  })
+  return `${guide}\n\n| Code | HTTP | When |\n| --- | --- | --- |\n${rows.join('\n')}\n`
+}
+
+const guide = `Sends pre-approved WhatsApp template messages, one call for one recipient, and tells what became of them.
+
+## First call
+
+Every request carries the API key of the account in the header \`X-API-Key\`. Keep it on the server side: whoever has it can send in your name.
+
+\`\`\`sh
+curl $WAYBILL_URL/api/v1/message/send \\
+  -H "X-API-Key: $WAYBILL_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"to": "34600111222", "template": "order_shipped", "language": "en", "variables": {"1": "Ada", "2": "WB-1042"}}'
+\`\`\`
+
+To see what a recipient would read without sending anything, give the same body to \`/api/v1/message/preview\`.
+
+## Answers
+
+A success is \`{"success": true, "data": …}\`, a failure \`{"success": false, "error": {"code": …, "message": …}}\`, whatever went wrong. Programs read \`code\`, people read \`message\`. Answers may gain fields; ignore those you do not know.
+
+## Retries
+
+A request that failed with 409, 429 or 503 was not sent: wait as long as \`Retry-After\` says, then repeat it. After a broken connection, 500 or 504 a message may have been sent; give each send an \`Idempotency-Key\` of your own and a retry never sends twice.
+
+## Rate limit
+
+An account may send 60 messages per minute unless it was given another limit. \`RateLimit\` says what is left, \`RateLimit-Policy\` what the limit is.
+
+## Errors`

@@ -1,0 +1,55 @@
+import type { Contract } from '../../../contracts/procedure.ts'
+import { refer, type Operation, type Parameter, type Schema } from './document.ts'
+import { writeResponses } from './responses.ts'
+import { simplify } from './schemas.ts'
+
+/** An operation as the generator drafted it, with everything that the contract says better. */
+export function writeOperation(draft: Operation, name: string, contract: Contract): Operation {
+  const parameters = draft.parameters?.map((parameter) => writeParameter(parameter, contract)) ?? []
+  return {
+    operationId: nameOperation(name),
+    summary: contract.summary,
+    description: contract.description,
+    tags: [contract.tag],
+    ...(parameters.length > 0 && { parameters }),
+    ...(draft.requestBody && { requestBody: writeRequestBody(draft.requestBody, contract) }),
+    responses: writeResponses(contract, readSuccessSchema(draft)),
+  }
+}
+
+/** `message.send` becomes `sendMessage`, and `message.list` becomes `listMessages`. */
+export function nameOperation(name: string): string {
+  const [resource = '', verb = ''] = name.split('.')
+  const noun = resource.charAt(0).toUpperCase() + resource.slice(1)
+  return `${verb}${noun}${verb === 'list' ? 's' : ''}`
+}
+
+/** The generator describes a parameter by the type inside its `.optional()`: the field itself knows better. */
+function writeParameter({ name, in: place, required, ...draft }: Parameter, { input, example }: Contract): Parameter {
+  const { description = '', examples, ...schema } = draft.schema
+  const given: Record<string, unknown> = example.input
+  const shown = given[name] ?? examples?.[0]
+  return {
+    name,
+    in: place,
+    ...(required && { required }),
+    description: input.shape[name]?.description ?? description,
+    schema: simplify(schema),
+    ...(shown !== undefined && { example: shown }),
+  }
+}
+
+/** The generator drops the name of a body's schema: the body refers to it by name again. */
+function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, summary, example }: Contract) {
+  const name = input.meta()?.id
+  const schema = name === undefined ? draft.content['application/json'].schema : refer('schemas', name)
+  return {
+    ...(input.description !== undefined && { description: input.description }),
+    required: true,
+    content: { 'application/json': { schema, examples: { request: { summary, value: example.input } } } },
+  }
+}
+
+function readSuccessSchema({ responses: { 200: success } }: Operation): Schema {
+  return success && 'content' in success ? success.content['application/json'].schema : {}
+}

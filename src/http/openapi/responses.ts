@@ -1,0 +1,56 @@
+import { STATUS_CODES } from 'node:http'
+import { z } from 'zod'
+import { failureEnvelope } from '../../../contracts/envelope.ts'
+import { describeError, type ErrorCode } from '../../../contracts/errors.ts'
+import type { Contract } from '../../../contracts/procedure.ts'
+import type { Response, Schema } from './document.ts'
+import { listHeaders } from './headers.ts'
+
+/** What a procedure answers: its success, and every error status that its contract names. */
+export function writeResponses(contract: Contract, success: Schema): Record<string, Response> {
+  const failures = Map.groupBy(contract.errors, (code) => describeError(code).status)
+  return {
+    200: writeSuccess(contract, success),
+    ...Object.fromEntries([...failures].map(([status, codes]) => [status, writeFailure(contract, status, codes)])),
+  }
+}
+
+function writeSuccess(contract: Contract, schema: Schema): Response {
+  const example = { summary: contract.summary, value: { success: true, data: contract.example.output } }
+  return {
+    description: contract.output.description ?? contract.summary,
+    headers: listHeaders(contract, []),
+    content: { 'application/json': { schema, examples: { success: example } } },
+  }
+}
+
+function writeFailure(contract: Contract, status: number, codes: ErrorCode[]): Response {
+  return {
+    description: [
+      `${STATUS_CODES[status]}:`,
+      '',
+      ...codes.map((code) => `- \`${code}\`: ${describeError(code).summary}`),
+    ].join('\n'),
+    headers: listHeaders(contract, codes),
+    content: {
+      'application/json': {
+        schema: writeFailureSchema(codes),
+        examples: Object.fromEntries(codes.map((code) => [code, writeExample(contract, code)])),
+      },
+    },
+  }
+}
+
+function writeFailureSchema(codes: ErrorCode[]): Schema {
+  // As an input schema, so that it stays open: an answer may gain fields.
+  const { $schema: _, ...schema }: Schema = JSON.parse(
+    JSON.stringify(z.toJSONSchema(failureEnvelope(codes), { io: 'input' })),
+  )
+  return schema
+}
+
+function writeExample(contract: Contract, code: ErrorCode) {
+  const { summary, example } = describeError(code)
+  const message = contract.example.errors?.[code] ?? example
+  return { summary, value: { success: false, error: { code, message } } }
+}
