@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { readOrCreateSecretKey, type Config } from './config.ts'
+import { openDatabase } from './db/database.ts'
+import type { Deps } from './deps.ts'
+import { encodeId } from './ids.ts'
+import { createSecretBox } from './secret-box.ts'
+import { createLogger, type Logger } from './telemetry.ts'
+import { createCloudApi } from './whatsapp/cloud-api.ts'
+import type { WhatsApp } from './whatsapp/whatsapp.ts'
+
+export interface App {
+  config: Config
+  deps: Deps
+  close(): Promise<void>
+}
+
+const idRandomBytes = 10
+
+/** Builds the real dependencies: the only place that takes time, chance and the network from the outside. */
+export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: Logger } = {}): App {
+  const log = options.log ?? createLogger(config.logLevel)
+  const db = openDatabase(config.database, log)
+  const whatsapp = options.whatsapp ?? createCloudApi(config.graphApi)
+  const deps: Deps = {
+    db,
+    whatsapp,
+    secrets: createSecretBox(secretKeysOf(config), randomBytes),
+    now: () => new Date(),
+    newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(idRandomBytes)),
+    randomBytes,
+    log,
+  }
+  return {
+    config,
+    deps,
+    close: async () => {
+      await whatsapp.close()
+      await db.destroy()
+    },
+  }
+}
+
+function secretKeysOf(config: Config): readonly [Uint8Array, ...Uint8Array[]] {
+  if (config.secretKeys) return config.secretKeys
+  if (config.database.kind === 'pglite') return readOrCreateSecretKey(config.database.dataDir)
+  throw new Error('readConfig lets no PostgreSQL configuration without WAYBILL_SECRET_KEY through')
+}

@@ -1,0 +1,33 @@
+import { ServiceError } from '../../contracts/errors.ts'
+
+/** What is left of an account's requests per minute. */
+export interface Budget {
+  limit: number
+  /** Requests of the running minute, the present one included. */
+  used: number
+  /** Whole seconds until the minute ends. */
+  resetSeconds: number
+}
+
+const windowSeconds = 60
+
+/** Header fields of draft-ietf-httpapi-ratelimit-headers-10. */
+export function rateLimitHeaders({
+  limit,
+  used,
+  resetSeconds,
+}: Budget): Record<'RateLimit' | 'RateLimit-Policy', string> {
+  return {
+    RateLimit: `"default";r=${Math.max(0, limit - used)};t=${resetSeconds}`,
+    'RateLimit-Policy': `"default";q=${limit};w=${windowSeconds}`,
+  }
+}
+
+export function assertWithinBudget({ limit, used, resetSeconds }: Budget): void {
+  if (used <= limit) return
+  throw new ServiceError(
+    'RATE_LIMIT_EXCEEDED',
+    `This account may send ${limit} requests per minute. Try again in ${resetSeconds} seconds.`,
+    { retryAfterSeconds: Math.max(1, resetSeconds) },
+  )
+}

@@ -1,0 +1,33 @@
+import type { Contract } from '../../contracts/procedure.ts'
+import { authenticate, type Caller } from '../auth/authenticate.ts'
+import { assertWithinBudget, rateLimitHeaders } from '../auth/rate-limit.ts'
+import type { Deps } from '../deps.ts'
+import { parseIdempotencyKey } from './idempotency-key.ts'
+
+/** The parts of an HTTP exchange that a procedure depends on, whether it came by REST or by tRPC. */
+export interface Exchange {
+  /** Value of a request header; undefined when absent. */
+  header(name: 'x-api-key' | 'idempotency-key'): string | undefined
+  /** The caller's address, after `TRUST_PROXY`. */
+  address: string
+  setHeader(name: string, value: string): void
+}
+
+/** A call that was let in. */
+export interface Call {
+  caller: Caller
+  idempotencyKey: string | undefined
+  setHeader(name: string, value: string): void
+}
+
+/** Key, enabled, address, then the rate limit; validation comes after, so that a stranger learns nothing. */
+export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange: Exchange): Promise<Call> {
+  const credentials = { apiKey: exchange.header('x-api-key'), address: exchange.address }
+  const { caller, budget } = await authenticate(deps, credentials, { spend: contract.rateLimited })
+  if (budget) {
+    for (const [name, value] of Object.entries(rateLimitHeaders(budget))) exchange.setHeader(name, value)
+    assertWithinBudget(budget)
+  }
+  const idempotencyKey = contract.idempotent ? parseIdempotencyKey(exchange.header('idempotency-key')) : undefined
+  return { caller, idempotencyKey, setHeader: (name, value) => exchange.setHeader(name, value) }
+}

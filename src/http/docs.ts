@@ -1,0 +1,5 @@
+import type { FastifyInstance } from 'fastify'
+
+export function registerDocs(app: FastifyInstance): void {
+  void app
+}

@@ -1,0 +1,52 @@
+import { ServiceError } from '../../contracts/errors.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The value of a JSON request body (RFC 8259). Errors say where it breaks, never what stands there. */
+export function parseJsonBody(
+  body: unknown,
+  headers: { contentType: string | undefined; contentEncoding: string | undefined },
+): unknown {
+  if (!isJson(headers.contentType))
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The request body must be JSON in UTF-8: send the header Content-Type: application/json.',
+    )
+  if (headers.contentEncoding !== undefined && headers.contentEncoding !== 'identity')
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The request body must not be compressed: send it without Content-Encoding.',
+    )
+  if (!Buffer.isBuffer(body) || body.length === 0)
+    throw new ServiceError('VALIDATION_ERROR', 'The request body is empty: it must be a JSON object.')
+  return parse(decode(body))
+}
+
+function isJson(contentType: string | undefined): boolean {
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '')
+  return type === 'application/json' && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
+}
+
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body)
+  } catch {
+    throw new ServiceError('VALIDATION_ERROR', 'The request body is not valid UTF-8.')
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `The request body is not valid JSON: it breaks at ${position === undefined ? 'its end' : `character ${position}`}.`,
+    )
+  }
+}

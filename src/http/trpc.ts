@@ -1,0 +1,112 @@
+import { initTRPC, TRPCError } from '@trpc/server'
+import { fastifyTRPCPlugin, type CreateFastifyContextOptions } from '@trpc/server/adapters/fastify'
+import type { FastifyInstance } from 'fastify'
+import type { AppRouter, ServiceErrorShape } from '../client/app-router.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { Deps } from '../deps.ts'
+import { admit, type Exchange } from './call.ts'
+import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
+import type { Procedure } from './procedures.ts'
+import { exchangeOf } from './rest.ts'
+import { parseInput } from './validation.ts'
+
+interface Context {
+  exchange: Exchange
+  requestId: string
+}
+
+/** Serves the same procedures over tRPC at `/trpc`: the data comes bare, an error carries our code. */
+export async function registerTrpc(app: FastifyInstance, deps: Deps, procedures: Procedure[]): Promise<void> {
+  await app.register(fastifyTRPCPlugin, {
+    prefix: '/trpc',
+    trpcOptions: {
+      router: buildRouter(deps, procedures),
+      // What fails in here arrives as a 500, so it does nothing that can fail.
+      createContext: ({ req, res }: CreateFastifyContextOptions): Context => ({
+        exchange: exchangeOf(req, res),
+        requestId: req.id,
+      }),
+    },
+  })
+}
+
+export function buildRouter(deps: Deps, procedures: Procedure[]): AppRouter {
+  const t = initTRPC.context<Context>().create({
+    // Development mode would send stack traces.
+    isDev: false,
+    errorFormatter: ({ error, shape, ctx }) =>
+      toShape(fromTrpcError(error, deps, ctx?.requestId ?? 'unknown'), shape.code),
+  })
+  const build = ({ contract, perform }: Procedure) => {
+    const admitted = t.procedure.use(async ({ ctx, next }) => {
+      const call = await admit(deps, contract, ctx.exchange).catch((error: unknown) =>
+        Promise.reject(toTrpcError(error, deps, ctx)),
+      )
+      return next({ ctx: { call } })
+    })
+    const parsed = admitted.input((raw) => parseInput(contract.input, raw ?? {}))
+    const resolve = ({ ctx, input }: { ctx: Context & { call: Parameters<typeof perform>[1] }; input: unknown }) =>
+      // The contract's own schema has just parsed this input for this verb.
+      perform(deps, ctx.call, input as never).catch((error: unknown) => Promise.reject(toTrpcError(error, deps, ctx)))
+    return contract.kind === 'query' ? parsed.query(resolve) : parsed.mutation(resolve)
+  }
+  const record: NestedRecord<ReturnType<typeof build>> = {}
+  for (const procedure of procedures) place(record, procedure.name.split('.'), build(procedure))
+  // The router is made from the contracts at run time; its type is made from the same contracts.
+  return t.router(record) as unknown as AppRouter
+}
+
+interface NestedRecord<T> {
+  [name: string]: T | NestedRecord<T>
+}
+
+function place<T extends object>(record: NestedRecord<T>, [name = '', ...rest]: string[], value: T): void {
+  if (rest.length === 0) {
+    record[name] = value
+    return
+  }
+  const inner = (record[name] ??= {})
+  // Contracts and their namespaces never share a name.
+  place(inner as NestedRecord<T>, rest, value)
+}
+
+function toTrpcError(thrown: unknown, deps: Deps, { exchange, requestId }: Context): TRPCError {
+  const error = toServiceError(thrown, { requestId, log: deps.log })
+  for (const [name, value] of Object.entries(failureHeaders(error))) exchange.setHeader(name, value)
+  return new TRPCError({ code: trpcCodes[statusOf(error)], message: error.message, cause: error })
+}
+
+/** What tRPC itself refuses, in our words. */
+function fromTrpcError(error: TRPCError, deps: Deps, requestId: string): ServiceError {
+  if (error.cause instanceof ServiceError) return error.cause
+  switch (error.code) {
+    case 'NOT_FOUND':
+      return new ServiceError('NOT_FOUND', 'There is no such procedure.')
+    case 'METHOD_NOT_SUPPORTED':
+      return new ServiceError('METHOD_NOT_ALLOWED', 'Call queries with GET and mutations with POST.')
+    case 'PAYLOAD_TOO_LARGE':
+      return new ServiceError('PAYLOAD_TOO_LARGE', 'The request body is larger than 64 KiB.')
+    case 'UNSUPPORTED_MEDIA_TYPE':
+      return new ServiceError(
+        'UNSUPPORTED_MEDIA_TYPE',
+        'The request body must be JSON: send the header Content-Type: application/json.',
+      )
+    case 'PARSE_ERROR':
+    case 'BAD_REQUEST':
+      return new ServiceError('VALIDATION_ERROR', 'The request is not a tRPC request: its input is not valid JSON.')
+    default:
+      return toServiceError(error.cause ?? error, { requestId, log: deps.log })
+  }
+}
+
+function toShape(error: ServiceError, code: ServiceErrorShape['code']): ServiceErrorShape {
+  return {
+    code,
+    message: error.message,
+    data: {
+      code: error.code,
+      httpStatus: statusOf(error),
+      ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
+    },
+  }
+}

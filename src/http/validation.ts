@@ -1,0 +1,58 @@
+import type { z } from 'zod'
+import { ServiceError } from '../../contracts/errors.ts'
+
+type Issue = z.core.$ZodIssue
+
+const maxIssues = 5
+
+/** Parses with a contract's schema; throws a VALIDATION_ERROR that names each field and its fix. */
+export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unknown): z.output<Schema> {
+  const result = schema.safeParse(raw)
+  if (result.success) return result.data
+  throw new ServiceError('VALIDATION_ERROR', describeIssues(result.error.issues, Object.keys(schema.shape)))
+}
+
+/** One sentence per field. A value is never repeated: it may be a phone number. */
+function describeIssues(issues: Issue[], fields: string[]): string {
+  const sentences = [...new Set(issues.map((issue) => describeIssue(issue, fields)))]
+  const more = sentences.length > maxIssues ? ` And ${sentences.length - maxIssues} more.` : ''
+  return sentences.slice(0, maxIssues).join(' ') + more
+}
+
+function describeIssue(issue: Issue, fields: string[]): string {
+  const field = issue.path.map(String).join('.').slice(0, 80)
+  if (issue.code === 'unrecognized_keys') return describeUnknownFields(issue.keys, fields)
+  if (field === '') return 'The request must be a JSON object.'
+  return `${field}: ${describeProblem(issue)}.`
+}
+
+function describeProblem(issue: Issue): string {
+  if (issue.code !== 'invalid_type')
+    return issue.message.startsWith('must ') ? issue.message : `is not valid (${issue.message.toLowerCase()})`
+  // Zod tells a field that is absent from one of the wrong type only by the input it met.
+  if (issue.message.endsWith('received undefined')) return 'is required'
+  if (issue.message.startsWith('must ')) return issue.message
+  return `must be ${article(issue.expected)} ${nameOfType(issue.expected)}`
+}
+
+function describeUnknownFields(unknown: string[], fields: string[]): string {
+  const names = unknown.slice(0, maxIssues).map((name) => JSON.stringify(name.slice(0, 40)))
+  const near = unknown.length === 1 ? fields.find((field) => isNear(field, unknown[0] ?? '')) : undefined
+  const hint = near === undefined ? `known are ${fields.join(', ')}` : `did you mean ${near}?`
+  return `${names.join(', ')}: no such field; ${hint}.`.replace('?.', '?')
+}
+
+/** Same letters but for case and separators, or one contained in the other. */
+function isNear(field: string, given: string): boolean {
+  const a = field.toLowerCase()
+  const b = given.toLowerCase().replace(/[^a-z0-9]/g, '')
+  return b.length > 2 && (a === b || a.startsWith(b) || b.startsWith(a))
+}
+
+function nameOfType(expected: string): string {
+  return expected === 'record' ? 'object' : expected === 'int' ? 'whole number' : expected
+}
+
+function article(expected: string): string {
+  return /^[aeo]/.test(nameOfType(expected)) ? 'an' : 'a'
+}

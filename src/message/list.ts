@@ -1,0 +1,39 @@
+import type { InputOf } from '../../contracts/procedure.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { listMessages as contract, MessagePage } from '../../contracts/message.ts'
+import type { Caller } from '../auth/authenticate.ts'
+import type { Deps } from '../deps.ts'
+import { firstIdAt } from '../ids.ts'
+import { findMessages } from './store.ts'
+import { toMessage } from './to-message.ts'
+
+/** A cursor is the id of the last message seen: it stays right while new messages come in. */
+const cursorPattern = /^msg_[0-9a-z]{26}$/
+
+export async function listMessages(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  input: InputOf<typeof contract>,
+): Promise<MessagePage> {
+  const { cursor, limit, from, until, ...filter } = input
+  if (cursor !== undefined && !cursorPattern.test(cursor))
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'cursor: must be the nextCursor of the page before. Leave it out for the first page.',
+    )
+  const rows = await findMessages(
+    deps.db,
+    caller.accountId,
+    {
+      ...filter,
+      fromId: from === undefined ? undefined : firstIdAt('msg', new Date(from)),
+      untilId: until === undefined ? undefined : firstIdAt('msg', new Date(until)),
+      beforeId: cursor,
+    },
+    // One more than asked for tells whether there is a next page.
+    limit + 1,
+  )
+  const items = rows.slice(0, limit).map(toMessage)
+  const last = items.at(-1)
+  return { items, ...(rows.length > limit && last && { nextCursor: last.messageId }) }
+}

@@ -1,0 +1,109 @@
+import { ServiceError } from '../../contracts/errors.ts'
+import type { SendMessageRequest, SentMessage } from '../../contracts/message.ts'
+import { accessTokenPurpose } from '../account/secret-purposes.ts'
+import type { Caller } from '../auth/authenticate.ts'
+import type { Deps } from '../deps.ts'
+import { conclude } from './conclude.ts'
+import { decide } from './decide.ts'
+import { describeRequest, replay, toSentMessage, type IdempotentRequest } from './idempotency.ts'
+import { learn } from './learn.ts'
+import { settle } from './settle.ts'
+import { findEarlierRequest, findSendFacts, recordPending, type PendingMessage } from './store.ts'
+
+export interface Sent {
+  message: SentMessage
+  /** The answer belongs to an earlier request with the same `Idempotency-Key`. */
+  replayed: boolean
+}
+
+/**
+ * The message is recorded before WhatsApp hears of it, so that a process that dies in between
+ * leaves a row which the status webhook, carrying our id, can still settle.
+ */
+export async function send(
+  deps: Deps,
+  caller: Caller,
+  input: SendMessageRequest,
+  idempotencyKey?: string,
+): Promise<Sent> {
+  const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input)
+  const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
+  if (request && earlier) return { message: replay(earlier, request), replayed: true }
+
+  const facts = await findSendFacts(deps.db, caller.accountId, {
+    whatsAppAccountId: input.accountId,
+    template: input.template,
+    language: input.language,
+  })
+  const { from, parameters } = decide(facts, input)
+  const accessToken = deps.secrets.decrypt(from.accessTokenEncrypted, accessTokenPurpose(from.id))
+
+  const message: PendingMessage = {
+    id: deps.newId('msg'),
+    accountId: caller.accountId,
+    whatsAppAccountId: from.id,
+    to: input.to,
+    template: input.template,
+    language: input.language,
+    externalId: input.externalId,
+    createdAt: deps.now(),
+  }
+  const recorded = await record(deps, message, request)
+  if (!recorded) return { message: await replayOvertaken(deps, caller, request), replayed: true }
+
+  const outcome = await deps.whatsapp.sendTemplate(
+    { phoneNumberId: from.phoneNumberId, accessToken },
+    { to: input.to, name: input.template, language: input.language, parameters, callbackData: message.id },
+  )
+  const conclusion = conclude(message.id, outcome)
+  await settle(deps, message, conclusion, request)
+  await learn(deps, message, from, outcome)
+  if (conclusion.kind !== 'sent') throw conclusion.answer
+  return {
+    message: toSentMessage(
+      {
+        id: message.id,
+        to_number: message.to,
+        template_name: message.template,
+        external_id: message.externalId ?? null,
+      },
+      conclusion.waMessageId,
+    ),
+    replayed: false,
+  }
+}
+
+/** Whatever the database says of a record that failed, WhatsApp has not heard of the message. */
+async function record(deps: Deps, message: PendingMessage, request: IdempotentRequest | undefined): Promise<boolean> {
+  try {
+    return await recordPending(deps.db, message, request)
+  } catch (error) {
+    await settle(deps, message, neverDispatched, request)
+    throw error
+  }
+}
+
+/** The insert may have happened although its answer was lost; a key that it claimed must not stay claimed. */
+const neverDispatched = {
+  kind: 'failed',
+  code: 'SERVICE_UNAVAILABLE',
+  reason: 'the database became unavailable before the message was sent',
+  final: false,
+  answer: new ServiceError('SERVICE_UNAVAILABLE', 'The database is unavailable. Nothing was sent.'),
+} as const
+
+/** Another request claimed the key between our look and our insert. */
+async function replayOvertaken(
+  deps: Deps,
+  caller: Caller,
+  request: IdempotentRequest | undefined,
+): Promise<SentMessage> {
+  const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
+  if (!request || !earlier)
+    throw new ServiceError(
+      'IDEMPOTENCY_KEY_IN_USE',
+      'Another request with this Idempotency-Key is just ending. Try again in a moment.',
+      { retryAfterSeconds: 1 },
+    )
+  return replay(earlier, request)
+}

@@ -1,0 +1,48 @@
+import { fill, findText, listPlaceholders, type TemplateText } from './render.ts'
+
+/** Reference, section 3.2: a body beside other components, and a body alone. */
+const maxBodyCharacters = { withOtherComponents: 1024, alone: 32_768 }
+
+/**
+ * What is wrong with `variables` for this template, one sentence each; empty when they fit. A value
+ * is never repeated: it may be personal data.
+ */
+export function findVariableProblems(template: TemplateText, variables: Readonly<Record<string, string>>): string[] {
+  const needed = listPlaceholders(template).map((placeholder) => placeholder.key)
+  const missing = needed.filter((key) => !Object.hasOwn(variables, key))
+  const unknown = Object.keys(variables).filter((key) => !needed.includes(key))
+  const problems = [
+    ...missing.map((key) => `variables: "${key}" is missing; it fills {{${key}}}`),
+    ...(unknown.length === 0 ? [] : [describeUnknown(unknown, needed)]),
+    ...needed.filter((key) => Object.hasOwn(variables, key)).flatMap((key) => describeValue(key, variables[key] ?? '')),
+  ]
+  return problems.length > 0 ? problems : describeLength(template, variables)
+}
+
+function describeUnknown(unknown: string[], needed: string[]): string {
+  const needs = needed.length === 0 ? 'takes no variables' : `takes ${quote(needed)}`
+  const more = unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''
+  return `variables: the template ${needs}; remove ${quote(unknown.slice(0, 5))}${more}`
+}
+
+function quote(keys: string[]): string {
+  return keys.map((key) => JSON.stringify(key.slice(0, 64))).join(', ')
+}
+
+/** What WhatsApp refuses in a value: reference, section 3.2. */
+function describeValue(key: string, value: string): string[] {
+  if (value.trim() === '') return [`variables: "${key}" must not be empty`]
+  if (/[\n\r\u2028\u2029]/.test(value)) return [`variables: "${key}" must not hold a line break`]
+  if (value.includes('\t')) return [`variables: "${key}" must not hold a tab`]
+  if (/ {5,}/.test(value)) return [`variables: "${key}" must not hold more than four spaces in a row`]
+  if (value.includes('\0')) return [`variables: "${key}" must not hold a NUL character`]
+  return []
+}
+
+function describeLength({ components }: TemplateText, variables: Readonly<Record<string, string>>): string[] {
+  const limit = components.length > 1 ? maxBodyCharacters.withOtherComponents : maxBodyCharacters.alone
+  const length = [...fill(findText(components, 'BODY') ?? '', variables)].length
+  return length <= limit
+    ? []
+    : [`variables: with them filled in, the body has ${length} characters; WhatsApp takes at most ${limit}`]
+}

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { request } from 'undici'
+import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
+import { createAccount } from '../../src/account/create-account.ts'
+import { generateKey } from '../../src/account/generate-key.ts'
+import { createClient, type WaybillClient } from '../../src/client/client.ts'
+import type { Deps } from '../../src/deps.ts'
+import { createServer, type ServerOptions } from '../../src/http/server.ts'
+import { encodeId } from '../../src/ids.ts'
+import { createSecretBox } from '../../src/secret-box.ts'
+import { createLogger } from '../../src/telemetry.ts'
+import { syncTemplates } from '../../src/template/sync.ts'
+import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
+import type { Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { demoTemplates } from '../../src/whatsapp/simulator/demo-templates.ts'
+import type { NewTemplate } from '../../src/whatsapp/simulator/template-list.ts'
+import { openTestDatabase, type TestDatabase } from './database.ts'
+
+/** A real server on a real database, with the simulator in WhatsApp's place. */
+export interface TestServer {
+  url: string
+  deps: Deps
+  database: TestDatabase
+  simulator: Simulator
+  /** Everything that was logged, as written. */
+  log: string[]
+  /** A customer of its own, with a key and a WhatsApp account whose templates are the demo's. */
+  account(options?: { rateLimit?: number }): Promise<TestAccount>
+  request(method: string, path: string, options?: RequestOptions): Promise<TestResponse>
+  close(): Promise<void>
+}
+
+export interface RequestOptions {
+  headers?: Record<string, string>
+  body?: string | Buffer
+}
+
+export interface TestResponse {
+  statusCode: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+  json(): TestBody
+}
+
+/** What answers may hold; tests say which part they expect. */
+interface TestBody {
+  success: boolean
+  data: Record<string, unknown>
+  error: { code: string; message: string }
+}
+
+export interface TestAccount {
+  accountId: string
+  apiKey: string
+  /** The default WhatsApp account. */
+  whatsAppAccountId: string
+  phoneNumberId: string
+  wabaId: string
+  trpc: WaybillClient
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>
+  get(path: string, headers?: Record<string, string>): Promise<TestResponse>
+  /** Another WhatsApp account of this customer, not the default one. */
+  addWhatsAppAccount(options?: Partial<NewWhatsAppAccount>): Promise<string>
+  /** Puts a template into WhatsApp and syncs. */
+  template(template: NewTemplate): Promise<void>
+}
+
+export interface TestServerOptions {
+  server?: Partial<ServerOptions>
+  deps?: Partial<Deps>
+  sendDeadlineMilliseconds?: number
+  /** Share the database or the simulator of another server: a second node. */
+  beside?: TestServer
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const database = options.beside?.database ?? (await openTestDatabase())
+  const simulator = options.beside?.simulator ?? (await startSimulator())
+  const log: string[] = []
+  const whatsapp = createCloudApi({
+    url: simulator.url,
+    version: 'v25.0',
+    ...(options.sendDeadlineMilliseconds !== undefined && { timeouts: { sendMs: options.sendDeadlineMilliseconds } }),
+  })
+  const deps: Deps = {
+    db: database.db,
+    whatsapp,
+    secrets: options.beside?.deps.secrets ?? createSecretBox([randomBytes(32)], randomBytes),
+    now: () => new Date(),
+    newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),
+    randomBytes,
+    log: createLogger('debug', new Writable({ write: (chunk, _encoding, done) => (log.push(String(chunk)), done()) })),
+    ...options.deps,
+  }
+  const server = await createServer(deps, {
+    trustedProxies: [],
+    metricsToken: undefined,
+    sandbox: true,
+    isDraining: () => false,
+    ...options.server,
+  })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    url,
+    deps,
+    database,
+    simulator,
+    log,
+    account: (accountOptions) => makeAccount({ url, deps, simulator }, accountOptions),
+    request: (method, path, requestOptions) => send(method, url + path, requestOptions),
+    close: async () => {
+      await server.close()
+      await whatsapp.close()
+      if (options.beside) return
+      await simulator.stop()
+      await database.close()
+    },
+  }
+}
+
+/** The same customer, through another node. */
+export function through(server: TestServer, account: TestAccount): Pick<TestAccount, 'post' | 'get' | 'trpc'> {
+  return callers(server.url, account.apiKey)
+}
+
+async function makeAccount(
+  { url, deps, simulator }: Pick<TestServer, 'url' | 'deps' | 'simulator'>,
+  { rateLimit = 100_000 }: { rateLimit?: number } = {},
+): Promise<TestAccount> {
+  const { accountId } = await createAccount(deps, { name: 'Test' })
+  await deps.db.updateTable('accounts').set({ rate_limit_per_minute: rateLimit }).where('id', '=', accountId).execute()
+  const { apiKey } = await generateKey(deps, accountId)
+  const wabaId = randomDigits()
+  for (const template of demoTemplates) simulator.templatesOf(wabaId).add(template)
+  const connect = async (input: Partial<NewWhatsAppAccount>) => {
+    const number = { phoneNumberId: randomDigits(), wabaId, accessToken: randomBytes(16).toString('hex'), ...input }
+    simulator.addPhoneNumber(number)
+    const { whatsAppAccountId } = await addWhatsAppAccount(deps, accountId, number)
+    return { whatsAppAccountId, phoneNumberId: number.phoneNumberId }
+  }
+  const { whatsAppAccountId, phoneNumberId } = await connect({})
+  await syncTemplates(deps, accountId)
+  return {
+    accountId,
+    apiKey,
+    whatsAppAccountId,
+    phoneNumberId,
+    wabaId,
+    ...callers(url, apiKey),
+    addWhatsAppAccount: async (input = {}) => (await connect(input)).whatsAppAccountId,
+    template: async (template) => {
+      simulator.templatesOf(wabaId).add({ language: 'en', ...template })
+      await syncTemplates(deps, accountId)
+    },
+  }
+}
+
+function callers(url: string, apiKey: string): Pick<TestAccount, 'post' | 'get' | 'trpc'> {
+  return {
+    trpc: createClient({ url, apiKey }),
+    post: (path, body, headers = {}) =>
+      send('POST', url + path, {
+        headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+    get: (path, headers = {}) => send('GET', url + path, { headers: { 'x-api-key': apiKey, ...headers } }),
+  }
+}
+
+async function send(method: string, url: string, { headers = {}, body }: RequestOptions = {}): Promise<TestResponse> {
+  const response = await request(url, { method: method as 'GET', headers, ...(body !== undefined && { body }) })
+  const text = await response.body.text()
+  return { statusCode: response.statusCode, headers: response.headers, text, json: () => JSON.parse(text) as TestBody }
+}
+
+function randomDigits(): string {
+  return String(100_000_000_000_000n + (randomBytes(8).readBigUInt64BE() % 800_000_000_000_000n))
+}
