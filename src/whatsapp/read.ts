@@ -18,7 +18,7 @@ export function failure(reason: string): ReadOutcome<never> {
 
 function readFailure(status: number, body: string | undefined, accessToken: string): ReadOutcome<never> {
   const refusal = status < 400 ? undefined : readRefusal(status, body, accessToken)
-  if (!refusal) return failure(`an answer with HTTP ${status} that is not WhatsApp's`)
+  if (!refusal) return failure(`an unreadable answer with HTTP ${status}`)
   const { verdict, error } = refusal
   return {
     ok: false,

@@ -71,12 +71,9 @@ function readFailure(status: number, body: string | undefined, accessToken: stri
   return { outcome: { ...rest, accountUnusable, error }, retryAtOnce }
 }
 
-/** An answer that is not the Graph API's: a proxy, or a wrong base URL. A server behind it may have failed late. */
+/** No error of the Graph API: a proxy, a wrong base URL, or a part of it. A server behind it may have failed late. */
 function readForeign(status: number): SendOutcome {
   if (status >= 500) return { kind: 'unknown', reason: `an unreadable answer with HTTP ${status}` }
-  const reason =
-    status < 400
-      ? `a redirect (HTTP ${status}), which is never followed`
-      : `an answer with HTTP ${status} that is not WhatsApp's`
-  return { kind: 'unavailable', reason, retryAfterSeconds }
+  const what = status < 400 ? 'a redirect, which is never followed,' : 'an unreadable answer'
+  return { kind: 'unavailable', reason: `${what} with HTTP ${status}`, retryAfterSeconds }
 }

@@ -1,0 +1,337 @@
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
+import type { Answer } from '../../src/whatsapp/simulator/answer.ts'
+import { failWith, fail } from '../../src/whatsapp/simulator/errors.ts'
+import { magicRecipients } from '../../src/whatsapp/simulator/recipients.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import type { OutgoingTemplate, WhatsApp } from '../../src/whatsapp/whatsapp.ts'
+
+let simulator: Simulator
+let whatsapp: WhatsApp
+/** Gives up soon, for those that wait for nothing. */
+let hasty: WhatsApp
+
+const orderShipped: OutgoingTemplate = {
+  to: '34600111222',
+  name: 'order_shipped',
+  language: 'en',
+  parameters: [{ text: 'Ada' }, { text: 'A-1024' }],
+  callbackData: 'msg_1',
+}
+
+beforeAll(async () => {
+  simulator = await startSimulator()
+  whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+  hasty = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, readMs: 300 } })
+})
+afterEach(() => simulator.intercept(undefined))
+afterAll(async () => {
+  await Promise.all([whatsapp.close(), hasty.close()])
+  await simulator.stop()
+})
+
+function answerOnce(...answers: Answer[]): void {
+  simulator.intercept(() => answers.shift())
+}
+
+function lastRequest() {
+  const request = simulator.requests.at(-1)
+  if (!request) throw new Error('The simulator got no request')
+  return request
+}
+
+test('a template is sent as the reference writes it', async () => {
+  const outcome = await whatsapp.sendTemplate(simulator, orderShipped)
+
+  expect(outcome).toEqual({ kind: 'accepted', waMessageId: expect.stringMatching(/^wamid\.HBgL/) })
+  expect(lastRequest()).toMatchObject({
+    method: 'POST',
+    version: 'v25.0',
+    path: `/${simulator.phoneNumberId}/messages`,
+    headers: { authorization: `Bearer ${simulator.accessToken}`, 'content-type': 'application/json' },
+  })
+  expect(lastRequest().body).toEqual({
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    to: '+34600111222',
+    type: 'template',
+    biz_opaque_callback_data: 'msg_1',
+    template: {
+      name: 'order_shipped',
+      language: { code: 'en' },
+      components: [
+        {
+          type: 'body',
+          parameters: [
+            { type: 'text', text: 'Ada' },
+            { type: 'text', text: 'A-1024' },
+          ],
+        },
+      ],
+    },
+  })
+})
+
+test('a template without variables is sent without components', async () => {
+  const message = { ...orderShipped, name: 'hello_world', language: 'en_US', parameters: [] }
+
+  expect(await whatsapp.sendTemplate(simulator, message)).toMatchObject({ kind: 'accepted' })
+  expect(lastRequest().body).toMatchObject({ template: { name: 'hello_world', language: { code: 'en_US' } } })
+  expect(JSON.stringify(lastRequest().body)).not.toContain('components')
+})
+
+test('named placeholders are sent by name, in any order', async () => {
+  const parameters = [
+    { name: 'time', text: '10:30' },
+    { name: 'first_name', text: 'Ada' },
+    { name: 'date', text: '12 May' },
+  ]
+  const outcome = await whatsapp.sendTemplate(simulator, { ...orderShipped, name: 'appointment_reminder', parameters })
+
+  expect(outcome).toMatchObject({ kind: 'accepted' })
+  expect(JSON.stringify(lastRequest().body)).toContain('{"type":"text","parameter_name":"time","text":"10:30"}')
+})
+
+test('a path in the base address is kept', async () => {
+  const proxied = createCloudApi({ url: `${simulator.url}/meta/whatsapp/`, version: 'v25.0' })
+  await proxied.sendTemplate(simulator, orderShipped)
+  expect(lastRequest().path).toBe(`/meta/whatsapp/v25.0/${simulator.phoneNumberId}/messages`)
+  await proxied.close()
+})
+
+test('a refusal carries our code, the words of WhatsApp and when to try again', async () => {
+  expect(await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131056' })).toEqual({
+    kind: 'refused',
+    answer: 'WHATSAPP_THROTTLED',
+    accountUnusable: false,
+    retryAfterSeconds: 6,
+    error: {
+      code: 131056,
+      title: '(Business Account, Consumer Account) pair rate limit hit',
+      details: 'too many messages to the same number in a short time',
+    },
+  })
+})
+
+test('a token that WhatsApp does not know makes the account unusable', async () => {
+  const outcome = await whatsapp.sendTemplate({ ...simulator, accessToken: 'stale' }, orderShipped)
+  expect(outcome).toMatchObject({ kind: 'refused', answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: true })
+})
+
+test('a phone number id that WhatsApp does not know leaves the account usable', async () => {
+  const outcome = await whatsapp.sendTemplate({ ...simulator, phoneNumberId: '404' }, orderShipped)
+  expect(outcome).toMatchObject({ kind: 'refused', answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: false })
+})
+
+const later = {
+  15559000001: 'accepted',
+  15559000002: 'accepted',
+  15559000008: 'unavailable',
+  15559000009: 'unavailable',
+}
+
+test.each(magicRecipients)('$to: $does', async ({ to, behaviour }) => {
+  const client = to === '15559000003' ? hasty : whatsapp
+  const kind = behaviour.kind === 'fail' ? 'refused' : (new Map(Object.entries(later)).get(to) ?? 'unknown')
+  expect(await client.sendTemplate(simulator, { ...orderShipped, to })).toMatchObject({ kind })
+})
+
+test('what WhatsApp declined for a passing reason is sent at the second try', async () => {
+  answerOnce(failWith(131016))
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'accepted' })
+})
+
+test('there is no third try', async () => {
+  const before = simulator.requests.length
+  const outcome = await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131016' })
+  expect(outcome).toMatchObject({ kind: 'refused', answer: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds: 10 })
+  expect(simulator.requests.length - before).toBe(2)
+})
+
+test.each(['15550131000', '15559000004', '15559000005', '15559000006'])(
+  'a send that %s may have taken is tried once',
+  async (to) => {
+    const before = simulator.requests.length
+    await whatsapp.sendTemplate(simulator, { ...orderShipped, to })
+    expect(simulator.requests.length - before).toBe(1)
+  },
+)
+
+test.each<{ says: string; answer: Answer; kind: string }>([
+  {
+    says: 'an answer 200 without a message id',
+    answer: { kind: 'json', status: 200, body: { messaging_product: 'whatsapp', messages: [] } },
+    kind: 'unknown',
+  },
+  {
+    says: 'an empty answer 200',
+    answer: { kind: 'text', status: 200, contentType: 'application/json', text: '' },
+    kind: 'unknown',
+  },
+  {
+    says: 'an empty answer 500',
+    answer: { kind: 'text', status: 500, contentType: 'application/json', text: '' },
+    kind: 'unknown',
+  },
+  {
+    says: 'an error 500 that is cut off',
+    answer: { kind: 'cut-off', status: 500, body: { error: { message: '(#2) Service', code: 2 } } },
+    kind: 'unknown',
+  },
+  {
+    says: 'an error 400 that is cut off',
+    answer: { kind: 'cut-off', status: 400, body: { error: { message: '(#100) Invalid parameter', code: 100 } } },
+    kind: 'unavailable',
+  },
+  {
+    says: "a proxy's JSON with 403",
+    answer: { kind: 'json', status: 403, body: { message: 'blocked' } },
+    kind: 'unavailable',
+  },
+  {
+    says: 'an answer that is too large',
+    answer: { kind: 'text', status: 200, contentType: 'application/json', text: ' '.repeat(2 * 1024 * 1024) },
+    kind: 'unknown',
+  },
+])('$says is $kind', async ({ answer, kind }) => {
+  answerOnce(answer)
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind, reason: expect.any(String) })
+})
+
+test.each([
+  { says: 'a string', error_data: 'Too long', details: 'Too long' },
+  { says: 'a number', error_data: 7, details: undefined },
+  { says: 'absent', error_data: undefined, details: undefined },
+])('an error whose error_data is $says is read', async ({ error_data, details }) => {
+  const error = { message: '(#100) Invalid parameter', type: 'OAuthException', code: 100, error_data, extra: {} }
+  answerOnce({ kind: 'json', status: 400, body: { error } })
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({
+    kind: 'refused',
+    error: details === undefined ? { code: 100, title: 'Invalid parameter' } : { code: 100, details },
+  })
+})
+
+test('a connection that is refused was never a send', async () => {
+  const nobody = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
+  expect(await nobody.sendTemplate(simulator, orderShipped)).toEqual({
+    kind: 'unavailable',
+    reason: 'connection refused',
+    retryAfterSeconds: 5,
+  })
+  await nobody.close()
+})
+
+test('a host name that does not exist was never a send', async () => {
+  const nobody = createCloudApi({ url: 'http://graph.invalid', version: 'v25.0' })
+  expect(await nobody.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'unavailable' })
+  await nobody.close()
+})
+
+test('a server that does not speak TLS was never a send', async () => {
+  const url = simulator.url.replace('http:', 'https:')
+  const encrypted = createCloudApi({ url, version: 'v25.0' })
+  expect(await encrypted.sendTemplate(simulator, orderShipped)).toEqual({
+    kind: 'unavailable',
+    reason: 'no trusted TLS connection',
+    retryAfterSeconds: 5,
+  })
+  await encrypted.close()
+})
+
+test('a connection that opens at the second try carries the message', async () => {
+  const port = await freePort()
+  const client = createCloudApi({ url: `http://127.0.0.1:${port}`, version: 'v25.0' })
+  const sending = client.sendTemplate(simulator, orderShipped)
+  const late = await startSimulator({ port })
+  expect(await sending).toMatchObject({ kind: 'accepted' })
+  await client.close()
+  await late.stop()
+})
+
+test('a deadline that ends before a connection is made was never a send', async () => {
+  const received: string[] = []
+  const sockets: Socket[] = []
+  const deaf = createTcpServer((socket) => {
+    sockets.push(socket.on('data', (bytes) => received.push(bytes.toString('latin1'))))
+  })
+  deaf.listen(0, '127.0.0.1')
+  await once(deaf, 'listening')
+  const { port } = deaf.address() as AddressInfo // a TCP server has no other kind of address
+  const client = createCloudApi({ url: `https://127.0.0.1:${port}`, version: 'v25.0', timeouts: { sendMs: 150 } })
+
+  expect(await client.sendTemplate(simulator, orderShipped)).toEqual({
+    kind: 'unavailable',
+    reason: 'no answer in time',
+    retryAfterSeconds: 5,
+  })
+  expect(received.join('')).not.toContain('order_shipped')
+  deaf.close()
+  for (const socket of sockets) socket.destroy()
+  await client.close()
+})
+
+test('no reason and no error text carries the token', async () => {
+  const accessToken = 'EAAGm0PX4ZCpsBAKZCtoken'
+  const sender = { ...simulator, accessToken }
+  const quoting = fail({ status: 401, code: 190, title: `Malformed access token ${accessToken}`, details: accessToken })
+  const outcomes = []
+  for (const answer of [quoting, { kind: 'drop' }, { kind: 'text', status: 502, contentType: '', text: accessToken }]) {
+    answerOnce(answer as Answer)
+    outcomes.push(await whatsapp.sendTemplate(sender, orderShipped))
+    answerOnce(answer as Answer)
+    outcomes.push(await whatsapp.listTemplates(sender))
+  }
+  expect(outcomes).toHaveLength(6)
+  expect(JSON.stringify(outcomes)).not.toContain(accessToken)
+})
+
+test('a token that no header can carry was never a send, and is not quoted', async () => {
+  const outcome = await whatsapp.sendTemplate({ ...simulator, accessToken: 'secret\nline' }, orderShipped)
+  expect(outcome).toMatchObject({ kind: 'unavailable', reason: expect.stringContaining('access token is intact') })
+  expect(JSON.stringify(outcome)).not.toContain('secret')
+})
+
+test('a phone number is described', async () => {
+  expect(await whatsapp.getPhoneNumber(simulator)).toEqual({
+    ok: true,
+    value: {
+      displayPhoneNumber: '+1 555-010-0000',
+      verifiedName: 'Waybill Demo Shop',
+      status: 'CONNECTED',
+      qualityRating: 'GREEN',
+      throughput: 'STANDARD',
+    },
+  })
+})
+
+test('a read that is refused says so, and whether the account can still be used', async () => {
+  expect(await whatsapp.getPhoneNumber({ ...simulator, accessToken: 'stale' })).toMatchObject({
+    ok: false,
+    refused: true,
+    accountUnusable: true,
+    reason: 'WhatsApp refused with code 190',
+    error: { code: 190 },
+  })
+})
+
+test('a read that meets nobody is not a refusal', async () => {
+  const nobody = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
+  expect(await nobody.getPhoneNumber(simulator)).toEqual({
+    ok: false,
+    refused: false,
+    accountUnusable: false,
+    reason: 'connection refused',
+  })
+  await nobody.close()
+})
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind of address
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import { classify, rules, type Verdict } from '../../src/whatsapp/error-codes.ts'
+
+const unusable = { answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: true } as const
+const notReady = { answer: 'NO_ACTIVE_ACCOUNT' } as const
+const rejected = { answer: 'MESSAGE_REJECTED' } as const
+const outdated = { answer: 'MESSAGE_REJECTED', template: 'resync' } as const
+const throttled = (retryAfterSeconds: number) => ({ answer: 'WHATSAPP_THROTTLED', retryAfterSeconds }) as const
+const unavailable = (retryAfterSeconds: number) => ({ answer: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }) as const
+
+/** Code, the HTTP status it comes with (reference, section 2.2), and what the send then is. */
+const table = [
+  [0, 401, unusable],
+  [1, 400, unavailable(5)],
+  [2, 503, { ...unavailable(5), retryAtOnce: true }],
+  [3, 500, unusable],
+  [4, 400, throttled(300)],
+  [10, 403, unusable],
+  [33, 400, notReady],
+  [100, 400, rejected],
+  [104, 401, unusable],
+  [190, 401, unusable],
+  [200, 403, unusable],
+  [368, 403, unusable],
+  [613, 429, throttled(60)],
+  [803, 404, notReady],
+  [80007, 400, throttled(300)],
+  [130403, 400, rejected],
+  [130429, 400, throttled(2)],
+  [130472, 400, rejected],
+  [130497, 403, rejected],
+  [131000, 500, unavailable(5)],
+  [131005, 403, unusable],
+  [131008, 400, outdated],
+  [131009, 400, rejected],
+  [131016, 500, { ...unavailable(10), retryAtOnce: true }],
+  [131021, 400, rejected],
+  [131026, 400, rejected],
+  [131030, 400, rejected],
+  [131031, 403, unusable],
+  [131037, 400, notReady],
+  [131042, 400, notReady],
+  [131045, 500, notReady],
+  [131047, 400, rejected],
+  [131048, 400, throttled(3600)],
+  [131049, 400, rejected],
+  [131050, 400, rejected],
+  [131051, 400, rejected],
+  [131053, 400, rejected],
+  [131055, 400, rejected],
+  [131056, 400, throttled(6)],
+  [131057, 500, unavailable(60)],
+  [131062, 400, rejected],
+  [131063, 400, rejected],
+  [131064, 400, throttled(3600)],
+  [132000, 400, outdated],
+  [132001, 404, { answer: 'TEMPLATE_NOT_FOUND', template: 'resync' }],
+  [132005, 400, rejected],
+  [132007, 400, rejected],
+  [132012, 400, outdated],
+  [132015, 400, { answer: 'TEMPLATE_NOT_FOUND', template: 'PAUSED' }],
+  [132016, 400, { answer: 'TEMPLATE_NOT_FOUND', template: 'DISABLED' }],
+  [132018, 400, outdated],
+  [132068, 400, rejected],
+  [132069, 400, throttled(3600)],
+  [133004, 503, { ...unavailable(10), retryAtOnce: true }],
+  [133010, 400, notReady],
+  [134011, 400, rejected],
+  [134100, 400, rejected],
+  [134101, 400, unavailable(600)],
+  [134102, 500, unavailable(60)],
+  [135000, 400, rejected],
+  [137000, 400, rejected],
+  [2494100, 400, unavailable(300)],
+] as const
+
+test.each(table)('code %i with HTTP %i is %j', (code, status, rule) => {
+  expect(classify({ code }, status)).toEqual({ kind: 'refused', ...rule })
+})
+
+test('the table above names every code that is classified', () => {
+  expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(rules).map(Number))
+})
+
+test.each(table)('code %i means the same whatever HTTP status comes with it', (code) => {
+  const verdicts = [400, 401, 403, 404, 429, 500, 503].map((status) => classify({ code }, status))
+  expect(new Set(verdicts.map((verdict) => JSON.stringify(verdict))).size).toBe(1)
+})
+
+test.each<{ says: string; error: Parameters<typeof classify>[0]; status: number; verdict: Verdict }>([
+  {
+    says: 'every code of the permission range is a missing permission',
+    error: { code: 294 },
+    status: 403,
+    verdict: { kind: 'refused', ...unusable },
+  },
+  {
+    says: 'code 100 with subcode 33 is a phone number id that is wrong',
+    error: { code: 100, error_subcode: 33 },
+    status: 400,
+    verdict: { kind: 'refused', ...notReady },
+  },
+  {
+    says: 'an unknown code with 429 is a throttle',
+    error: { code: 7 },
+    status: 429,
+    verdict: { kind: 'refused', ...throttled(60) },
+  },
+  {
+    says: 'an unknown code with 401 is a refused token',
+    error: { code: 7 },
+    status: 401,
+    verdict: { kind: 'refused', ...unusable },
+  },
+  {
+    says: 'an unknown code with 403 leaves the account usable',
+    error: { code: 7 },
+    status: 403,
+    verdict: { kind: 'refused', ...notReady },
+  },
+  {
+    says: 'an unknown code with 400 is a rejection',
+    error: { code: 7 },
+    status: 400,
+    verdict: { kind: 'refused', ...rejected },
+  },
+  {
+    says: 'an unknown code with 400 that calls itself transient is not for good',
+    error: { code: 7, is_transient: true },
+    status: 400,
+    verdict: { kind: 'refused', ...unavailable(5) },
+  },
+  {
+    says: 'an unknown code with 500 leaves open whether the message was sent',
+    error: { code: 7 },
+    status: 500,
+    verdict: { kind: 'unknown' },
+  },
+])('$says', ({ error, status, verdict }) => {
+  expect(classify(error, status)).toEqual(verdict)
+})

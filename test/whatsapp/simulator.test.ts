@@ -1,0 +1,357 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { PhoneNumber } from '../../contracts/fields.ts'
+import { magicRecipients } from '../../src/whatsapp/simulator/recipients.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import type { AcceptedMessage } from '../../src/whatsapp/simulator/state.ts'
+
+let simulator: Simulator
+const accepted: AcceptedMessage[] = []
+
+beforeAll(async () => {
+  simulator = await startSimulator({ onAccepted: (message) => accepted.push(message) })
+})
+beforeEach(() => {
+  accepted.length = 0
+})
+afterAll(() => simulator.stop())
+
+async function call(path: string, options: { method?: string; body?: unknown; token?: string } = {}) {
+  const { method = 'GET', body, token = simulator.accessToken } = options
+  const response = await fetch(`${simulator.url}/v25.0/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  // Each test reads what its answer has, and fails if it has not.
+  return { status: response.status, body: (await response.json()) as Reply }
+}
+
+interface Reply {
+  contacts: object[]
+  messages: [{ id: string }]
+  data: object[]
+  paging: { cursors: { before: string; after: string }; next?: string; previous?: string }
+  error: object
+}
+
+interface Template {
+  name?: string
+  language?: { code: string }
+  components?: unknown
+}
+
+function message(template: Template, more: object = {}): object {
+  return {
+    messaging_product: 'whatsapp',
+    to: '+34600111222',
+    type: 'template',
+    template: { name: 'order_shipped', language: { code: 'en' }, ...template },
+    ...more,
+  }
+}
+
+function post(body: unknown, phoneNumberId = simulator.phoneNumberId) {
+  return call(`${phoneNumberId}/messages`, { method: 'POST', body })
+}
+
+const text = (...values: unknown[]) => values.map((value) => ({ type: 'text', text: value }))
+const body = (...values: unknown[]) => ({ type: 'body', parameters: text(...values) })
+
+test('an accepted send is answered as Meta does, and its id holds the number', async () => {
+  const answer = await post(message({ components: [body('Ada', 'A-1024')] }, { biz_opaque_callback_data: 'msg_1' }))
+
+  expect(answer).toEqual({
+    status: 200,
+    body: {
+      messaging_product: 'whatsapp',
+      contacts: [{ input: '+34600111222', wa_id: '34600111222' }],
+      messages: [{ id: expect.stringMatching(/^wamid\.HBgL/), message_status: 'accepted' }],
+    },
+  })
+  const [{ id }] = answer.body.messages
+  expect(Buffer.from(id.slice('wamid.'.length), 'base64').toString('latin1')).toContain('34600111222')
+})
+
+test('whoever reports the fate of messages hears of each one accepted, and of no other', async () => {
+  await post(message({ components: [body('Ada', 'A-1024')] }, { biz_opaque_callback_data: 'msg_1' }))
+  await post(message({ components: [] }))
+  await post(message({ components: [body('Ada', 'A-1024')] }, { to: '+15550131026' }))
+
+  expect(accepted).toEqual([
+    expect.objectContaining({ waId: '34600111222', callbackData: 'msg_1', messageStatus: 'accepted' }),
+  ])
+})
+
+test.each([
+  { to: '+34 600-111-222', waId: '34600111222' },
+  { to: '+1 (631) 555-1234', waId: '16315551234' },
+  { to: '34600111222', waId: '134600111222' },
+  { to: '(631) 555-1234', waId: '16315551234' },
+  { to: '16315551234', waId: '16315551234' },
+])('from a +1 number, $to is $waId', async ({ to, waId }) => {
+  const answer = await post(message({ components: [body('Ada', 'A-1024')] }, { to }))
+  expect(answer.body.contacts).toEqual([{ input: to, wa_id: waId }])
+})
+
+test.each<{ says: string; template: Template; status: number; code: number; details?: string }>([
+  {
+    says: 'an unknown template',
+    template: { name: 'nope' },
+    status: 404,
+    code: 132001,
+    details: 'template name (nope) does not exist in en',
+  },
+  { says: 'a language that it lacks', template: { language: { code: 'en_US' } }, status: 404, code: 132001 },
+  { says: 'a template under review', template: { name: 'loyalty_points' }, status: 404, code: 132001 },
+  { says: 'a paused template', template: { name: 'spring_sale' }, status: 400, code: 132015 },
+  {
+    says: 'too few variables',
+    template: { components: [body('Ada')] },
+    status: 400,
+    code: 132000,
+    details: 'body: number of localizable_params (1) does not match the expected number of params (2)',
+  },
+  { says: 'no variables at all', template: {}, status: 400, code: 132000 },
+  { says: 'too many variables', template: { components: [body('a', 'b', 'c')] }, status: 400, code: 132000 },
+  {
+    says: 'an empty value',
+    template: { components: [body('Ada', ' ')] },
+    status: 400,
+    code: 131008,
+    details: 'Parameter of type text is missing text value',
+  },
+  { says: 'a value that is no text', template: { components: [body('Ada', 7)] }, status: 400, code: 131008 },
+  { says: 'a newline', template: { components: [body('Ada', 'a\nb')] }, status: 400, code: 132018 },
+  { says: 'a tab', template: { components: [body('Ada', 'a\tb')] }, status: 400, code: 132018 },
+  { says: 'five spaces', template: { components: [body('Ada', 'a     b')] }, status: 400, code: 132018 },
+  { says: 'a text too long', template: { components: [body('Ada', 'x'.repeat(1024))] }, status: 400, code: 132005 },
+  {
+    says: 'a missing name',
+    template: {
+      name: 'appointment_reminder',
+      components: [{ type: 'body', parameters: [{ type: 'text', parameter_name: 'date', text: 'x' }] }],
+    },
+    status: 400,
+    code: 132018,
+    details: 'body: Parameter first_name is missing',
+  },
+  {
+    says: 'an image header without image',
+    template: { name: 'invoice_ready', components: [body('Ada')] },
+    status: 400,
+    code: 132012,
+  },
+  {
+    says: 'a header variable left out',
+    template: { name: 'order_delayed', components: [body('Ada')] },
+    status: 400,
+    code: 132000,
+    details: 'header: number of localizable_params (0) does not match the expected number of params (1)',
+  },
+  {
+    says: 'a button variable left out',
+    template: { name: 'track_parcel', components: [body('Ada')] },
+    status: 400,
+    code: 131008,
+    details: 'buttons: Button at index 0 of type Url requires a parameter',
+  },
+  {
+    says: 'a button of another type',
+    template: {
+      name: 'track_parcel',
+      components: [body('Ada'), { type: 'button', sub_type: 'quick_reply', index: '0', parameters: [] }],
+    },
+    status: 400,
+    code: 132018,
+    details: 'buttons: Button at index 0 must be of type Url',
+  },
+  { says: 'components of an unknown type', template: { components: [{ type: 'BODY' }] }, status: 400, code: 100 },
+])('$says is refused with $code', async ({ template, status, code, details }) => {
+  const answer = await post(message(template))
+  expect(answer.status).toBe(status)
+  expect(answer.body.error).toMatchObject({
+    message: expect.stringMatching(new RegExp(`^\\(#${code}\\) `)),
+    type: 'OAuthException',
+    code,
+    fbtrace_id: expect.any(String),
+    ...(details === undefined ? {} : { error_data: { messaging_product: 'whatsapp', details } }),
+  })
+})
+
+const url = (suffix: string) => ({ type: 'button', sub_type: 'url', index: '0', parameters: text(suffix) })
+
+test.each<{ name: string; components: object[] }>([
+  { name: 'invoice_ready', components: [imageHeader(), body('Ada')] },
+  { name: 'order_delayed', components: [{ type: 'header', parameters: text('A-1024') }, body('Ada')] },
+  { name: 'track_parcel', components: [body('Ada'), url('A-1024')] },
+  { name: 'delivery_feedback', components: [body('Ada')] },
+  { name: 'delivery_feedback', components: [body('Ada'), quickReply(1)] },
+  { name: 'login_code', components: [body('123456'), url('123456')] },
+])('$name is accepted with all that it needs', async ({ name, components }) => {
+  expect(await post(message({ name, components }))).toMatchObject({ status: 200 })
+})
+
+function imageHeader(): object {
+  return { type: 'header', parameters: [{ type: 'image', image: { link: 'https://example.com/a.png' } }] }
+}
+
+function quickReply(index: number): object {
+  return { type: 'button', sub_type: 'quick_reply', index, parameters: [{ type: 'payload', payload: 'no' }] }
+}
+
+test.each<{ says: string; body: unknown; code: number }>([
+  { says: 'a body that is not JSON', body: undefined, code: 100 },
+  { says: 'another product', body: message({}, { messaging_product: 'messenger' }), code: 100 },
+  { says: 'no recipient', body: message({}, { to: undefined }), code: 100 },
+  {
+    says: 'callback data over 512 characters',
+    body: message({}, { biz_opaque_callback_data: 'x'.repeat(513) }),
+    code: 100,
+  },
+  { says: 'a recipient that is no number', body: message({}, { to: '+nobody' }), code: 131009 },
+  { says: 'the sender as recipient', body: message({}, { to: '+15550100000' }), code: 131021 },
+  {
+    says: 'a text outside the service window',
+    body: message({}, { type: 'text', text: { body: 'Hi' } }),
+    code: 131047,
+  },
+  { says: 'an unknown type', body: message({}, { type: 'telepathy' }), code: 131051 },
+  { says: 'a template message without template', body: message({}, { template: undefined }), code: 131008 },
+])('$says is refused with $code', async ({ body, code }) => {
+  expect((await post(body)).body.error).toMatchObject({ code })
+})
+
+test('a disabled template is refused as such', async () => {
+  simulator.templates.add({ name: 'worn_out', status: 'DISABLED', body: 'Hi' })
+  expect((await post(message({ name: 'worn_out' }))).body.error).toMatchObject({ code: 132016 })
+  simulator.templates.remove('worn_out', 'en')
+})
+
+test.each<{ says: string; path: string; options: Parameters<typeof call>[1]; status: number; error: object }>([
+  {
+    says: 'a token that nobody has',
+    path: '100000000000001',
+    options: { token: 'wrong' },
+    status: 401,
+    error: { type: 'OAuthException', code: 190 },
+  },
+  {
+    says: 'an unknown id',
+    path: '999/messages',
+    options: { method: 'POST', body: {} },
+    status: 400,
+    error: { type: 'GraphMethodException', code: 100, error_subcode: 33 },
+  },
+  {
+    says: 'a method that the path does not have',
+    path: '100000000000001/messages',
+    options: { method: 'DELETE' },
+    status: 400,
+    error: { type: 'GraphMethodException', code: 100 },
+  },
+  {
+    says: 'an unknown path',
+    path: 'nonsense',
+    options: {},
+    status: 404,
+    error: { type: 'GraphMethodException', code: 803 },
+  },
+])('$says is answered with HTTP $status', async ({ path, options, status, error }) => {
+  expect(await call(path, options)).toMatchObject({ status, body: { error } })
+})
+
+test("a token sees its own account alone, and not another's", async () => {
+  simulator.addPhoneNumber({ phoneNumberId: '300', wabaId: '400', accessToken: 'other' })
+  const other = simulator.templatesOf('400').add({ name: 'theirs', body: 'Hi' })
+
+  expect(await call('400/message_templates', { token: 'other' })).toMatchObject({
+    body: { data: [{ name: 'theirs' }] },
+  })
+  expect(await call(other.id)).toMatchObject({ status: 400 })
+  expect(await call('400/message_templates')).toMatchObject({ status: 400 })
+  expect(await post(message({}), '300')).toMatchObject({ status: 400 })
+})
+
+test('a number that is not connected sends nothing', async () => {
+  simulator.addPhoneNumber({
+    phoneNumberId: '301',
+    wabaId: simulator.wabaId,
+    accessToken: simulator.accessToken,
+    status: 'PENDING',
+  })
+  expect((await post(message({ components: [body('a', 'b')] }), '301')).body.error).toMatchObject({ code: 133010 })
+})
+
+test('quality and reason of rejection come only when asked for', async () => {
+  const path = `${simulator.wabaId}/message_templates`
+  const [plain] = (await call(path)).body.data
+  expect(Object.keys(plain ?? {}).toSorted()).toEqual(
+    ['category', 'components', 'id', 'language', 'name', 'parameter_format', 'status'].toSorted(),
+  )
+  const [asked] = (await call(`${path}?fields=name,quality_score,rejected_reason`)).body.data
+  expect(asked).toEqual({
+    id: expect.any(String),
+    name: 'order_shipped',
+    quality_score: { score: 'GREEN', date: expect.any(Number) },
+    rejected_reason: 'NONE',
+  })
+})
+
+test('pages lead forward and back by absolute addresses', async () => {
+  const path = `${simulator.wabaId}/message_templates?limit=4&fields=name`
+  const first = await call(path)
+  const second = await call(`${path}&after=${first.body.paging.cursors.after}`)
+  const back = await call(`${path}&before=${second.body.paging.cursors.before}`)
+
+  expect(first.body.paging.next).toContain(`${simulator.url}/v25.0/${simulator.wabaId}/message_templates?`)
+  expect(first.body.paging.next).toContain(`after=${first.body.paging.cursors.after}`)
+  expect(first.body.paging.previous).toBeUndefined()
+  expect(second.body.paging.previous).toBeDefined()
+  expect(back.body.data).toEqual(first.body.data)
+})
+
+test.each([
+  { query: 'name=order_shipped', found: 2 },
+  { query: 'name=order_shipped&language=es', found: 1 },
+  { query: 'status=paused', found: 1 },
+  { query: 'name=order', found: 0 },
+])('the list filters by $query', async ({ query, found }) => {
+  const answer = await call(`${simulator.wabaId}/message_templates?${query}`)
+  expect(answer.body.data).toHaveLength(found)
+})
+
+test('one template, one number, the numbers of an account and the subscription of an app are served', async () => {
+  const [template] = simulator.templates.all()
+  expect(await call(`${template?.id}?fields=name`)).toMatchObject({ status: 200, body: { name: 'order_shipped' } })
+  expect(await call(`${simulator.phoneNumberId}?fields=status`)).toEqual({
+    status: 200,
+    body: { status: 'CONNECTED', id: simulator.phoneNumberId },
+  })
+  expect(await call(`${simulator.wabaId}/phone_numbers`)).toMatchObject({
+    body: { data: expect.arrayContaining([expect.objectContaining({ id: simulator.phoneNumberId })]) },
+  })
+  expect(await call(`${simulator.wabaId}/subscribed_apps`, { method: 'POST' })).toMatchObject({
+    body: { success: true },
+  })
+})
+
+test('each magic recipient is a number that the public API takes, and says in a sentence what it does', () => {
+  for (const { to, does } of magicRecipients) {
+    expect(PhoneNumber.safeParse(to)).toMatchObject({ success: true })
+    expect(to).toMatch(/^1555\d{7}$/)
+    expect(does.length).toBeGreaterThan(10)
+  }
+  expect(new Set(magicRecipients.map(({ to }) => to)).size).toBe(magicRecipients.length)
+})
+
+test('a simulator that stops lets go of those that wait for an answer', async () => {
+  const brief = await startSimulator()
+  const waiting = fetch(`${brief.url}/v25.0/${brief.phoneNumberId}/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${brief.accessToken}` },
+    body: JSON.stringify(message({ components: [body('a', 'b')] }, { to: '+15559000003' })),
+  }).catch(() => 'let go')
+  await expect.poll(() => brief.requests.length).toBe(1)
+  await brief.stop()
+  expect(await waiting).toBe('let go')
+})
