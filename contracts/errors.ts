@@ -18,7 +18,7 @@ export const errors = {
     summary:
       'A field is missing or malformed, or the variables do not fit the template. The message names the field and the fix.',
     example:
-      'to: must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222)',
+      'to: must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222).',
   },
   NO_ACTIVE_ACCOUNT: {
     status: 400,
@@ -48,17 +48,17 @@ export const errors = {
   MESSAGE_NOT_FOUND: {
     status: 404,
     summary: 'This account has no message with this ID.',
-    example: 'This account has no message with the ID msg_01kah3b9mzf5vt2d0wq8r6x4ye.',
+    example: 'messageId: this account has no message with this ID.',
   },
   NOT_FOUND: {
     status: 404,
     summary: 'There is no such route.',
-    example: 'There is no route GET /api/v1/messages.',
+    example: 'There is no such route. The routes are listed in /openapi.json.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     summary: 'The route exists, but not with this method. `Allow` lists the methods.',
-    example: '/api/v1/message/send takes POST, not GET.',
+    example: 'This route takes POST only.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
@@ -74,7 +74,7 @@ export const errors = {
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     summary: 'The request body is not `application/json`.',
-    example: 'The request body must be JSON: send Content-Type: application/json.',
+    example: 'The request body must be JSON in UTF-8: send the header Content-Type: application/json.',
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
@@ -95,24 +95,24 @@ export const errors = {
   WHATSAPP_THROTTLED: {
     status: 429,
     summary: 'WhatsApp is throttling the sender. Nothing was sent. `Retry-After` says when to try again.',
-    example: 'WhatsApp is throttling this sender (130429). Nothing was sent. Try again in 60 seconds.',
+    example: 'WhatsApp is throttling this sender (130429): Rate limit hit. Nothing was sent.',
     retryAfter: true,
   },
   INTERNAL_ERROR: {
     status: 500,
     summary: 'Something failed on our side. The message carries a request ID that our log has too.',
-    example: 'Something failed on our side. Name this request ID when you report it: req-1x.',
+    example: 'Something failed on our side. Report it with the request ID req_9f86d081884c_1x.',
   },
   WHATSAPP_UNAVAILABLE: {
     status: 503,
     summary: 'WhatsApp could not be reached or could not serve the request. Nothing was sent.',
-    example: 'WhatsApp could not be reached. Nothing was sent. Try again in 5 seconds.',
+    example: 'WhatsApp is unavailable: no connection. Nothing was sent.',
     retryAfter: true,
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
     summary: 'The service or its database is unavailable. Nothing was sent.',
-    example: 'The service is temporarily unavailable. Nothing was sent. Try again in 5 seconds.',
+    example: 'The database is unavailable. Nothing was sent. Try again in a moment.',
     retryAfter: true,
   },
   SEND_OUTCOME_UNKNOWN: {

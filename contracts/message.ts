@@ -234,7 +234,7 @@ export const getMessage = procedure({
   example: {
     input: { messageId: exampleMessage.messageId },
     output: exampleMessage,
-    errors: { VALIDATION_ERROR: 'messageId: must have at most 64 characters' },
+    errors: { VALIDATION_ERROR: 'messageId: must have at most 64 characters.' },
   },
 })
 
@@ -249,7 +249,9 @@ export const listMessages = procedure({
     externalId: ExternalId.optional().describe('Only messages with this reference.'),
     to: PhoneNumber.optional().describe('Only messages to this recipient number.'),
     template: TemplateName.optional().describe('Only messages of this template.'),
-    status: MessageStatus.optional().describe('Only messages with this status.'),
+    status: MessageStatus.optional()
+      .describe('Only messages with this status.')
+      .meta({ examples: ['failed'] }),
     from: Timestamp.optional().describe('Only messages recorded at or after this time.'),
     until: Timestamp.optional().describe('Only messages recorded before this time.'),
     cursor: Cursor.optional(),
@@ -260,6 +262,6 @@ export const listMessages = procedure({
   example: {
     input: { externalId: exampleSend.externalId },
     output: { items: [exampleMessage] },
-    errors: { VALIDATION_ERROR: 'limit: must be at most 100' },
+    errors: { VALIDATION_ERROR: 'limit: must be at most 100.' },
   },
 })

@@ -132,7 +132,9 @@ export const getTemplate = procedure({
   example: {
     input: { name: 'order_shipped', language: 'en' },
     output: exampleTemplate,
-    errors: { VALIDATION_ERROR: 'language: must be a template language code such as en or en_US (with an underscore)' },
+    errors: {
+      VALIDATION_ERROR: 'language: must be a template language code such as en or en_US (with an underscore).',
+    },
   },
 })
 
@@ -157,6 +159,6 @@ export const listTemplates = procedure({
   example: {
     input: { status: 'APPROVED' },
     output: { items: [exampleTemplate] },
-    errors: { VALIDATION_ERROR: 'limit: must be at most 100' },
+    errors: { VALIDATION_ERROR: 'limit: must be at most 100.' },
   },
 })

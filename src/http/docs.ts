@@ -1,5 +1,67 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import { serveAsset } from './asset.ts'
 
-export function registerDocs(app: FastifyInstance): void {
-  void app
+const html = 'text/html; charset=utf-8'
+const javascript = 'text/javascript; charset=utf-8'
+
+/** Scalar styles its elements one by one; everything else comes from here, and from nowhere else. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  "font-src 'self' data:",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Four megabytes that change with a release of Scalar: worth a day without asking. */
+const aDay = { 'Cache-Control': 'public, max-age=86400' }
+
+/**
+ * `/openapi.json`, and `/docs`: Scalar's API reference from our own files. No third party is asked for
+ * anything. An install without Scalar's file says so on the page.
+ */
+export function registerDocs(app: FastifyInstance, { scalarFile = findScalar() }: { scalarFile?: string } = {}): void {
+  const page = scalarFile === undefined ? 'docs/missing.html' : 'docs/page.html'
+  serveAsset(app, '/openapi.json', {
+    file: local('../../openapi.json'),
+    contentType: 'application/json; charset=utf-8',
+  })
+  serveAsset(app, '/docs', {
+    file: local(page),
+    contentType: html,
+    headers: { 'Content-Security-Policy': contentSecurityPolicy },
+  })
+  if (scalarFile === undefined) return
+  serveAsset(app, '/docs/setup.js', { file: local('docs/setup.js'), contentType: javascript })
+  serveAsset(app, '/docs/scalar.js', { file: scalarFile, contentType: javascript, headers: aDay })
+}
+
+function local(file: string): URL {
+  return new URL(file, import.meta.url)
+}
+
+/**
+ * Scalar's one standalone file: `dist/scalar.js` of a production install, which carries the file and
+ * not the 400 packages that it was made from, or the one in the development dependency.
+ */
+function findScalar(): string | undefined {
+  const built = fileURLToPath(local('../../dist/scalar.js'))
+  return [built, findScalarPackage()].find((file) => file !== undefined && existsSync(file))
+}
+
+function findScalarPackage(): string | undefined {
+  try {
+    const entry = createRequire(import.meta.url).resolve('@scalar/api-reference')
+    return path.join(path.dirname(entry), 'browser', 'standalone.js')
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,18 @@
 import type { FastifyInstance } from 'fastify'
+import { serveAsset } from './asset.ts'
 
+/** `/`: what this is and where things are, until the dashboard takes its place. */
 export function registerHome(app: FastifyInstance): void {
-  void app
+  serveAsset(app, '/', {
+    file: new URL('home/page.html', import.meta.url),
+    contentType: 'text/html; charset=utf-8',
+    headers: {
+      'Content-Security-Policy':
+        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    },
+  })
+  serveAsset(app, '/home.css', {
+    file: new URL('home/style.css', import.meta.url),
+    contentType: 'text/css; charset=utf-8',
+  })
 }

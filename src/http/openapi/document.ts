@@ -32,7 +32,7 @@ export interface Parameter {
   required?: boolean
   description: string
   schema: Schema
-  example?: unknown
+  examples?: Record<string, Example>
 }
 
 export interface Response extends Body {
@@ -41,13 +41,13 @@ export interface Response extends Body {
 }
 
 export interface Body {
-  description?: string
   content: { 'application/json': { schema: Schema; examples?: Record<string, Example> } }
 }
 
 export interface Example {
-  summary: string
   value: unknown
+  /** Scalar's: shown, but not sent until it is chosen. */
+  'x-disabled'?: boolean
 }
 
 export interface Header {

@@ -7,7 +7,7 @@ export const headers = {
   'X-Request-Id': {
     description: 'ID of this request. Our log has it too: name it when you report a problem.',
     schema: { type: 'string' },
-    example: 'req-4f',
+    example: 'req_9f86d081884c_1x',
   },
   'Retry-After': {
     description: 'Whole seconds after which to try again (RFC 9110, 10.2.3).',

@@ -19,7 +19,12 @@ Every request carries the API key of the account in the header \`X-API-Key\`. Ke
 curl $WAYBILL_URL/api/v1/message/send \\
   -H "X-API-Key: $WAYBILL_API_KEY" \\
   -H "Content-Type: application/json" \\
-  -d '{"to": "34600111222", "template": "order_shipped", "language": "en", "variables": {"1": "Ada", "2": "WB-1042"}}'
+  -d '{
+    "to": "34600111222",
+    "template": "order_shipped",
+    "language": "en",
+    "variables": {"1": "Ada", "2": "WB-1042"}
+  }'
 \`\`\`
 
 To see what a recipient would read without sending anything, give the same body to \`/api/v1/message/preview\`.

@@ -25,28 +25,29 @@ export function nameOperation(name: string): string {
 }
 
 /** The generator describes a parameter by the type inside its `.optional()`: the field itself knows better. */
-function writeParameter({ name, in: place, required, ...draft }: Parameter, { input, example }: Contract): Parameter {
+function writeParameter(draft: Parameter, { input, example }: Contract): Parameter {
   const { description = '', examples, ...schema } = draft.schema
   const given: Record<string, unknown> = example.input
-  const shown = given[name] ?? examples?.[0]
+  const field = input.shape[draft.name]
+  const [value] = [given[draft.name] ?? field?.meta()?.examples ?? examples ?? []].flat()
   return {
-    name,
-    in: place,
-    ...(required && { required }),
-    description: input.shape[name]?.description ?? description,
+    name: draft.name,
+    in: draft.in,
+    ...(draft.required && { required: true }),
+    description: field?.description ?? description,
     schema: simplify(schema),
-    ...(shown !== undefined && { example: shown }),
+    // Scalar sends an optional parameter that has an example, unless it is told not to.
+    ...(value !== undefined && { examples: { default: draft.required ? { value } : { value, 'x-disabled': true } } }),
   }
 }
 
 /** The generator drops the name of a body's schema: the body refers to it by name again. */
-function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, summary, example }: Contract) {
+function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, example }: Contract) {
   const name = input.meta()?.id
   const schema = name === undefined ? draft.content['application/json'].schema : refer('schemas', name)
   return {
-    ...(input.description !== undefined && { description: input.description }),
     required: true,
-    content: { 'application/json': { schema, examples: { request: { summary, value: example.input } } } },
+    content: { 'application/json': { schema, examples: { default: { value: example.input } } } },
   }
 }
 

@@ -16,11 +16,11 @@ export function writeResponses(contract: Contract, success: Schema): Record<stri
 }
 
 function writeSuccess(contract: Contract, schema: Schema): Response {
-  const example = { summary: contract.summary, value: { success: true, data: contract.example.output } }
+  const example = { value: { success: true, data: contract.example.output } }
   return {
     description: contract.output.description ?? contract.summary,
     headers: listHeaders(contract, []),
-    content: { 'application/json': { schema, examples: { success: example } } },
+    content: { 'application/json': { schema, examples: { default: example } } },
   }
 }
 
@@ -50,7 +50,6 @@ function writeFailureSchema(codes: ErrorCode[]): Schema {
 }
 
 function writeExample(contract: Contract, code: ErrorCode) {
-  const { summary, example } = describeError(code)
-  const message = contract.example.errors?.[code] ?? example
-  return { summary, value: { success: false, error: { code, message } } }
+  const message = contract.example.errors?.[code] ?? describeError(code).example
+  return { value: { success: false, error: { code, message } } }
 }

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+/** A file to serve as it is. */
+export interface Source {
+  file: URL | string
+  contentType: string
+  headers?: Record<string, string>
+}
+
+interface Asset {
+  content: Buffer
+  hash: string
+  compressed: Map<Encoding, Promise<Buffer>>
+}
+
+const compressors = {
+  br: (content: Buffer) =>
+    promisify(brotliCompress)(content, {
+      // 9 takes a fraction of a second for the four megabytes of Scalar; 11, the default, takes ten.
+      params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+    }),
+  gzip: (content: Buffer) => promisify(gzip)(content),
+}
+type Encoding = keyof typeof compressors
+
+/** Read and compressed at the first request, then kept in memory: most processes never serve it. */
+export function serveAsset(app: FastifyInstance, url: string, { file, contentType, headers = {} }: Source): void {
+  let asset: Asset | undefined
+  app.get(url, (request, reply) => {
+    asset ??= readAsset(file)
+    void reply.headers({ 'Cache-Control': 'no-cache', ...headers, 'Content-Type': contentType })
+    return send(request, reply, asset)
+  })
+}
+
+function readAsset(file: URL | string): Asset {
+  const content = readFileSync(file)
+  return { content, hash: createHash('sha256').update(content).digest('base64url'), compressed: new Map() }
+}
+
+/** Answers with 304 to whoever has it already (RFC 9110, 13.1.2). */
+async function send(request: FastifyRequest, reply: FastifyReply, asset: Asset): Promise<FastifyReply> {
+  const encoding = chooseEncoding(request.headers['accept-encoding'])
+  void reply.header('Vary', 'Accept-Encoding').header('ETag', `"${asset.hash}${encoding ? `-${encoding}` : ''}"`)
+  if (request.headers['if-none-match']?.includes(asset.hash)) return reply.code(304).send()
+  if (!encoding) return reply.send(asset.content)
+  return reply.header('Content-Encoding', encoding).send(await compress(asset, encoding))
+}
+
+function chooseEncoding(accepted = ''): Encoding | undefined {
+  const offers = accepted.split(',').map((offer) => offer.trim())
+  return (['br', 'gzip'] as const).find((encoding) => offers.some((offer) => accepts(offer, encoding)))
+}
+
+/** `br`, or `br;q=0.5`, but not `br;q=0` (RFC 9110, 12.5.3). */
+function accepts(offer: string, encoding: Encoding): boolean {
+  const [name, weight = 'q=1'] = offer.split(';').map((part) => part.trim())
+  return name === encoding && !/^q=0(\.0*)?$/.test(weight)
+}
+
+function compress({ content, compressed }: Asset, encoding: Encoding): Promise<Buffer> {
+  const known = compressed.get(encoding)
+  if (known) return known
+  const started = compressors[encoding](content)
+  compressed.set(encoding, started)
+  return started
+}

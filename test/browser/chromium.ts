@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process'
+import { chromium, type Browser } from 'playwright-core'
+
+/** Quiet, so that a request to another host is the page's and not the browser's own. */
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: findChromium(), args: flags })
+}
+
+function findChromium(): string {
+  const named = process.env['CHROMIUM_PATH']
+  if (named !== undefined) return named
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
+    try {
+      return execFileSync('which', [name], { encoding: 'utf8' }).trim()
+    } catch {
+      // The next name may be there.
+    }
+  }
+  throw new Error(
+    'The browser tests need Chromium. Install it (Debian: apt-get install chromium) or name one in CHROMIUM_PATH.',
+  )
+}

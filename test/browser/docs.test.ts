@@ -1,0 +1,86 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { launchChromium } from './chromium.ts'
+
+let browser: Browser
+let server: TestServer
+let context: BrowserContext
+let page: Page
+/** What must not happen: requests to other hosts, violations of the content policy, errors. */
+let complaints: string[]
+
+beforeAll(async () => {
+  ;[browser, server] = await Promise.all([launchChromium(), startTestServer()])
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await server?.close()
+})
+
+beforeEach(async () => {
+  complaints = []
+  context = await browser.newContext({ viewport: { width: 1440, height: 1000 } })
+  page = await context.newPage()
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url())
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== server.url) complaints.push(`asks ${request.url()}`)
+  })
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+})
+
+afterEach(async () => {
+  await context.close()
+})
+
+test('an integrator sends a message from the documentation page', async () => {
+  const { apiKey } = await server.account()
+  await page.goto(`${server.url}/docs`)
+  await page.getByRole('heading', { name: 'First call' }).waitFor()
+  await page.getByLabel('Value').first().fill(apiKey)
+  await page.getByRole('link', { name: sendMessage.summary }).first().click()
+  await page.getByRole('button', { name: /Test Request.*message\/send/ }).click()
+  const client = page.getByRole('dialog', { name: 'API Client' })
+
+  const [response] = await Promise.all([
+    page.waitForResponse('**/api/v1/message/send'),
+    client.getByRole('button', { name: /^Send post request/ }).click(),
+  ])
+
+  expect(response.status()).toBe(200)
+  expect(response.request().postDataJSON()).toEqual(sendMessage.example.input)
+  const { data } = await response.json()
+  await client.getByText('200 OK').waitFor()
+  await client.getByText(data.messageId).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('what is only an example is not sent: no key for idempotency, no filter', async () => {
+  await page.goto(`${server.url}/docs#tag/messages/GET/api/v1/message`)
+  const snippet = page.getByRole('region', { name: 'List messages, newest first' }).getByText(/curl /)
+  await snippet.first().waitFor()
+
+  expect(await snippet.first().textContent()).not.toMatch(/status=|externalId=|cursor=/)
+})
+
+test.each(['light', 'dark'] as const)('the page follows a %s system', async (colorScheme) => {
+  await page.emulateMedia({ colorScheme })
+  await page.goto(`${server.url}/docs`)
+  await page.getByRole('heading', { name: 'First call' }).waitFor()
+
+  expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`)
+  expect(complaints).toEqual([])
+})
+
+test('the first page says where things are', async () => {
+  await page.goto(server.url)
+  await page.getByRole('link', { name: 'Documentation' }).click()
+  await page.getByRole('heading', { name: 'First call' }).waitFor()
+
+  expect(complaints).toEqual([])
+})
