@@ -1,0 +1,78 @@
+import type { Account } from '../../account/account.ts'
+import { createAccount } from '../../account/create-account.ts'
+import { listAccounts } from '../../account/list-accounts.ts'
+import { updateAccount } from '../../account/update-account.ts'
+import { dataCommand } from '../command.ts'
+import { formatPairs, formatTable } from '../table.ts'
+
+export const accountCreate = dataCommand({
+  name: 'account create',
+  summary: 'Create an account: a customer with a key, an allow-list and WhatsApp accounts of its own',
+  args: [],
+  options: { name: { value: 'NAME', help: 'What the account is called', required: true } },
+  examples: ['waybill account create --name "Ada & Co"', 'waybill account create --name Shop --json'],
+  run: async (deps, { options }) => {
+    const { accountId, name } = await createAccount(deps, options)
+    return {
+      json: { accountId, name },
+      text: `Account ${accountId} (${name}) is there. It needs a key: waybill key generate ${accountId}`,
+    }
+  },
+})
+
+export const accountUpdate = dataCommand({
+  name: 'account update',
+  summary: 'Switch the API of an account on or off, or change its rate limit',
+  args: ['ACC'],
+  options: {
+    api: { value: 'enabled|disabled', help: 'Whether its key opens anything', choices: ['enabled', 'disabled'] },
+    'rate-limit': { value: 'N', help: 'Sends per minute', number: true },
+  },
+  examples: ['waybill account update acc_… --api disabled', 'waybill account update acc_… --rate-limit 600'],
+  run: async (deps, { args: [accountId], options }) => {
+    const rateLimit = options['rate-limit']
+    const account = await updateAccount(deps, accountId, {
+      apiEnabled: options.api === undefined ? undefined : options.api === 'enabled',
+      rateLimit: rateLimit === undefined ? undefined : Number(rateLimit),
+    })
+    return { json: account, text: describeAccount(account) }
+  },
+})
+
+export const accountList = dataCommand({
+  name: 'account list',
+  summary: 'List the accounts, oldest first',
+  args: [],
+  options: {},
+  examples: ['waybill account list', 'waybill account list --json'],
+  run: async (deps) => {
+    const items = await listAccounts(deps)
+    return { json: { items }, text: formatAccounts(items) }
+  },
+})
+
+function describeAccount(account: Account): string {
+  return formatPairs([
+    ['Account', account.accountId],
+    ['Name', account.name],
+    ['API', account.api],
+    ['Rate limit', `${account.rateLimit} a minute`],
+    ['Allow-list', account.allowList.length === 0 ? 'every address' : account.allowList.join(', ')],
+    ['Key', account.keyStart === undefined ? 'none' : `${account.keyStart}…`],
+  ])
+}
+
+function formatAccounts(accounts: Account[]): string {
+  if (accounts.length === 0) return 'There is no account yet. Create one: waybill account create --name NAME'
+  return formatTable(
+    ['ACCOUNT', 'NAME', 'API', 'A MINUTE', 'ALLOW-LIST', 'KEY'],
+    accounts.map((account) => [
+      account.accountId,
+      account.name,
+      account.api,
+      String(account.rateLimit),
+      account.allowList.length === 0 ? 'every address' : account.allowList.join(','),
+      account.keyStart === undefined ? 'none' : `${account.keyStart}…`,
+    ]),
+  )
+}

@@ -1,0 +1,20 @@
+import { setAllowList } from '../../account/set-allow-list.ts'
+import { dataCommand } from '../command.ts'
+
+export const allowListSet = dataCommand({
+  name: 'allow-list set',
+  summary: 'Replace the IP allow-list of an account; without addresses, every address may call',
+  args: ['ACC'],
+  rest: 'ADDRESS-OR-CIDR',
+  options: {},
+  notes: ['Behind a proxy, TRUST_PROXY decides which address counts as the source of a request.'],
+  examples: ['waybill allow-list set acc_… 192.0.2.10 198.51.100.0/24 2001:db8::/32', 'waybill allow-list set acc_…'],
+  run: async (deps, { args: [accountId], rest }) => {
+    const json = await setAllowList(deps, accountId, rest)
+    const text =
+      json.allowList.length === 0
+        ? `${accountId} may be called from every address.`
+        : `${accountId} may be called from:\n${json.allowList.map((entry) => `  ${entry}`).join('\n')}`
+    return { json, text }
+  },
+})

@@ -1,0 +1,22 @@
+import { dataCommand } from '../command.ts'
+import { examine, type Finding } from '../doctor.ts'
+
+export const doctor = dataCommand({
+  name: 'doctor',
+  summary: 'Check everything that a send needs, and say what to do about what is missing',
+  args: [],
+  options: {},
+  needsSchema: false,
+  notes: ['Checks the database, the secret key, WhatsApp with the token of each account, templates and messages.'],
+  examples: ['waybill doctor', 'waybill doctor --json'],
+  run: async (deps) => {
+    const findings = await examine(deps)
+    const ok = findings.every((finding) => finding.ok)
+    return { json: { ok, findings }, text: findings.map(formatFinding).join('\n'), exitCode: ok ? 0 : 1 }
+  },
+})
+
+function formatFinding({ check, ok, message, fix }: Finding): string {
+  const line = `${ok ? '✓' : '✗'} ${check}: ${message}`
+  return fix === undefined ? line : `${line}\n  → ${fix}`
+}

@@ -1,0 +1,44 @@
+import { generateKey } from '../../account/generate-key.ts'
+import type { IssuedKey } from '../../account/issued-key.ts'
+import { regenerateKey } from '../../account/regenerate-key.ts'
+import { revokeKey } from '../../account/revoke-key.ts'
+import { dataCommand, type Answer } from '../command.ts'
+
+export const keyGenerate = dataCommand({
+  name: 'key generate',
+  summary: 'Generate the API key of an account, and show it this once',
+  args: ['ACC'],
+  options: {},
+  notes: ['An account has one key. When there is one already, this changes nothing: see waybill key regenerate.'],
+  examples: ['waybill key generate acc_…', 'waybill key generate acc_… --json'],
+  run: async (deps, { args: [accountId] }) => showKey(await generateKey(deps, accountId)),
+})
+
+export const keyRegenerate = dataCommand({
+  name: 'key regenerate',
+  summary: 'Replace the API key of an account, and show the new one this once',
+  args: ['ACC'],
+  options: {},
+  notes: ['The old key is refused from this moment on, on every node.'],
+  examples: ['waybill key regenerate acc_…'],
+  run: async (deps, { args: [accountId] }) => showKey(await regenerateKey(deps, accountId)),
+})
+
+export const keyRevoke = dataCommand({
+  name: 'key revoke',
+  summary: 'Delete the API key of an account: every request is refused until a new key is generated',
+  args: ['ACC'],
+  options: {},
+  examples: ['waybill key revoke acc_…'],
+  run: async (deps, { args: [accountId] }) => {
+    const { revoked } = await revokeKey(deps, accountId)
+    return {
+      json: { accountId, revoked },
+      text: revoked ? `The key of ${accountId} is deleted.` : `${accountId} had no key.`,
+    }
+  },
+})
+
+function showKey(key: IssuedKey): Answer {
+  return { json: key, text: `${key.apiKey}\n\nKeep it now: it cannot be shown again. It is known as ${key.start}…` }
+}

@@ -1,0 +1,94 @@
+import { listMessages as listContract, messageStatuses, type Message } from '../../../contracts/message.ts'
+import { requireAccount } from '../../account/account.ts'
+import { OperatorError } from '../../account/operator-error.ts'
+import { getMessage } from '../../message/get.ts'
+import { listMessages } from '../../message/list.ts'
+import { dataCommand } from '../command.ts'
+import { findMessageOwner } from '../store.ts'
+import { formatPairs, formatTable } from '../table.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const messageGet = dataCommand({
+  name: 'message get',
+  summary: 'Show a message and what became of it, whichever account it belongs to',
+  args: ['MSG'],
+  options: {},
+  examples: ['waybill message get msg_…', 'waybill message get msg_… --json'],
+  run: async (deps, { args: [messageId] }) => {
+    const accountId = await findMessageOwner(deps.db, messageId)
+    if (accountId === undefined) throw new OperatorError(`There is no message ${JSON.stringify(messageId)}.`)
+    const message = await getMessage(deps, { accountId }, { messageId })
+    return { json: message, text: describeMessage(message) }
+  },
+})
+
+export const messageList = dataCommand({
+  name: 'message list',
+  summary: 'List the messages of an account, newest first, a page at a time',
+  args: ['ACC'],
+  options: {
+    'external-id': { value: 'REF', help: "Only messages with this reference of the caller's" },
+    to: { value: 'NUMBER', help: 'Only messages to this recipient' },
+    template: { value: 'NAME', help: 'Only messages of this template' },
+    status: {
+      value: 'STATUS',
+      help: `Only messages with this status: ${messageStatuses.join(', ')}`,
+      choices: messageStatuses,
+    },
+    from: { value: 'TIME', help: 'Only messages recorded at or after this time, such as 2026-11-20T09:30:00Z' },
+    until: { value: 'TIME', help: 'Only messages recorded before this time' },
+    cursor: { value: 'CURSOR', help: 'nextCursor of the page before' },
+    limit: { value: 'N', help: 'Messages per page, 1 to 100, 20 if not given', number: true },
+  },
+  examples: ['waybill message list acc_… --status failed', 'waybill message list acc_… --limit 100 --json'],
+  run: async (deps, { args: [accountId], options }) => {
+    await requireAccount(deps.db, accountId)
+    const page = await listMessages(deps, { accountId }, parseFilter(options))
+    return { json: page, text: formatMessages(page.items, page.nextCursor) }
+  },
+})
+
+/** The contract's own rules, under the names that were typed. */
+function parseFilter({ limit, 'external-id': externalId, ...rest }: Record<string, string | undefined>) {
+  const input = { ...rest, externalId, limit: limit === undefined ? undefined : Number(limit) }
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  const parsed = listContract.input.safeParse(given)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const name = issue?.path[0] === 'externalId' ? 'external-id' : String(issue?.path[0])
+  throw new UsageError(`--${name} ${issue?.message}.`)
+}
+
+function describeMessage(message: Message): string {
+  return formatPairs([
+    ['Message', message.messageId],
+    ['Status', message.status],
+    ['To', message.to],
+    ['Template', `${message.template} (${message.language})`],
+    ['Sent from', message.accountId],
+    ['Reference', message.externalId],
+    ['WhatsApp id', message.waMessageId],
+    ['Recorded', message.createdAt],
+    ['Sent', message.sentAt],
+    ['Delivered', message.deliveredAt],
+    ['Read', message.readAt],
+    ['Failed', message.failedAt],
+    ['Error', message.error && `${message.error.code}: ${message.error.message}`],
+  ])
+}
+
+function formatMessages(messages: Message[], nextCursor: string | undefined): string {
+  if (messages.length === 0) return 'No messages.'
+  const table = formatTable(
+    ['MESSAGE', 'STATUS', 'TO', 'TEMPLATE', 'REFERENCE', 'RECORDED'],
+    messages.map((message) => [
+      message.messageId,
+      message.status,
+      message.to,
+      `${message.template} (${message.language})`,
+      message.externalId ?? '',
+      message.createdAt,
+    ]),
+  )
+  return nextCursor === undefined ? table : `${table}\n\nMore: --cursor ${nextCursor}`
+}

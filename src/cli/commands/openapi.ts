@@ -1,0 +1,24 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { localCommand } from '../command.ts'
+
+const file = 'openapi.json'
+
+export const openapi = localCommand({
+  name: 'openapi',
+  summary: `Write the description of the public interface to ${file}`,
+  args: [],
+  options: { check: { help: `Write nothing; exit with 1 when ${file} is not what would be written` } },
+  examples: ['waybill openapi', 'waybill openapi --check'],
+  run: async (_environment, { options, json }) => {
+    // Only here: what makes it from the contracts is not installed in production.
+    const { printOpenApi } = await import('../../http/openapi.ts')
+    const document = printOpenApi()
+    const isCurrent = (await readFile(file, 'utf8').catch(() => undefined)) === document
+    if (!options.check && !isCurrent) await writeFile(file, document)
+    const written = !options.check && !isCurrent
+    const outdated = options.check === true && !isCurrent
+    const text = outdated ? `${file} is out of date. Write it: waybill openapi` : `${file} is up to date.`
+    console.log(json ? JSON.stringify({ file, written, current: !outdated }) : text)
+    return outdated ? 1 : 0
+  },
+})

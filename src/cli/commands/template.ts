@@ -1,0 +1,68 @@
+import { requireAccount } from '../../account/account.ts'
+import type { Template } from '../../../contracts/template.ts'
+import type { Deps } from '../../deps.ts'
+import { listTemplates } from '../../template/list.ts'
+import { syncTemplates } from '../../template/sync.ts'
+import { dataCommand } from '../command.ts'
+import { formatTable } from '../table.ts'
+
+const pageSize = 100
+
+export const templateSync = dataCommand({
+  name: 'template sync',
+  summary: 'Read the templates of an account from WhatsApp',
+  args: ['ACC'],
+  options: {},
+  notes: ['All of them are stored, or, when WhatsApp cannot be read, none. What vanished there can no longer be sent.'],
+  examples: ['waybill template sync acc_…'],
+  run: async (deps, { args: [accountId] }) => {
+    const json = await syncTemplates(deps, accountId)
+    return { json, text: `${json.synced} templates read, ${json.approved} of them approved.` }
+  },
+})
+
+export const templateList = dataCommand({
+  name: 'template list',
+  summary: 'List the templates of an account, with the variables that each of them needs',
+  args: ['ACC'],
+  options: {
+    'whatsapp-account': { value: 'WA', help: 'Those of this WhatsApp account instead of the default one' },
+    status: { value: 'STATUS', help: 'Only those with this status, such as APPROVED' },
+  },
+  examples: ['waybill template list acc_…', 'waybill template list acc_… --status APPROVED --json'],
+  run: async (deps, { args: [accountId], options }) => {
+    await requireAccount(deps.db, accountId)
+    const filter = { status: options.status, accountId: options['whatsapp-account'] }
+    const items = await listAllTemplates(deps, accountId, filter)
+    return { json: { items }, text: formatTemplates(accountId, items) }
+  },
+})
+
+async function listAllTemplates(
+  deps: Deps,
+  accountId: string,
+  filter: { status: string | undefined; accountId: string | undefined },
+): Promise<Template[]> {
+  const items: Template[] = []
+  let cursor: string | undefined
+  do {
+    const page = await listTemplates(deps, { accountId }, { ...filter, cursor, limit: pageSize })
+    items.push(...page.items)
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return items
+}
+
+function formatTemplates(accountId: string, items: Template[]): string {
+  if (items.length === 0) return `No templates. Read them from WhatsApp: waybill template sync ${accountId}`
+  return formatTable(
+    ['NAME', 'LANGUAGE', 'STATUS', 'VARIABLES', 'NOT SENDABLE BECAUSE'],
+    items.map((item) => [
+      item.name,
+      item.language,
+      item.status,
+      item.placeholders.map((placeholder) => placeholder.key).join(',') || 'none',
+      item.reason ?? '',
+    ]),
+  )
+}

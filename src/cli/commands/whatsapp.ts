@@ -1,0 +1,129 @@
+import { activateWhatsAppAccount } from '../../account/activate-whatsapp-account.ts'
+import { addWhatsAppAccount } from '../../account/add-whatsapp-account.ts'
+import { deactivateWhatsAppAccount } from '../../account/deactivate-whatsapp-account.ts'
+import { listWhatsAppAccounts } from '../../account/list-whatsapp-accounts.ts'
+import { removeWhatsAppAccount } from '../../account/remove-whatsapp-account.ts'
+import { setDefaultWhatsAppAccount } from '../../account/set-default-whatsapp-account.ts'
+import { findOwner } from '../../account/whatsapp-account-store.ts'
+import { noSuchWhatsAppAccount, type WhatsAppAccount } from '../../account/whatsapp-account.ts'
+import type { Deps } from '../../deps.ts'
+import { dataCommand } from '../command.ts'
+import { formatTable } from '../table.ts'
+
+export const whatsappAdd = dataCommand({
+  name: 'whatsapp add',
+  summary: 'Add a WhatsApp account: a business phone number to send from',
+  args: ['ACC'],
+  options: {
+    'phone-number-id': { value: 'ID', help: "Meta's id of the phone number", required: true },
+    'waba-id': { value: 'ID', help: "Meta's id of the WhatsApp Business Account it belongs to", required: true },
+    'access-token': { value: 'T', help: 'Access token of a system user; - reads it', required: true, secret: true },
+    'app-secret': {
+      value: 'S',
+      help: "App secret of its Meta app, if not META_APP_SECRET's; - reads it",
+      secret: true,
+    },
+    default: { help: 'Send from this one when a request names none; the first one is the default anyway' },
+  },
+  notes: [
+    'A secret on the command line ends in the history of your shell. With - each of them is read from standard\ninput instead, the access token first and the app secret on the next line. Both are kept encrypted.',
+  ],
+  examples: [
+    'waybill whatsapp add acc_… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt',
+    'cat token.txt app-secret.txt | waybill whatsapp add acc_… --phone-number-id 106540352242922 \\\n    --waba-id 102290129340398 --access-token - --app-secret -',
+  ],
+  run: async (deps, { args: [accountId], options }) => {
+    const json = await addWhatsAppAccount(deps, accountId, {
+      phoneNumberId: options['phone-number-id'],
+      wabaId: options['waba-id'],
+      accessToken: options['access-token'],
+      appSecret: options['app-secret'],
+      makeDefault: options.default,
+    })
+    return { json, text: `${json.whatsAppAccountId} is added. Its templates: waybill template sync ${accountId}` }
+  },
+})
+
+export const whatsappList = dataCommand({
+  name: 'whatsapp list',
+  summary: 'List the WhatsApp accounts of an account, oldest first',
+  args: ['ACC'],
+  options: {},
+  examples: ['waybill whatsapp list acc_…', 'waybill whatsapp list acc_… --json'],
+  run: async (deps, { args: [accountId] }) => {
+    const items = await listWhatsAppAccounts(deps, accountId)
+    return { json: { items }, text: formatWhatsAppAccounts(accountId, items) }
+  },
+})
+
+export const whatsappActivate = dataCommand({
+  name: 'whatsapp activate',
+  summary: 'Let a WhatsApp account send again',
+  args: ['WA'],
+  options: {},
+  notes: ['One whose token WhatsApp refused is refused again, unless something changed there.'],
+  examples: ['waybill whatsapp activate wa_…'],
+  run: async (deps, { args: [id] }) => {
+    const json = await activateWhatsAppAccount(deps, await requireOwner(deps, id), id)
+    return { json, text: `${id} is active.` }
+  },
+})
+
+export const whatsappDeactivate = dataCommand({
+  name: 'whatsapp deactivate',
+  summary: 'Stop a WhatsApp account from sending',
+  args: ['WA'],
+  options: {},
+  notes: ['A default stays the default: requests that name no WhatsApp account are then refused.'],
+  examples: ['waybill whatsapp deactivate wa_…'],
+  run: async (deps, { args: [id] }) => {
+    const json = await deactivateWhatsAppAccount(deps, await requireOwner(deps, id), id)
+    const refused = ' It is still the default: requests that name no WhatsApp account are refused.'
+    return { json, text: `${id} no longer sends.${json.isDefault ? refused : ''}` }
+  },
+})
+
+export const whatsappSetDefault = dataCommand({
+  name: 'whatsapp set-default',
+  summary: 'Send from this WhatsApp account when a request names none',
+  args: ['WA'],
+  options: {},
+  examples: ['waybill whatsapp set-default wa_…'],
+  run: async (deps, { args: [id] }) => {
+    const json = await setDefaultWhatsAppAccount(deps, await requireOwner(deps, id), id)
+    return { json, text: `${id} is the default of its account.` }
+  },
+})
+
+export const whatsappRemove = dataCommand({
+  name: 'whatsapp remove',
+  summary: 'Forget a WhatsApp account and its secrets; its messages stay',
+  args: ['WA'],
+  options: {},
+  notes: ['The default can be removed only when it is the last one: make another one the default first.'],
+  examples: ['waybill whatsapp remove wa_…'],
+  run: async (deps, { args: [id] }) => {
+    const json = await removeWhatsAppAccount(deps, await requireOwner(deps, id), id)
+    return { json, text: `${id} is removed.` }
+  },
+})
+
+async function requireOwner(deps: Pick<Deps, 'db'>, whatsAppAccountId: string): Promise<string> {
+  const accountId = await findOwner(deps.db, whatsAppAccountId)
+  if (accountId === undefined) throw noSuchWhatsAppAccount(whatsAppAccountId)
+  return accountId
+}
+
+function formatWhatsAppAccounts(accountId: string, items: WhatsAppAccount[]): string {
+  if (items.length === 0) return `${accountId} has no WhatsApp account yet. How to add one: waybill whatsapp add --help`
+  return formatTable(
+    ['WHATSAPP ACCOUNT', 'PHONE NUMBER ID', 'WABA ID', 'DEFAULT', 'STATE'],
+    items.map((item) => [
+      item.whatsAppAccountId,
+      item.phoneNumberId,
+      item.wabaId,
+      item.isDefault ? 'default' : '',
+      item.active ? 'active' : `inactive: ${item.reason ?? 'no reason was kept'}`,
+    ]),
+  )
+}

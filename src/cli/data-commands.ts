@@ -1,0 +1,40 @@
+import type { DataCommand } from './command.ts'
+import { accountCreate, accountList, accountUpdate } from './commands/account.ts'
+import { allowListSet } from './commands/allow-list.ts'
+import { doctor } from './commands/doctor.ts'
+import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
+import { messageGet, messageList } from './commands/message.ts'
+import { migrate } from './commands/migrate.ts'
+import { rekey } from './commands/rekey.ts'
+import { templateList, templateSync } from './commands/template.ts'
+import {
+  whatsappActivate,
+  whatsappAdd,
+  whatsappDeactivate,
+  whatsappList,
+  whatsappRemove,
+  whatsappSetDefault,
+} from './commands/whatsapp.ts'
+
+export const dataCommands: readonly DataCommand[] = [
+  migrate,
+  doctor,
+  accountCreate,
+  accountUpdate,
+  accountList,
+  keyGenerate,
+  keyRegenerate,
+  keyRevoke,
+  allowListSet,
+  whatsappAdd,
+  whatsappList,
+  whatsappActivate,
+  whatsappDeactivate,
+  whatsappSetDefault,
+  whatsappRemove,
+  templateSync,
+  templateList,
+  messageGet,
+  messageList,
+  rekey,
+]

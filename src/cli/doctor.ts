@@ -1,0 +1,153 @@
+import { listStoredSecrets, type StoredSecret } from '../account/rekey.ts'
+import { accessTokenPurpose } from '../account/secret-purposes.ts'
+import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../account/whatsapp-account-store.ts'
+import { listPendingMigrations } from '../db/migrate.ts'
+import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import type { Deps } from '../deps.ts'
+import type { SecretBox } from '../secret-box.ts'
+import { countApprovedTemplates, countPendingMessages, readServerVersion } from './store.ts'
+
+export interface Finding {
+  check: string
+  ok: boolean
+  message: string
+  /** What to do about it. */
+  fix?: string
+}
+
+const oldestVersion = 140_000
+const minute = 60_000
+const day = 24 * 60 * minute
+
+/** Each check stands on the ones before it: the first one that fails at the foundation is the last. */
+export async function examine(deps: Deps): Promise<Finding[]> {
+  const database = await checkDatabase(deps)
+  if (!database.ok) return [database]
+  const migrations = await checkMigrations(deps)
+  if (!migrations.ok) return [database, migrations]
+  return [
+    database,
+    migrations,
+    await checkSecretKey(deps),
+    ...(await checkWhatsApp(deps)),
+    ...(await checkTemplates(deps)),
+    await checkMessages(deps),
+  ]
+}
+
+async function checkDatabase({ db }: Deps): Promise<Finding> {
+  const check = 'database'
+  try {
+    const version = await readServerVersion(db)
+    const message = `PostgreSQL ${Math.trunc(version / 10_000)}.${version % 10_000} answers`
+    if (version >= oldestVersion) return { check, ok: true, message }
+    return { check, ok: false, message, fix: 'Waybill needs PostgreSQL 14 or newer.' }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const message = isDatabaseUnavailable(error) ? 'cannot be reached' : `refused: ${error.message}`
+    return { check, ok: false, message, fix: 'Check DATABASE_URL, and whether PostgreSQL runs and lets us in.' }
+  }
+}
+
+async function checkMigrations({ db }: Deps): Promise<Finding> {
+  const pending = await listPendingMigrations(db)
+  const check = 'migrations'
+  if (pending.length === 0) return { check, ok: true, message: 'the schema is up to date' }
+  return { check, ok: false, message: `not applied yet: ${pending.join(', ')}`, fix: 'waybill migrate' }
+}
+
+async function checkSecretKey(deps: Deps): Promise<Finding> {
+  const secrets = await listStoredSecrets(deps)
+  const check = 'secret key'
+  const lost = secrets.filter((secret) => !canDecrypt(deps.secrets, secret))
+  if (lost.length > 0)
+    return {
+      check,
+      ok: false,
+      message: `${lost.length} of ${secrets.length} stored secrets cannot be decrypted (${lost.map(({ row }) => row.id).join(', ')})`,
+      fix: 'Add the key that encrypted them to WAYBILL_SECRET_KEY, after the first one and a comma. If it is lost, remove those WhatsApp accounts and add them again.',
+    }
+  const old = secrets.filter(({ ciphertext }) => !deps.secrets.isCurrent(ciphertext))
+  if (old.length === 0) return { check, ok: true, message: `reads every stored secret (${secrets.length})` }
+  const message = `reads every stored secret (${secrets.length}), ${old.length} of them with an older key`
+  return { check, ok: true, message, fix: 'waybill rekey' }
+}
+
+async function checkWhatsApp(deps: Deps): Promise<Finding[]> {
+  const rows = await findAllWhatsAppAccounts(deps.db)
+  if (rows.length > 0) return Promise.all(rows.map((row) => checkWhatsAppAccount(deps, row)))
+  return [
+    await checkGraphApi(deps),
+    {
+      check: 'WhatsApp account',
+      ok: false,
+      message: 'there is none to send from',
+      fix: 'waybill account create --name NAME, then waybill whatsapp add --help',
+    },
+  ]
+}
+
+/** No token to try yet: any answer, a refusal too, shows that WhatsApp is there. */
+async function checkGraphApi({ whatsapp }: Deps): Promise<Finding> {
+  const outcome = await whatsapp.getPhoneNumber({ phoneNumberId: '0', accessToken: 'none' })
+  const check = 'Graph API'
+  if (outcome.ok || outcome.refused) return { check, ok: true, message: 'answers' }
+  return { check, ok: false, message: outcome.reason, fix: unreachable }
+}
+
+const unreachable = 'Check GRAPH_API_URL, and that this machine may open connections to it.'
+
+async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promise<Finding> {
+  const check = `WhatsApp account ${row.id}`
+  const activate = `waybill whatsapp activate ${row.id}`
+  const accessToken = decrypt(deps.secrets, row.access_token_encrypted, accessTokenPurpose(row.id))
+  if (accessToken === undefined) return { check, ok: false, message: 'its access token cannot be decrypted' }
+  if (!row.active && !row.is_default) return { check, ok: true, message: `is inactive: ${row.inactive_reason}` }
+  const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
+  if (!outcome.ok && outcome.refused)
+    return {
+      check,
+      ok: false,
+      message: outcome.reason,
+      fix: `See that its token is valid and may send; then ${activate}`,
+    }
+  if (!outcome.ok) return { check, ok: false, message: outcome.reason, fix: unreachable }
+  if (!row.active)
+    return { check, ok: false, message: `is the default and inactive: ${row.inactive_reason}`, fix: activate }
+  return { check, ok: true, message: 'its token is accepted' }
+}
+
+async function checkTemplates({ db }: Deps): Promise<Finding[]> {
+  const counts = await countApprovedTemplates(db)
+  return counts.map(({ accountId, wabaId, approved }) => {
+    const check = `templates of ${accountId} in WABA ${wabaId}`
+    if (approved > 0) return { check, ok: true, message: `${approved} approved` }
+    return { check, ok: false, message: 'none is approved', fix: `waybill template sync ${accountId}` }
+  })
+}
+
+/** Only of the last day: what has not been settled by then no longer will be. */
+async function checkMessages({ db, now }: Deps): Promise<Finding> {
+  const time = now().getTime()
+  const pending = await countPendingMessages(db, { from: new Date(time - day), until: new Date(time - minute) })
+  const check = 'messages'
+  if (pending === 0) return { check, ok: true, message: 'none is pending for longer than a minute' }
+  return {
+    check,
+    ok: false,
+    message: `${pending} of the last day are pending for longer than a minute: whether WhatsApp took them is not known`,
+    fix: "Status webhooks settle them: see that Meta's callback for this app reaches /webhooks/whatsapp.",
+  }
+}
+
+function canDecrypt(box: SecretBox, { ciphertext, purpose }: StoredSecret): boolean {
+  return decrypt(box, ciphertext, purpose) !== undefined
+}
+
+function decrypt(box: SecretBox, ciphertext: string, purpose: string): string | undefined {
+  try {
+    return box.decrypt(ciphertext, purpose)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,45 @@
+import { ServiceError } from '../../contracts/errors.ts'
+import { OperatorError } from '../account/operator-error.ts'
+import { ConfigError } from '../config.ts'
+import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import { UnknownSecretKeyError } from '../secret-box.ts'
+import { maskPersonalData } from '../telemetry.ts'
+import { UsageError } from './usage-error.ts'
+
+/** How a command ended that did not succeed, as standard error and the exit code tell it. */
+export interface Failure {
+  error: string
+  exitCode: number
+}
+
+/** A failure that the running server has described already. */
+export class ReportedError extends Error {
+  readonly exitCode: number
+
+  constructor({ error, exitCode }: Failure) {
+    super(error)
+    this.name = 'ReportedError'
+    this.exitCode = exitCode
+  }
+}
+
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof ReportedError) return { error: error.message, exitCode: error.exitCode }
+  return { error: describe(error), exitCode: error instanceof UsageError ? 2 : 1 }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof UsageError || error instanceof OperatorError || error instanceof ServiceError)
+    return error.message
+  if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
+  if (error instanceof UnknownSecretKeyError)
+    return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`
+  if (isDatabaseUnavailable(error)) return 'The database cannot be reached. Check DATABASE_URL, and whether it runs.'
+  // Its message alone: what a database says about a row in `detail` can hold a caller's data.
+  const message = error instanceof Error ? maskPersonalData(error.message) : typeof error
+  return `Something failed that should not have: ${message} (LOG_LEVEL=debug shows where)`
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

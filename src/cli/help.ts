@@ -1,0 +1,43 @@
+import type { Command } from './command.ts'
+import { commonOptions, isValueOption, type Flag, type Syntax, type ValueOption } from './syntax.ts'
+import { formatPairs } from './table.ts'
+
+export function formatUsage({ name, args, rest, options }: Syntax): string {
+  const parts = Object.entries(options).map(([option, spec]) => formatOptionUsage(option, spec))
+  return ['waybill', name, ...args, ...(rest === undefined ? [] : [`[${rest}…]`]), ...parts, '[--json]'].join(' ')
+}
+
+export function formatCommandHelp(syntax: Syntax): string {
+  const options = Object.entries({ ...syntax.options, ...commonOptions })
+  const described = options.map(([name, option]) => [formatOption(name, option), option.help] as const)
+  return [
+    `${syntax.summary}.`,
+    `Usage:\n${indent(formatUsage(syntax))}`,
+    `Options:\n${indent(formatPairs(described))}`,
+    ...(syntax.notes ?? []),
+    `Examples:\n${indent(syntax.examples.join('\n'))}`,
+  ].join('\n\n')
+}
+
+/** The list of commands: all of them, or those of one word, such as `key`. */
+export function formatCommandList(commands: readonly Command[]): string {
+  return [
+    'Usage:\n  waybill <command> [arguments] [--json]',
+    `Commands:\n${indent(formatPairs(commands.map(({ name, summary }) => [name, summary])))}`,
+    'waybill <command> --help tells more, with examples. From a clone of the repository: npm run waybill -- <command>',
+    'Exit codes: 0 done, 1 failed (the reason is on standard error), 2 typed wrong.',
+  ].join('\n\n')
+}
+
+function formatOption(name: string, option: ValueOption | Flag): string {
+  return isValueOption(option) ? `--${name} ${option.value}` : `--${name}`
+}
+
+function formatOptionUsage(name: string, option: ValueOption | Flag): string {
+  const text = formatOption(name, option)
+  return isValueOption(option) && option.required ? text : `[${text}]`
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '  ')
+}

@@ -1,0 +1,55 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import type { Command } from './command.ts'
+import { openapi } from './commands/openapi.ts'
+import { sandbox } from './commands/sandbox.ts'
+import { serve } from './commands/serve.ts'
+import { dataCommands } from './data-commands.ts'
+import { describeFailure } from './failure.ts'
+import { findCommand, findGroup } from './find-command.ts'
+import { formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
+import { runDataCommand } from './run-data-command.ts'
+import { readSecrets } from './secrets-from-stdin.ts'
+import { parseLine } from './syntax.ts'
+import { createLogger } from '../telemetry.ts'
+
+const commands: readonly Command[] = [serve, sandbox, ...dataCommands, openapi]
+
+/** Does what was typed, and returns the exit code. */
+export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const found = findCommand(commands, argv)
+  if (!found) return answerWithoutCommand(argv)
+  const { command, rest } = found
+  if (asksForHelp(rest)) return print(formatCommandHelp(command))
+  try {
+    const line = await readSecrets(command, parseLine(command, rest))
+    if (command.kind === 'local') return await command.run(environment, line)
+    const answer = await runDataCommand(command, line, environment)
+    print(line.json ? JSON.stringify(answer.json, null, 2) : answer.text)
+    return answer.exitCode ?? 0
+  } catch (failed) {
+    if (environment['LOG_LEVEL'] === 'debug') createLogger('debug').debug({ err: failed }, 'the command failed')
+    const { error, exitCode } = describeFailure(failed)
+    console.error(exitCode === 2 ? `${error}\n\nUsage:\n  ${formatUsage(command)}` : error)
+    return exitCode
+  }
+}
+
+function answerWithoutCommand(argv: string[]): number {
+  const group = findGroup(commands, argv)
+  const list = formatCommandList(group.length > 0 ? group : commands)
+  if (argv.length === 0 || asksForHelp(argv)) return print(list)
+  if (argv[0] === '--version') return print(packageJson.version)
+  const known = group.length > 0 ? 1 : 0
+  console.error(`There is no command "${argv.slice(0, known + 1).join(' ')}".\n\n${list}`)
+  return 2
+}
+
+function asksForHelp(words: readonly string[]): boolean {
+  const end = words.indexOf('--')
+  return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h')
+}
+
+function print(text: string): number {
+  console.log(text)
+  return 0
+}

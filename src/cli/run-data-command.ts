@@ -1,0 +1,57 @@
+import { OperatorError } from '../account/operator-error.ts'
+import { buildApp } from '../app.ts'
+import { readConfig, type Config } from '../config.ts'
+import { listPendingMigrations, migrate } from '../db/migrate.ts'
+import type { Deps } from '../deps.ts'
+import { createLogger } from '../telemetry.ts'
+import type { Answer, DataCommand } from './command.ts'
+import { askServer } from './control-client.ts'
+import type { ControlReply } from './control-protocol.ts'
+import { ReportedError } from './failure.ts'
+import { ownDataFolder } from './own-data-folder.ts'
+import { formatLine, type Line } from './syntax.ts'
+
+/** Runs a command where the data is: in this process, or in the server that has the data folder. */
+export function runDataCommand(command: DataCommand, line: Line, environment: NodeJS.ProcessEnv): Promise<Answer> {
+  const config = readConfig(environment)
+  return config.database.kind === 'postgres'
+    ? runHere(command, line, config)
+    : runEmbedded(command, line, config, config.database.dataDir)
+}
+
+async function runEmbedded(command: DataCommand, line: Line, config: Config, dataDir: string): Promise<Answer> {
+  const argv = [...command.name.split(' '), ...formatLine(line)]
+  const owned = await ownDataFolder(dataDir, command.name, async ({ socket }) =>
+    socket === null ? undefined : askServer({ dataDir, socketPath: socket }, argv),
+  )
+  if ('met' in owned) return readReply(owned.met)
+  try {
+    return await runHere(command, line, config)
+  } finally {
+    owned.folder.release()
+  }
+}
+
+function readReply(reply: ControlReply): Answer {
+  if (!reply.ok) throw new ReportedError(reply.failure)
+  return reply.answer
+}
+
+async function runHere(command: DataCommand, line: Line, config: Config): Promise<Answer> {
+  // What a command has to say it says itself; its log is for what it cannot know.
+  const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
+  const app = buildApp(config, { log })
+  try {
+    await prepareSchema(app.deps, config, command)
+    return await command.run(app.deps, line)
+  } finally {
+    await app.close()
+  }
+}
+
+/** An embedded database is ours alone, so it is brought up to date in passing; a PostgreSQL is not. */
+async function prepareSchema({ db }: Deps, config: Config, command: DataCommand): Promise<void> {
+  if (config.database.kind === 'pglite') await migrate(db)
+  else if (command.needsSchema && (await listPendingMigrations(db)).length > 0)
+    throw new OperatorError('The database is not up to date. Run: waybill migrate')
+}

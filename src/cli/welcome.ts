@@ -1,0 +1,35 @@
+import { sendMessage } from '../../contracts/message.ts'
+import type { Demo } from './demo.ts'
+
+/** What `npm start` prints: everything for a first message, ready to be pasted. */
+export function writeWelcome(url: string, demo: Demo): string {
+  return [
+    `Waybill runs on ${url}, with a simulated WhatsApp: nothing is sent to anybody.`,
+    describeKey(demo),
+    `Send a message:\n\n${writeCurl(url, demo.apiKey ?? 'YOUR_API_KEY')}`,
+    [
+      `Start page   ${url}/`,
+      `Docs         ${url}/docs`,
+      `OpenAPI      ${url}/openapi.json`,
+      'Commands     npm run waybill -- --help',
+    ].join('\n'),
+    'Ctrl+C stops it; the data stays.',
+  ].join('\n\n')
+}
+
+function describeKey({ accountId, apiKey, keyStart }: Demo): string {
+  if (apiKey !== undefined) return `API key of the demo account ${accountId}, shown this once:\n\n  ${apiKey}`
+  const regenerate = `npm run waybill -- key regenerate ${accountId}`
+  return keyStart === undefined
+    ? `The demo account ${accountId} has no API key. Make one: ${regenerate}`
+    : `The API key of the demo account ${accountId} begins with ${keyStart}… and was shown when it was made.\nFor a new one, in another terminal: ${regenerate}`
+}
+
+function writeCurl(url: string, apiKey: string): string {
+  return [
+    `  curl -X POST ${url}${sendMessage.path}`,
+    `-H 'X-API-Key: ${apiKey}'`,
+    `-H 'Content-Type: application/json'`,
+    `-d '${JSON.stringify(sendMessage.example.input)}'`,
+  ].join(' \\\n    ')
+}
