@@ -48,6 +48,7 @@ export interface TestResponse {
 interface TestBody {
   success: boolean
   data: Record<string, unknown>
+  /** Absent from a success, which the tests that look at it never forget. */
   error: { code: string; message: string }
 }
 

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import { setAllowList } from '../../src/account/set-allow-list.ts'
+import { startTestServer, through, type TestServer } from '../support/server.ts'
+
+const path = '/api/v1/message/send'
+const example = sendMessage.example.input
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+test('an account may send 60 requests a minute by default', async () => {
+  const { accountId } = await server.account()
+  await sql`update accounts set rate_limit_per_minute = default where id = ${accountId}`.execute(server.deps.db)
+  const row = await server.deps.db
+    .selectFrom('accounts')
+    .select('rate_limit_per_minute')
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  expect(row.rate_limit_per_minute).toBe(60)
+})
+
+test('the headers count down, and the first request too many says when to come back', async () => {
+  const account = await server.account({ rateLimit: 2 })
+
+  const first = await account.post(path, example)
+  const second = await account.post(path, example)
+  const third = await account.post(path, example)
+
+  expect(first.headers['ratelimit']).toMatch(/^"default";r=1;t=\d+$/)
+  expect(first.headers['ratelimit-policy']).toBe('"default";q=2;w=60')
+  expect(second.headers['ratelimit']).toMatch(/^"default";r=0;t=\d+$/)
+  expect(third.statusCode).toBe(429)
+  expect(third.json().error.code).toBe('RATE_LIMIT_EXCEEDED')
+  const retryAfter = Number(third.headers['retry-after'])
+  expect(retryAfter).toBeGreaterThan(0)
+  expect(retryAfter).toBeLessThanOrEqual(60)
+  expect(third.headers['ratelimit']).toBe(`"default";r=0;t=${retryAfter}`)
+})
+
+test('a minute later the account may send again', async () => {
+  const account = await server.account({ rateLimit: 1 })
+  await account.post(path, example)
+  expect((await account.post(path, example)).statusCode).toBe(429)
+
+  await sql`update rate_limits set window_started_at = window_started_at - interval '60 seconds' where account_id = ${account.accountId}`.execute(
+    server.deps.db,
+  )
+
+  expect((await account.post(path, example)).statusCode).toBe(200)
+})
+
+test('the budget is one over all nodes, and exact under load', async () => {
+  const node = await startTestServer({ beside: server })
+  const account = await server.account({ rateLimit: 30 })
+
+  const answers = await Promise.all(
+    Array.from({ length: 80 }, (_, index) => (index % 2 === 0 ? account : through(node, account)).post(path, example)),
+  )
+
+  expect(answers.filter((answer) => answer.statusCode === 200)).toHaveLength(30)
+  expect(answers.filter((answer) => answer.statusCode === 429)).toHaveLength(50)
+  await node.close()
+})
+
+test('the budget of one account is not that of another', async () => {
+  const [spent, other] = [await server.account({ rateLimit: 1 }), await server.account({ rateLimit: 1 })]
+  await spent.post(path, example)
+  expect((await spent.post(path, example)).statusCode).toBe(429)
+  expect((await other.post(path, example)).statusCode).toBe(200)
+})
+
+test('a request that is not valid is spent; one from a refused address is not; looking things up is free', async () => {
+  const account = await server.account({ rateLimit: 2 })
+  expect((await account.post(path, {})).statusCode).toBe(400)
+
+  await setAllowList(server.deps, account.accountId, ['203.0.113.9'])
+  expect((await account.post(path, example)).statusCode).toBe(403)
+  await setAllowList(server.deps, account.accountId, [])
+  expect((await account.get('/api/v1/message')).statusCode).toBe(200)
+  expect((await account.post('/api/v1/message/preview', example)).statusCode).toBe(200)
+
+  expect((await account.post(path, example)).statusCode).toBe(200)
+  expect((await account.post(path, example)).statusCode).toBe(429)
+})

@@ -1,0 +1,255 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { errors, type ErrorCode } from '../../contracts/errors.ts'
+import { sendMessage } from '../../contracts/message.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
+
+const path = '/api/v1/message/send'
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+function post(body: string | Buffer, headers: Record<string, string> = {}, to = path): Promise<TestResponse> {
+  return server.request('POST', to, {
+    headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json', ...headers },
+    body,
+  })
+}
+
+function expectFailure(response: TestResponse, code: ErrorCode): void {
+  expect(response.json()).toEqual({ success: false, error: { code, message: expect.any(String) } })
+  expect(response.statusCode).toBe(errors[code].status)
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(response.headers['x-request-id']).toMatch(/^req_/)
+}
+
+const good = JSON.stringify(sendMessage.example.input)
+const bodies: { what: string; body: string | Buffer; code: ErrorCode }[] = [
+  { what: 'no body', body: '', code: 'VALIDATION_ERROR' },
+  { what: 'broken JSON', body: '{"to": "346', code: 'VALIDATION_ERROR' },
+  { what: 'a list', body: '[]', code: 'VALIDATION_ERROR' },
+  { what: 'null', body: 'null', code: 'VALIDATION_ERROR' },
+  { what: 'a string', body: '"hello"', code: 'VALIDATION_ERROR' },
+  { what: 'NaN', body: 'NaN', code: 'VALIDATION_ERROR' },
+  { what: 'bytes that are no UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), code: 'VALIDATION_ERROR' },
+  { what: 'deep nesting', body: '['.repeat(30_000) + ']'.repeat(30_000), code: 'VALIDATION_ERROR' },
+  {
+    what: 'deep nesting in a field',
+    body: `{"to":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`,
+    code: 'VALIDATION_ERROR',
+  },
+  { what: '__proto__', body: `{"__proto__":{"to":"34600111222"},${good.slice(1)}`, code: 'VALIDATION_ERROR' },
+  { what: 'constructor', body: `{"constructor":{"prototype":{}},${good.slice(1)}`, code: 'VALIDATION_ERROR' },
+  {
+    what: 'wrong types',
+    body: '{"to":[],"template":{},"language":true,"variables":"x","externalId":1,"accountId":null}',
+    code: 'VALIDATION_ERROR',
+  },
+  {
+    what: 'a NUL in a name',
+    body: JSON.stringify({ ...sendMessage.example.input, template: 'a\u0000b' }),
+    code: 'VALIDATION_ERROR',
+  },
+  { what: 'a lone surrogate', body: good.replace('order_shipped', '\\ud800'), code: 'TEMPLATE_NOT_FOUND' },
+  {
+    what: 'a huge body',
+    body: JSON.stringify({ ...sendMessage.example.input, externalId: 'x'.repeat(70_000) }),
+    code: 'PAYLOAD_TOO_LARGE',
+  },
+  { what: 'a number too large', body: '{"to":1e999}', code: 'VALIDATION_ERROR' },
+]
+
+test.each(bodies)('$what is answered with $code', async ({ body, code }) => {
+  expectFailure(await post(body), code)
+})
+
+test('of duplicate keys the last one counts, as JSON.parse has it', async () => {
+  expectFailure(await post(`${good.slice(0, -1)},"to":"+1"}`), 'VALIDATION_ERROR')
+})
+
+test.each<{ headers: Record<string, string> }>([
+  { headers: { 'content-type': 'text/plain' } },
+  { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+  { headers: { 'content-type': 'application/json; charset=latin1' } },
+  { headers: { 'content-type': 'application/jsonp' } },
+  { headers: { 'content-type': 'nonsense' } },
+  { headers: { 'content-encoding': 'gzip' } },
+])('$headers is an unsupported media type', async ({ headers }) => {
+  expectFailure(await post(good, headers), 'UNSUPPORTED_MEDIA_TYPE')
+})
+
+test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
+  '%s is JSON',
+  async (type) => {
+    expect((await post(good, { 'content-type': type })).statusCode).toBe(200)
+  },
+)
+
+test.each([
+  '/api',
+  '/api/',
+  '/api/v1',
+  '/api/v2/message/send',
+  '/api/v1/message/send/',
+  '/api/v1//message',
+  '/api/v1/messages',
+  '/nowhere',
+])('%s is no route', async (url) => {
+  expectFailure(await server.request('GET', url), 'NOT_FOUND')
+})
+
+test.each([
+  { method: 'GET', url: '/api/v1/message/preview/x', code: 'NOT_FOUND' as const, allow: undefined },
+  { method: 'PUT', url: path, code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST, GET, HEAD' },
+  { method: 'DELETE', url: '/api/v1/message', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
+  { method: 'OPTIONS', url: '/api/v1/template', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
+  { method: 'PATCH', url: '/api/v1/message/msg_1', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
+])('$method $url is $code', async ({ method, url, code, allow }) => {
+  const response = await server.request(method, url, { headers: { 'x-api-key': account.apiKey } })
+  expectFailure(response, code)
+  expect(response.headers['allow']).toBe(allow)
+})
+
+test.each([
+  '/api/v1/message/%',
+  '/api/v1/message/%ff',
+  '/api/v1/message/%00',
+  '/api/v1/template/%2e%2e/en',
+  '/api/v1/message/..%2f..%2fetc',
+  `/api/v1/message/${'x'.repeat(3000)}`,
+])('the odd path %s is answered in the envelope', async (url) => {
+  const response = await server.request('GET', url, { headers: { 'x-api-key': account.apiKey } })
+  expect(response.statusCode).toBeGreaterThanOrEqual(400)
+  expect(response.statusCode).toBeLessThan(500)
+  expect(response.json()).toMatchObject({ success: false, error: { code: expect.any(String) } })
+})
+
+test('whatever bytes a caller sends, the answer is a failure envelope and never our fault', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.json(),
+        fc.string(),
+        fc.uint8Array({ maxLength: 2000 }).map((bytes) => Buffer.from(bytes)),
+      ),
+      async (body) => {
+        const response = await post(body)
+        expect(response.statusCode).toBe(400)
+        expect(response.json()).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } })
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('whatever values stand in the fields, the answer is never our fault', async () => {
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string(),
+    fc.integer(),
+    fc.constant(null),
+    fc.constant('en'),
+    fc.constant('order_shipped'),
+  )
+  const request = fc.record(
+    {
+      to: fc.oneof(value, fc.constant('34600111222')),
+      template: value,
+      language: value,
+      variables: fc.oneof(value, fc.dictionary(fc.string(), value)),
+      externalId: value,
+      accountId: value,
+    },
+    { requiredKeys: ['to', 'template', 'language'] },
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      request,
+      fc.option(fc.string({ minLength: 1 }).map((key) => key.replaceAll(/[^\x21-\x7e]/g, '-'))),
+      async (body, key) => {
+        const response = await post(JSON.stringify(body), key === null ? {} : { 'idempotency-key': key })
+        expect(response.statusCode).toBeLessThan(500)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('whatever stands in the query, the answer is never our fault', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('to', 'from', 'until', 'cursor', 'limit', 'status', 'template', 'externalId'),
+      fc.string({ unit: 'binary' }),
+      async (name, value) => {
+        for (const url of ['/api/v1/message', '/api/v1/template', '/trpc/message.list']) {
+          const response = await account.get(`${url}?${name}=${encodeURIComponent(value.toWellFormed())}`)
+          expect(response.statusCode).toBeLessThan(500)
+        }
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test.each(['{', '[]', 'null', '"x"', '{"json":1}', ''])(
+  'tRPC answers the body %j with one of our codes',
+  async (body) => {
+    const response = await post(body, {}, '/trpc/message.send')
+    const { error } = JSON.parse(response.text) as { error: { data: { code: string } } }
+    expect(error.data.code).toBe('VALIDATION_ERROR')
+    expect(response.text).not.toMatch(/stack|node_modules|\.ts/)
+  },
+)
+
+test('a tRPC batch answers each call with its own result', async () => {
+  const response = await post(
+    JSON.stringify({ 0: sendMessage.example.input, 1: {} }),
+    {},
+    '/trpc/message.send,message.preview?batch=1',
+  )
+  const [sent, refused] = JSON.parse(response.text) as [
+    { result: { data: unknown } },
+    { error: { data: { code: string } } },
+  ]
+  expect(sent.result.data).toMatchObject({ status: 'sent' })
+  expect(refused.error.data.code).toBe('VALIDATION_ERROR')
+})
+
+test('what is not HTTP is answered in the envelope too', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.end('HELLO WORLD\r\n\r\n')
+  const answer = await text(socket)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+    success: false,
+    error: { code: 'VALIDATION_ERROR' },
+  })
+})
+
+test('our own fault is an INTERNAL_ERROR that says nothing but the request id, which the log has too', async () => {
+  const broken = await startTestServer({
+    beside: server,
+    deps: {
+      newId: () => {
+        throw new Error('secret insides at /srv/waybill/src')
+      },
+    },
+  })
+  const response = await broken.request('POST', path, {
+    headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
+    body: good,
+  })
+
+  expectFailure(response, 'INTERNAL_ERROR')
+  expect(response.text).not.toMatch(/secret insides|srv/)
+  expect(response.json().error.message).toContain(String(response.headers['x-request-id']))
+  expect(broken.log.join('')).toContain(String(response.headers['x-request-id']))
+  await broken.close()
+})

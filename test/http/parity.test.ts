@@ -1,0 +1,171 @@
+import { TRPCClientError } from '@trpc/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { contracts } from '../../contracts/index.ts'
+import { listContracts, type Contract } from '../../contracts/procedure.ts'
+import { sendMessage } from '../../contracts/message.ts'
+import { safe } from '../../src/client/client.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
+
+/** REST and tRPC are two doors to one house: the same data and the same codes. */
+
+let server: TestServer
+let account: TestAccount
+let messageId: string
+beforeAll(async () => {
+  server = await startTestServer({ sendDeadlineMilliseconds: 300 })
+  account = await server.account()
+  messageId = String((await account.post('/api/v1/message/send', sendMessage.example.input)).json().data['messageId'])
+})
+afterAll(() => server.close())
+
+async function byRest({ method, path }: Contract, input: Record<string, unknown>): Promise<TestResponse> {
+  const rest = { ...input }
+  const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent(String(rest[name]))
+    delete rest[name]
+    return value
+  })
+  if (method === 'POST') return account.post(url, rest)
+  return account.get(
+    `${url}?${new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)])).toString()}`,
+  )
+}
+
+async function byTrpc(
+  name: string,
+  { kind }: Contract,
+  input: unknown,
+): Promise<{ data: unknown } | { code: string; message: string }> {
+  const url = `/trpc/${name}`
+  const response =
+    kind === 'mutation'
+      ? await account.post(url, input)
+      : await account.get(`${url}?input=${encodeURIComponent(JSON.stringify(input))}`)
+  const body = JSON.parse(response.text) as {
+    result?: { data: unknown }
+    error?: { message: string; data: { code: string; httpStatus: number } }
+  }
+  return body.error ? { code: body.error.data.code, message: body.error.message } : { data: body.result?.data }
+}
+
+function withoutIds(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/msg_[0-9a-z]{26}|wamid\.[\w+/=]+/g, '<id>')
+}
+
+const good: Record<string, () => Record<string, unknown>> = {
+  'message.send': () => ({ ...sendMessage.example.input }),
+  'message.preview': () => ({ ...sendMessage.example.input }),
+  'message.get': () => ({ messageId }),
+  'message.list': () => ({
+    externalId: 'order-1042',
+    until: '2100-01-01T00:00:00Z',
+    from: '2020-01-01T00:00:00Z',
+    limit: 1,
+  }),
+  'template.get': () => ({ name: 'order_shipped', language: 'en' }),
+  'template.list': () => ({ status: 'APPROVED', limit: 2 }),
+}
+
+test.each(listContracts(contracts))('$name answers the same data by REST and by tRPC', async ({ name, contract }) => {
+  const input = good[name]?.()
+  if (!input) throw new Error(`add an input for ${name} to this test`)
+  // The newest message must stay the same between the two calls of a list.
+  const [rest, trpc] = [await byRest(contract, input), await byTrpc(name, contract, input)]
+
+  expect(rest.json().success).toBe(true)
+  expect(withoutIds({ data: rest.json().data })).toBe(withoutIds(trpc))
+  expect(contract.output.safeParse(rest.json().data).error).toBeUndefined()
+})
+
+const bad: { name: string; contract: Contract; input: Record<string, unknown> }[] = [
+  { name: 'message.send', contract: contracts.message.send, input: {} },
+  {
+    name: 'message.send',
+    contract: contracts.message.send,
+    input: { ...sendMessage.example.input, template: 'unknown' },
+  },
+  {
+    name: 'message.send',
+    contract: contracts.message.send,
+    input: { ...sendMessage.example.input, accountId: 'wa_unknown' },
+  },
+  {
+    name: 'message.send',
+    contract: contracts.message.send,
+    input: { ...sendMessage.example.input, to: '15550131026' },
+  },
+  {
+    name: 'message.send',
+    contract: contracts.message.send,
+    input: { ...sendMessage.example.input, to: '15550131056' },
+  },
+  {
+    name: 'message.send',
+    contract: contracts.message.send,
+    input: { ...sendMessage.example.input, to: '15550131016' },
+  },
+  {
+    name: 'message.send',
+    contract: contracts.message.send,
+    input: { ...sendMessage.example.input, to: '15559000004' },
+  },
+  {
+    name: 'message.preview',
+    contract: contracts.message.preview,
+    input: { ...sendMessage.example.input, variables: {} },
+  },
+  { name: 'message.get', contract: contracts.message.get, input: { messageId: 'msg_unknown' } },
+  { name: 'message.list', contract: contracts.message.list, input: { limit: 1000 } },
+  { name: 'template.get', contract: contracts.template.get, input: { name: 'unknown', language: 'en' } },
+  { name: 'template.list', contract: contracts.template.list, input: { accountId: 'wa_unknown' } },
+]
+
+test.each(bad)(
+  '$name fails with the same code and message by REST and by tRPC: $input',
+  async ({ name, contract, input }) => {
+    const [rest, trpc] = [await byRest(contract, input), await byTrpc(name, contract, input)]
+
+    expect(rest.json().success).toBe(false)
+    expect(withoutIds(rest.json().error)).toBe(withoutIds(trpc))
+    expect(contract.errors).toContain(rest.json().error.code)
+  },
+)
+
+test('the router serves every contract and nothing else', async () => {
+  for (const { name, contract } of listContracts(contracts))
+    expect(await byTrpc(name, contract, {})).not.toMatchObject({ code: 'NOT_FOUND' })
+  expect(await byTrpc('message.delete', sendMessage, {})).toMatchObject({ code: 'NOT_FOUND' })
+})
+
+test('the typed client gets errors as values, with the codes of that very procedure', async () => {
+  const [sent, none] = await safe(account.trpc.message.send.mutate(sendMessage.example.input))
+  expect(none).toBeUndefined()
+  expect(sent?.status).toBe('sent')
+
+  const [nothing, error] = await safe(
+    account.trpc.message.send.mutate({ ...sendMessage.example.input, to: '15550131056' }),
+  )
+  expect(nothing).toBeUndefined()
+  expect(error).toBeInstanceOf(TRPCClientError)
+  expect(error?.data).toMatchObject({
+    code: 'WHATSAPP_THROTTLED',
+    httpStatus: 429,
+    retryAfterSeconds: expect.any(Number),
+  })
+})
+
+test('over tRPC too, a retry with the same idempotency key never sends twice', async () => {
+  const context = { idempotencyKey: 'trpc-1' }
+  const first = await account.trpc.message.send.mutate(sendMessage.example.input, { context })
+  const retry = await account.trpc.message.send.mutate(sendMessage.example.input, { context })
+  expect(retry).toEqual(first)
+})
+
+test('over tRPC too, the limits and the time to come back are in the headers', async () => {
+  const limited = await server.account({ rateLimit: 1 })
+  const first = await limited.post('/trpc/message.send', sendMessage.example.input)
+  const second = await limited.post('/trpc/message.send', sendMessage.example.input)
+  expect(first.headers['ratelimit']).toMatch(/r=0/)
+  expect(second.statusCode).toBe(429)
+  expect(Number(second.headers['retry-after'])).toBeGreaterThan(0)
+})
