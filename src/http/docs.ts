@@ -28,14 +28,14 @@ const aDay = { 'Cache-Control': 'public, max-age=86400' }
  * `/openapi.json`, and `/docs`: Scalar's API reference from our own files. No third party is asked for
  * anything. An install without Scalar's file says so on the page.
  */
-export function registerDocs(app: FastifyInstance, { scalarFile = findScalar() }: { scalarFile?: string } = {}): void {
-  const page = scalarFile === undefined ? 'docs/missing.html' : 'docs/page.html'
+export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFiles() } = {}): void {
+  const scalarFile = scalarFiles.find((file) => existsSync(file))
   serveAsset(app, '/openapi.json', {
     file: local('../../openapi.json'),
     contentType: 'application/json; charset=utf-8',
   })
   serveAsset(app, '/docs', {
-    file: local(page),
+    file: local(scalarFile === undefined ? 'docs/missing.html' : 'docs/page.html'),
     contentType: html,
     headers: { 'Content-Security-Policy': contentSecurityPolicy },
   })
@@ -44,24 +44,20 @@ export function registerDocs(app: FastifyInstance, { scalarFile = findScalar() }
   serveAsset(app, '/docs/scalar.js', { file: scalarFile, contentType: javascript, headers: aDay })
 }
 
-function local(file: string): URL {
-  return new URL(file, import.meta.url)
-}
-
 /**
- * Scalar's one standalone file: `dist/scalar.js` of a production install, which carries the file and
- * not the 400 packages that it was made from, or the one in the development dependency.
+ * Where Scalar's one standalone file may be: in `dist/` of a production install, which carries the file
+ * and not the 400 packages that it was made from, or in the development dependency.
  */
-function findScalar(): string | undefined {
+function listScalarFiles(): string[] {
   const built = fileURLToPath(local('../../dist/scalar.js'))
-  return [built, findScalarPackage()].find((file) => file !== undefined && existsSync(file))
-}
-
-function findScalarPackage(): string | undefined {
   try {
     const entry = createRequire(import.meta.url).resolve('@scalar/api-reference')
-    return path.join(path.dirname(entry), 'browser', 'standalone.js')
+    return [built, path.join(path.dirname(entry), 'browser', 'standalone.js')]
   } catch {
-    return undefined
+    return [built]
   }
+}
+
+function local(file: string): URL {
+  return new URL(file, import.meta.url)
 }

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { ErrorResponse, successEnvelope } from '../../contracts/envelope.ts'
+import { describeError, errorCodes } from '../../contracts/errors.ts'
+import { contracts } from '../../contracts/index.ts'
+import { listContracts } from '../../contracts/procedure.ts'
+
+const all = listContracts(contracts)
+
+test.each(all)('the example of $name fits its own schemas', ({ contract: { input, output, example } }) => {
+  expect(input.safeParse(example.input)).toMatchObject({ success: true })
+  // Equal, so nothing in it is unknown to the schema.
+  expect(successEnvelope(output).parse({ success: true, data: example.output })).toEqual({
+    success: true,
+    data: example.output,
+  })
+})
+
+test.each(all)('the path parameters of $name are required fields of its input', ({ contract: { path, input } }) => {
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+
+  for (const parameter of parameters) {
+    expect(Object.keys(input.shape)).toContain(parameter)
+    expect(input.safeParse({}).error?.issues.map((issue) => issue.path[0])).toContain(parameter)
+  }
+})
+
+test.each(all)('$name lists each of its error codes once', ({ contract: { errors } }) => {
+  expect(errors).toEqual([...new Set(errors)])
+})
+
+test.each(all)('$name shows messages only for codes that it lists', ({ contract: { errors, example } }) => {
+  expect(errors).toEqual(expect.arrayContaining(Object.keys(example.errors ?? {})))
+})
+
+test('no two contracts share a method and path', () => {
+  const routes = all.map(({ contract: { method, path } }) => `${method} ${path}`)
+
+  expect(routes).toEqual([...new Set(routes)])
+})
+
+test('every error code is met by a contract, or by a request that reaches none', () => {
+  const met = new Set(all.flatMap(({ contract }) => contract.errors))
+
+  expect(errorCodes.filter((code) => !met.has(code))).toEqual(['NOT_FOUND', 'METHOD_NOT_ALLOWED'])
+})
+
+test.each(errorCodes)('the example of %s fits the envelope', (code) => {
+  const failure = { success: false, error: { code, message: describeError(code).example } }
+
+  expect(ErrorResponse.parse(failure)).toEqual(failure)
+})
