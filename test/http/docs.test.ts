@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { registerDocs } from '../../src/http/docs.ts'
+import { registerHome } from '../../src/http/home.ts'
+
+const committed = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
+
+let app: FastifyInstance
+
+beforeEach(() => {
+  app = fastify()
+})
+
+afterEach(() => app.close())
+
+function get(url: string, headers: Record<string, string> = {}) {
+  return app.inject({ url, headers })
+}
+
+describe('with the file of Scalar', () => {
+  beforeEach(() => {
+    registerDocs(app)
+    registerHome(app)
+  })
+
+  test('openapi.json is the committed file', async () => {
+    const response = await get('/openapi.json')
+
+    expect(response.statusCode).toBe(200)
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(response.body).toBe(committed)
+  })
+
+  test.each([
+    { accepts: 'gzip, deflate, br, zstd', sends: 'br', unpack: brotliDecompressSync },
+    { accepts: 'gzip', sends: 'gzip', unpack: gunzipSync },
+    { accepts: 'br;q=0, gzip;q=0.5', sends: 'gzip', unpack: gunzipSync },
+    { accepts: 'br;q=0, zstd', sends: undefined, unpack: (body: Buffer) => body },
+    { accepts: '', sends: undefined, unpack: (body: Buffer) => body },
+  ])('to whoever accepts "$accepts" it goes out as $sends', async ({ accepts, sends, unpack }) => {
+    const response = await get('/openapi.json', { 'accept-encoding': accepts })
+
+    expect(response.headers['content-encoding']).toBe(sends)
+    expect(response.headers['vary']).toBe('Accept-Encoding')
+    expect(unpack(response.rawPayload).toString()).toBe(committed)
+  })
+
+  test('encodings are different bytes, so they have different tags', async () => {
+    const [plain, packed] = await Promise.all([get('/openapi.json'), get('/openapi.json', { 'accept-encoding': 'br' })])
+
+    expect(plain.headers.etag).not.toBe(packed.headers.etag)
+  })
+
+  test('whoever has the file already gets 304 and no body', async () => {
+    const first = await get('/docs/scalar.js', { 'accept-encoding': 'gzip' })
+
+    const second = await get('/docs/scalar.js', {
+      'accept-encoding': 'gzip',
+      'if-none-match': String(first.headers.etag),
+    })
+
+    expect(second.statusCode).toBe(304)
+    expect(second.body).toBe('')
+    expect(second.headers.etag).toBe(first.headers.etag)
+  })
+
+  test('the page may load and ask nothing from elsewhere', async () => {
+    const response = await get('/docs')
+
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(response.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self';")
+    expect(response.headers['content-security-policy']).not.toMatch(/https?:|\*|unsafe-eval/)
+    expect(response.body).not.toMatch(/https?:/)
+  })
+
+  test('the first page links to the documentation', async () => {
+    const response = await get('/')
+
+    expect(response.statusCode).toBe(200)
+    expect(response.body).toContain('href="/docs"')
+    expect(response.body).not.toMatch(/https?:|<script/)
+  })
+})
+
+test('an install without the file of Scalar says so and names openapi.json', async () => {
+  registerDocs(app, { scalarFiles: ['/nowhere/scalar.js'] })
+
+  const response = await get('/docs')
+
+  expect(response.statusCode).toBe(200)
+  expect(response.body).toContain('not part of this install')
+  expect(response.body).toContain('href="/openapi.json"')
+  expect((await get('/docs/scalar.js')).statusCode).toBe(404)
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { contracts } from '../../contracts/index.ts'
+import { listContracts, type Contract } from '../../contracts/procedure.ts'
+import { compileSchemaAt, openApi, pointTo, resolveResponse } from '../contracts/document.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+
+afterAll(() => server?.close())
+
+/** The answer fits the schema that the document gives for its status, and carries header fields it names. */
+function expectDocumented(contract: Contract, response: TestResponse): void {
+  const method = contract.method === 'GET' ? 'get' : 'post'
+  const documented = openApi.paths[contract.path]?.[method]?.responses[response.statusCode]
+  if (!documented) throw new Error(`${response.statusCode} is not documented for ${contract.path}: ${response.text}`)
+  const keys =
+    '$ref' in documented
+      ? ['components', 'responses', documented.$ref.split('/').at(-1) ?? '']
+      : ['paths', contract.path, method, 'responses', String(response.statusCode)]
+  const validate = compileSchemaAt(pointTo(...keys, 'content', 'application/json', 'schema'))
+  validate(response.json())
+  expect(validate.errors ?? []).toEqual([])
+  const named = Object.keys(resolveResponse(documented).headers).map((name) => name.toLowerCase())
+  const ours = ['ratelimit', 'ratelimit-policy', 'retry-after', 'idempotent-replayed', 'x-request-id']
+  expect(named).toEqual(expect.arrayContaining(ours.filter((name) => name in response.headers)))
+}
+
+async function call(
+  contract: Contract,
+  input: Record<string, unknown>,
+  apiKey = account.apiKey,
+): Promise<TestResponse> {
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
+  if (contract.method === 'POST') return server.request('POST', contract.path, { headers, body: JSON.stringify(input) })
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(input))
+    if (!contract.path.includes(`{${name}}`)) query.set(name, String(value))
+  const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])))
+  return server.request('GET', `${path}?${query}`, { headers })
+}
+
+const procedures = listContracts(contracts)
+
+test.each(procedures)('the document describes what $name answers to its own example', async ({ contract }) => {
+  const sent = await call(contracts.message.send, contracts.message.send.example.input)
+  const { messageId } = sent.json().data
+  const input = { ...contract.example.input, ...('messageId' in contract.input.shape && { messageId }) }
+
+  const response = await call(contract, input)
+
+  expect(response.statusCode).toBe(200)
+  expectDocumented(contract, response)
+})
+
+test.each(procedures)('the document describes how $name refuses a stranger', async ({ contract }) => {
+  const response = await call(contract, contract.example.input, 'wrong')
+
+  expect(response.statusCode).toBe(401)
+  expectDocumented(contract, response)
+})
+
+test.each(procedures)('the document describes how $name refuses what does not fit', async ({ contract }) => {
+  const response = await call(contract, { ...contract.example.input, nonsense: 'x' })
+
+  expect(response.statusCode).toBe(400)
+  expectDocumented(contract, response)
+})
+
+test.each([
+  { contract: contracts.message.get, input: { messageId: 'msg_unknown' } },
+  { contract: contracts.template.get, input: { name: 'unknown', language: 'en' } },
+  { contract: contracts.message.send, input: { ...contracts.message.send.example.input, template: 'unknown' } },
+  { contract: contracts.message.preview, input: { ...contracts.message.send.example.input, template: 'unknown' } },
+])('the document describes what $contract.path answers when there is no such thing', async ({ contract, input }) => {
+  const response = await call(contract, input)
+
+  expect(response.statusCode).toBe(404)
+  expectDocumented(contract, response)
+})
+
+test('the document describes the answer to an account that sends too much', async () => {
+  const { apiKey } = await server.account({ rateLimit: 1 })
+  await call(contracts.message.send, contracts.message.send.example.input, apiKey)
+
+  const response = await call(contracts.message.send, contracts.message.send.example.input, apiKey)
+
+  expect(response.statusCode).toBe(429)
+  expectDocumented(contracts.message.send, response)
+})

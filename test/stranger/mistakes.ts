@@ -1,0 +1,35 @@
+import createClient from 'openapi-fetch'
+import type { paths } from './generated/waybill.ts'
+
+// Each line under a directive is a mistake that the types must catch: an unused directive is an error.
+
+const client = createClient<paths>({ baseUrl: 'http://localhost' })
+const body = { to: '34600111222', template: 'order_shipped', language: 'en' }
+
+// @ts-expect-error: the field is called `to`
+await client.POST('/api/v1/message/send', { body: { recipient: body.to, template: body.template, language: 'en' } })
+
+// @ts-expect-error: `language` is required
+await client.POST('/api/v1/message/send', { body: { to: body.to, template: body.template } })
+
+// @ts-expect-error: values are strings
+await client.POST('/api/v1/message/send', { body: { ...body, variables: { '1': 42 } } })
+
+// @ts-expect-error: there is no such path
+await client.POST('/api/v1/messages/send', { body })
+
+// @ts-expect-error: there is no such status
+await client.GET('/api/v1/message', { params: { query: { status: 'gone' } } })
+
+const { data, error } = await client.POST('/api/v1/message/send', { body })
+
+// @ts-expect-error: a success has its message in `data.data`
+data?.messageId
+
+// @ts-expect-error: there is no such code
+if (error?.error.code === 'TEMPLATE_MISSING') throw new Error('never')
+
+const { error: listError } = await client.GET('/api/v1/message')
+
+// @ts-expect-error: a list never answers that a template is missing
+if (listError?.error.code === 'TEMPLATE_NOT_FOUND') throw new Error('never')

@@ -1,0 +1,55 @@
+import createClient from 'openapi-fetch'
+import type { paths } from './generated/waybill.ts'
+
+export type Outcome = { sent: true; messageId: string; status: 'sent' } | { sent: false; advice: string }
+
+/** Tells a customer that the parcel left, as an application would that has openapi.json and nothing else. */
+export async function tellParcelLeft(
+  options: { url: string; apiKey: string },
+  parcel: { recipient: string; name: string; order: string; template?: string },
+): Promise<Outcome> {
+  const client = createClient<paths>({ baseUrl: options.url, headers: { 'X-API-Key': options.apiKey } })
+  const { data, error, response } = await client.POST('/api/v1/message/send', {
+    params: { header: { 'Idempotency-Key': `${parcel.order}-left` } },
+    body: {
+      to: parcel.recipient,
+      template: parcel.template ?? 'order_shipped',
+      language: 'en',
+      variables: { '1': parcel.name, '2': parcel.order },
+      externalId: parcel.order,
+    },
+  })
+  if (data) return { sent: true, messageId: data.data.messageId, status: data.data.status }
+  const { code, message } = error.error
+  switch (code) {
+    case 'VALIDATION_ERROR':
+    case 'MESSAGE_REJECTED':
+    case 'IDEMPOTENCY_KEY_REUSED':
+    case 'PAYLOAD_TOO_LARGE':
+    case 'UNSUPPORTED_MEDIA_TYPE':
+      return { sent: false, advice: `correct the message: ${message}` }
+    case 'TEMPLATE_NOT_FOUND':
+      return { sent: false, advice: `have the template approved: ${message}` }
+    case 'INVALID_API_KEY':
+    case 'API_DISABLED':
+    case 'IP_NOT_ALLOWED':
+    case 'NO_ACTIVE_ACCOUNT':
+      return { sent: false, advice: `ask the account owner: ${message}` }
+    case 'IDEMPOTENCY_KEY_IN_USE':
+    case 'RATE_LIMIT_EXCEEDED':
+    case 'WHATSAPP_THROTTLED':
+    case 'WHATSAPP_UNAVAILABLE':
+    case 'SERVICE_UNAVAILABLE':
+      return { sent: false, advice: `try again in ${response.headers.get('Retry-After')} seconds` }
+    case 'SEND_OUTCOME_UNKNOWN':
+    case 'INTERNAL_ERROR':
+      return { sent: false, advice: 'try again with the same key' }
+    default:
+      return assertNever(code)
+  }
+}
+
+/** Does not compile when the document names a code that the switch above forgets. */
+function assertNever(code: never): never {
+  throw new Error(`unknown code ${String(code)}`)
+}
