@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import type { App } from '../app.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/store.ts'
 import { createServer } from './server.ts'
@@ -13,6 +14,7 @@ export interface Serving {
   stop(options?: { drainMilliseconds?: number }): Promise<void>
 }
 
+const idleCheckMilliseconds = 50
 const housekeepingMilliseconds = 60 * 60 * 1000
 
 export async function startServing({ config, deps }: App, { sandbox }: { sandbox: boolean }): Promise<Serving> {
@@ -35,7 +37,17 @@ export async function startServing({ config, deps }: App, { sandbox }: { sandbox
       draining = true
       clearInterval(housekeeping)
       await delay(drainMilliseconds)
-      await server.close()
+      await closeAsRequestsEnd(server)
     },
   }
+}
+
+/**
+ * A connection whose last request ends after the close began would be kept alive for its next one,
+ * and hold the process for as long.
+ */
+async function closeAsRequestsEnd(server: FastifyInstance): Promise<void> {
+  const idle = setInterval(() => server.server.closeIdleConnections(), idleCheckMilliseconds)
+  await server.close()
+  clearInterval(idle)
 }

@@ -37,6 +37,12 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMilliseconds,
     keepAliveTimeout: keepAliveMilliseconds,
+    http: {
+      // Node's own 60 seconds would keep the shorter limit for the whole request from counting.
+      headersTimeout: requestTimeoutMilliseconds,
+      // Node looks for late requests only this often; its own 30 seconds would triple the limit.
+      connectionsCheckingInterval: 1_000,
+    },
     routerOptions: { maxParamLength: 1024 },
     genReqId: requestIds(),
     // While it closes, the server finishes what comes in on open connections: it does not refuse it.

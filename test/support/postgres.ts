@@ -29,7 +29,15 @@ export default async function setUpPostgres(project: TestProject): Promise<() =>
   }
 }
 
-export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
+export interface RunningPostgres {
+  url: string
+  /** Stops the server and keeps its data; connections are cut. */
+  pause: () => Promise<void>
+  resume: () => Promise<void>
+  stop: () => Promise<void>
+}
+
+export async function startPostgres(): Promise<RunningPostgres> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-postgres-'))
   // The server runs as another user when the tests run as root.
   await chmod(folder, 0o755)
@@ -39,17 +47,19 @@ export async function startPostgres(): Promise<{ url: string; stop: () => Promis
     user: 'waybill',
     password: 'waybill',
     port,
-    persistent: false,
+    persistent: true,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: ['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
-    onLog: () => undefined,
-    onError: () => undefined,
+    onLog: () => {},
+    onError: () => {},
   })
   await server.initialise()
   await server.start()
   return {
     url: `postgres://waybill:waybill@127.0.0.1:${port}/postgres`,
+    pause: () => server.stop(),
+    resume: () => server.start(),
     stop: async () => {
       await server.stop()
       await rm(folder, { recursive: true, force: true })
@@ -73,7 +83,8 @@ export async function run(url: string, statement: string): Promise<void> {
   }
 }
 
-function freePort(): Promise<number> {
+/** A port that nobody uses now. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)
     probe.listen(0, '127.0.0.1', () => {

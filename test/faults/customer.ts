@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { addWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
+import { createAccount } from '../../src/account/create-account.ts'
+import { generateKey } from '../../src/account/generate-key.ts'
+import { updateAccount } from '../../src/account/update-account.ts'
+import { buildApp, type App } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { syncTemplates } from '../../src/template/sync.ts'
+import type { Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+
+export const secretKey = randomBytes(32).toString('base64')
+
+/** The environment of a node whose WhatsApp is the simulator. */
+export function environmentOf(databaseUrl: string, simulator: Simulator): Record<string, string> {
+  return { DATABASE_URL: databaseUrl, WAYBILL_SECRET_KEY: secretKey, GRAPH_API_URL: simulator.url }
+}
+
+export function openApp(environment: Record<string, string>): App {
+  return buildApp(readConfig(environment), { log: pino({ level: 'silent' }) })
+}
+
+/** A customer who may send through the simulator. */
+export async function makeCustomer(
+  { deps }: App,
+  simulator: Simulator,
+): Promise<{ accountId: string; apiKey: string }> {
+  await migrate(deps.db)
+  const { accountId } = await createAccount(deps, { name: 'Fault tests' })
+  await updateAccount(deps, accountId, { rateLimit: 1_000_000 })
+  const { apiKey } = await generateKey(deps, accountId)
+  await addWhatsAppAccount(deps, accountId, simulator)
+  await syncTemplates(deps, accountId)
+  return { accountId, apiKey }
+}

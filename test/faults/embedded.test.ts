@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startServe } from '../support/process.ts'
+import { makeCustomer, openApp } from './customer.ts'
+
+let simulator: Simulator
+let dataDir: string
+beforeAll(async () => {
+  simulator = await startSimulator()
+  dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-embedded-'))
+})
+afterAll(async () => {
+  await simulator.stop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test('the embedded database loses nothing that was answered, however often its process is killed', async () => {
+  const environment = { WAYBILL_DATA_DIR: dataDir, GRAPH_API_URL: simulator.url }
+  const setUp = openApp(environment)
+  const { apiKey, accountId } = await makeCustomer(setUp, simulator)
+  await setUp.close()
+
+  const answered: string[] = []
+  for (let round = 0; round < 3; round++) {
+    const node = await startServe(environment)
+    const sends = Array.from({ length: 40 }, () =>
+      node.send(apiKey, sendMessage.example.input).then(
+        ({ body }) => body.data && answered.push(body.data.messageId),
+        () => {},
+      ),
+    )
+    await expect.poll(() => answered.length, { interval: 1 }).toBeGreaterThan(round * 10)
+    node.kill('SIGKILL')
+    await Promise.all(sends)
+    await node.exited
+  }
+
+  const after = openApp(environment)
+  const rows = await after.deps.db.selectFrom('messages').select('id').where('account_id', '=', accountId).execute()
+  await after.close()
+  const stored = new Set(rows.map((row) => row.id))
+  expect(answered.length).toBeGreaterThan(0)
+  expect(answered.filter((id) => !stored.has(id))).toEqual([])
+})

@@ -1,0 +1,155 @@
+import { connect } from 'node:net'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import type { App } from '../../src/app.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { run, startPostgres, withDatabase, type RunningPostgres } from '../support/postgres.ts'
+import { startServe } from '../support/process.ts'
+import { environmentOf, makeCustomer, openApp } from './customer.ts'
+
+const example = sendMessage.example.input
+const answersAfterThreeSeconds = '15559000001'
+
+let postgres: RunningPostgres
+let simulator: Simulator
+let environment: Record<string, string>
+let app: App
+let apiKey: string
+let accountId: string
+beforeAll(async () => {
+  postgres = await startPostgres()
+  simulator = await startSimulator()
+  environment = environmentOf(postgres.url, simulator)
+  app = openApp(environment)
+  ;({ apiKey, accountId } = await makeCustomer(app, simulator))
+})
+afterAll(async () => {
+  await app.close()
+  await simulator.stop()
+  await postgres.stop()
+})
+
+function upstreamSends(to: string): number {
+  return simulator.requests.filter(({ body }) => JSON.stringify(body).includes(`+${to}`)).length
+}
+
+function findByExternalId(externalId: string) {
+  return app.deps.db
+    .selectFrom('messages')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst()
+}
+
+test('two processes that start together on an empty database migrate it once', async () => {
+  await run(postgres.url, 'create database fresh')
+  const fresh = { ...environment, DATABASE_URL: withDatabase(postgres.url, 'fresh') }
+
+  const nodes = await Promise.all([startServe(fresh), startServe(fresh), startServe(fresh)])
+
+  for (const node of nodes) expect((await node.get('/readyz')).statusCode).toBe(200)
+  const { deps, close } = openApp(fresh)
+  const { rows } = await sql<{ name: string }>`select name from waybill_migrations`.execute(deps.db)
+  expect(new Set(rows.map((row) => row.name)).size).toBe(rows.length)
+  await close()
+  for (const node of nodes) {
+    node.kill('SIGTERM')
+    expect(await node.exited).toEqual({ code: 0, signal: null })
+  }
+})
+
+test('while the database is away a send is refused, and by itself accepted again when it is back', async () => {
+  const node = await startServe(environment)
+  expect((await node.send(apiKey, example)).statusCode).toBe(200)
+
+  await postgres.pause()
+  const away = await node.send(apiKey, example)
+  expect(away.statusCode).toBe(503)
+  expect(away.body.error?.code).toBe('SERVICE_UNAVAILABLE')
+  expect((await node.get('/readyz')).statusCode).toBe(503)
+  expect((await node.get('/healthz')).statusCode).toBe(200)
+
+  await postgres.resume()
+  await expect.poll(async () => (await node.get('/readyz')).statusCode, { timeout: 10_000 }).toBe(200)
+  expect((await node.send(apiKey, example)).statusCode).toBe(200)
+  node.kill('SIGTERM')
+  expect(await node.exited).toEqual({ code: 0, signal: null })
+})
+
+test('a message that WhatsApp accepts while the database is away is answered, and settled when it is back', async () => {
+  const node = await startServe(environment)
+  const answer = node.send(apiKey, { ...example, to: answersAfterThreeSeconds, externalId: 'settled-later' })
+  await expect.poll(() => upstreamSends(answersAfterThreeSeconds)).toBe(1)
+
+  await postgres.pause()
+  const { statusCode, body } = await answer
+  expect(statusCode).toBe(200)
+
+  await postgres.resume()
+  await expect
+    .poll(() => findByExternalId('settled-later').catch(() => undefined), { timeout: 20_000 })
+    .toMatchObject({ id: body.data?.messageId, status: 'sent', wa_message_id: body.data?.waMessageId })
+  node.kill('SIGTERM')
+  await node.exited
+})
+
+test('a process killed while WhatsApp holds the request leaves the message pending, and a retry never sends twice', async () => {
+  const to = '15559000003'
+  const request = { ...example, to, externalId: 'killed' }
+  const headers = { 'idempotency-key': 'killed-1' }
+  const victim = await startServe(environment)
+  const lost = victim.send(apiKey, request, headers).then(
+    () => 'answered',
+    () => 'lost',
+  )
+  await expect.poll(() => upstreamSends(to)).toBe(1)
+
+  victim.kill('SIGKILL')
+  expect(await lost).toBe('lost')
+  expect(await findByExternalId('killed')).toMatchObject({ status: 'pending', wa_message_id: null })
+
+  const successor = await startServe(environment)
+  expect((await successor.send(apiKey, request, headers)).body.error?.code).toBe('IDEMPOTENCY_KEY_IN_USE')
+  await sql`update idempotency_keys set created_at = now() - interval '5 minutes' where key = 'killed-1'`.execute(
+    app.deps.db,
+  )
+  expect((await successor.send(apiKey, request, headers)).body.error?.code).toBe('SEND_OUTCOME_UNKNOWN')
+  expect(upstreamSends(to)).toBe(1)
+  successor.kill('SIGTERM')
+  await successor.exited
+})
+
+test('SIGTERM: readiness fails first, the request in flight is answered, and the process ends well', async () => {
+  const node = await startServe(environment)
+  const before = upstreamSends(answersAfterThreeSeconds)
+  const inFlight = node.send(apiKey, { ...example, to: answersAfterThreeSeconds })
+  await expect.poll(() => upstreamSends(answersAfterThreeSeconds)).toBe(before + 1)
+
+  node.kill('SIGTERM')
+  await expect.poll(async () => (await node.get('/readyz')).statusCode, { interval: 5 }).toBe(503)
+
+  expect((await inFlight).statusCode).toBe(200)
+  expect(await node.exited).toEqual({ code: 0, signal: null })
+})
+
+test('a body that drips in is cut off after ten seconds, and harms nobody', async () => {
+  const node = await startServe(environment)
+  const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk) => (answer += String(chunk))).on('error', () => {})
+  socket.write(
+    `POST /api/v1/message/send HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+  )
+  const drip = setInterval(() => socket.writable && socket.write(' '), 500)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+
+  expect((await node.send(apiKey, example)).statusCode).toBe(200)
+  await closed
+  clearInterval(drip)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(answer).toContain('VALIDATION_ERROR')
+  node.kill('SIGTERM')
+  await node.exited
+})

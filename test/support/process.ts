@@ -1,0 +1,83 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { request } from 'undici'
+
+const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+const startMilliseconds = 30_000
+
+/** A `waybill serve` as its operator runs it: a process of its own. */
+export interface ServeProcess {
+  url: string
+  pid: number
+  /** Everything it wrote, to either stream. */
+  output: string[]
+  send(
+    apiKey: string,
+    body: object,
+    headers?: Record<string, string>,
+  ): Promise<{ statusCode: number; body: SendAnswer }>
+  get(path: string, apiKey?: string): Promise<{ statusCode: number; text: string }>
+  /** Sends a signal; `exited` tells when it had its effect. */
+  kill(signal: NodeJS.Signals): void
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+export interface SendAnswer {
+  success: boolean
+  data?: { messageId: string; waMessageId: string; status: string }
+  error?: { code: string; message: string }
+}
+
+/** Resolves once the process listens. */
+export async function startServe(environment: Record<string, string>, args: string[] = []): Promise<ServeProcess> {
+  const child = spawn(process.execPath, [entry, 'serve', ...args], {
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output: string[] = []
+  const exited = once(child, 'exit').then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+  }))
+  const url = await findUrl(child, output)
+  return {
+    url,
+    pid: child.pid ?? 0,
+    output,
+    send: async (apiKey, body, headers = {}) => {
+      const response = await request(`${url}/api/v1/message/send`, {
+        method: 'POST',
+        headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+      return { statusCode: response.statusCode, body: (await response.body.json()) as SendAnswer }
+    },
+    get: async (to, apiKey) => {
+      const response = await request(url + to, { headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } })
+      return { statusCode: response.statusCode, text: await response.body.text() }
+    },
+    kill: (signal) => void child.kill(signal),
+    exited,
+  }
+}
+
+function findUrl(child: ChildProcess, output: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new Error(`waybill serve did not start:\n${output.join('\n')}`))
+    const timer = setTimeout(fail, startMilliseconds)
+    child.once('exit', fail)
+    for (const stream of [child.stdout, child.stderr]) {
+      if (!stream) continue
+      createInterface({ input: stream }).on('line', (line) => {
+        output.push(line)
+        const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? []
+        if (url === undefined) return
+        clearTimeout(timer)
+        child.off('exit', fail)
+        resolve(url)
+      })
+    }
+  })
+}

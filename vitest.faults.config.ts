@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+/** What happens when processes are killed and databases go away: slow, so apart from `npm test`. */
+export default defineConfig({
+  test: {
+    include: ['test/faults/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // The faults are real: two of them at once would be a third one.
+    fileParallelism: false,
+  },
+})
