@@ -7,16 +7,16 @@ import { listContracts } from '../../contracts/procedure.ts'
 import { compileSchemaAt, openApi, pointTo } from './document.ts'
 
 const fitting = {
-  phoneNumber: fc.stringMatching(/^[1-9][0-9]{6,14}$/),
+  phoneNumber: fc.stringMatching(/^[1-9][0-9]{6,14}$/, { size: 'max' }),
   language: fc.stringMatching(/^[a-z]{2,3}(_[A-Z]{2})?$/),
   line: fc.stringMatching(/^[^\u0000-\u001f\u007f]{1,64}$/),
   variables: fc.dictionary(fc.stringMatching(/^[1-9][0-9]?$/), fc.string()),
 }
 
 /** Near misses among them, so that the rules' edges are tried. */
-const digits = fc.stringMatching(/^[0-9]{1,18}$/)
+const digits = fc.stringMatching(/^[0-9]{1,18}$/, { size: 'max' })
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }))
-const phoneNumber = fc.oneof(fitting.phoneNumber, digits, fc.stringMatching(/^\+?[0-9 -]{0,18}$/))
+const phoneNumber = fc.oneof(fitting.phoneNumber, digits, fc.stringMatching(/^\+?[0-9 -]{0,18}$/, { size: 'max' }))
 const language = fc.oneof(fitting.language, fc.stringMatching(/^[a-zA-Z]{0,4}[_-]?[a-zA-Z]{0,3}$/))
 const variables = fc.oneof(
   fc.dictionary(fc.oneof(digits, text), text),
