@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { createInstallation, type Installation } from './installation.ts'
+
+/** Many processes in a row, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 })
+
+let simulator: Simulator
+let waybill: Installation
+beforeAll(async () => {
+  simulator = await startSimulator()
+  waybill = await createInstallation(simulator.url)
+})
+afterAll(async () => {
+  await waybill.remove()
+  await simulator.stop()
+})
+
+async function createAccount(): Promise<string> {
+  return (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
+}
+
+function addArguments(accountId: string): string[] {
+  const { phoneNumberId, wabaId } = simulator
+  return ['whatsapp', 'add', accountId, '--phone-number-id', phoneNumberId, '--waba-id', wabaId]
+}
+
+test('an account is created, listed and changed', async () => {
+  const created = await waybill.json(['account', 'create', '--name', 'Ada & Co'])
+  expect(created).toEqual({ accountId: expect.stringMatching(/^acc_[0-9a-z]{26}$/), name: 'Ada & Co' })
+  const { accountId } = created
+
+  const changed = await waybill.json(['account', 'update', accountId, '--api', 'disabled', '--rate-limit', '600'])
+  expect(changed).toMatchObject({ accountId, api: 'disabled', rateLimit: 600 })
+
+  expect((await waybill.json(['account', 'list'])).items).toContainEqual(changed)
+  const { stdout } = await waybill.run(['account', 'list'])
+  expect(stdout).toMatch(new RegExp(`${accountId} +Ada & Co +disabled +600 +every address +none`))
+})
+
+test('a key is shown when it is generated and never again', async () => {
+  const accountId = await createAccount()
+
+  const key = await waybill.json(['key', 'generate', accountId])
+  expect(key).toEqual({
+    apiKey: expect.stringMatching(/^wb_live_[0-9a-f]{64}$/),
+    start: key.apiKey.slice(0, key.start.length),
+    createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  })
+
+  const again = await waybill.run(['key', 'generate', accountId, '--json'])
+  expect(again).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('key regenerate') })
+  const renewed = await waybill.run(['key', 'regenerate', accountId])
+  expect(renewed.stdout).toMatch(/^wb_live_[0-9a-f]{64}\n/)
+  expect((await waybill.run(['account', 'list'])).stdout).not.toMatch(/wb_live_[0-9a-f]{64}/)
+  expect(await waybill.json(['key', 'revoke', accountId])).toEqual({ accountId, revoked: true })
+})
+
+test('an allow-list is set and emptied', async () => {
+  const accountId = await createAccount()
+
+  expect(await waybill.json(['allow-list', 'set', accountId, '192.0.2.7/24', '2001:DB8::1'])).toEqual({
+    allowList: ['192.0.2.0/24', '2001:db8::1'],
+  })
+  expect(await waybill.json(['allow-list', 'set', accountId])).toEqual({ allowList: [] })
+
+  const wrong = await waybill.run(['allow-list', 'set', accountId, 'localhost'])
+  expect(wrong).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('"localhost"') })
+})
+
+test('a WhatsApp account is added with secrets from standard input, and can send', async () => {
+  const accountId = await createAccount()
+  const stdin = `${simulator.accessToken}\napp-secret-1\n`
+
+  const added = await waybill.json([...addArguments(accountId), '--access-token', '-', '--app-secret', '-'], { stdin })
+  expect(added).toEqual({ whatsAppAccountId: expect.stringMatching(/^wa_/) })
+  expect(await waybill.json(['template', 'sync', accountId])).toEqual({ synced: 11, approved: 9 })
+  const templates = await waybill.json(['template', 'list', accountId, '--status', 'APPROVED'])
+  expect(templates.items).toHaveLength(9)
+  expect((await waybill.run(['template', 'list', accountId])).stdout).toMatch(/order_shipped +en +APPROVED +1,2/)
+  expect(await waybill.json(['message', 'list', accountId])).toEqual({ items: [] })
+  expect(await waybill.json(['doctor'])).toMatchObject({ ok: true, findings: expect.any(Array) })
+  expect(await waybill.json(['rekey'])).toEqual({ secrets: 2, rekeyed: 0 })
+
+  await waybill.json(['whatsapp', 'remove', added.whatsAppAccountId])
+})
+
+test('a WhatsApp account is switched off and on, made the default, and removed', async () => {
+  const accountId = await createAccount()
+  const { whatsAppAccountId: id } = await waybill.json([...addArguments(accountId), '--access-token', 'EAA'])
+
+  const list = await waybill.json(['whatsapp', 'list', accountId])
+  expect(list.items).toMatchObject([{ whatsAppAccountId: id, isDefault: true, active: true, hasAppSecret: false }])
+  expect(await waybill.json(['whatsapp', 'deactivate', id])).toMatchObject({ whatsAppAccountId: id, active: false })
+  expect(await waybill.json(['whatsapp', 'activate', id])).toMatchObject({ active: true })
+  expect(await waybill.json(['whatsapp', 'set-default', id])).toMatchObject({ isDefault: true })
+  expect(await waybill.json(['whatsapp', 'remove', id])).toEqual({ whatsAppAccountId: id })
+})
+
+test('a token never comes back, neither from a listing nor from an error', async () => {
+  const accountId = await createAccount()
+  const outputs = [
+    await waybill.run([...addArguments(accountId), '--access-token', 'EAAsecret', '--app-secret', 'se cret']),
+    await waybill.run([...addArguments(accountId), '--access-token', 'EAAsecret', '--app-secret', 'hushhush']),
+    await waybill.run([...addArguments(accountId), '--access-token', 'EAAsecret', '--app-secret', 'hushhush']),
+    await waybill.run(['whatsapp', 'list', accountId, '--json']),
+    await waybill.run(['template', 'sync', accountId], { env: { LOG_LEVEL: 'debug' } }),
+    await waybill.run(['whatsapp', 'list', accountId]),
+    await waybill.run(['doctor'], { env: { LOG_LEVEL: 'debug' } }),
+  ]
+
+  expect(outputs.map(({ exitCode }) => exitCode)).toEqual([1, 0, 1, 0, 1, 0, 1])
+  expect(JSON.stringify(outputs)).not.toMatch(/EAAsecret|hushhush|se cret/)
+  expect(outputs[5]?.stdout).toContain('inactive: ')
+})
+
+test('a message that nobody has is said to be missing', async () => {
+  expect(await waybill.run(['message', 'get', 'msg_none'])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'There is no message "msg_none".\n',
+  })
+})
+
+test('a wrong variable is named, its value is not', async () => {
+  const { exitCode, stderr } = await waybill.run(['account', 'list'], {
+    env: { WAYBILL_SECRET_KEY: 'too-short', LOG_LEVEL: 'loud' },
+  })
+
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/WAYBILL_SECRET_KEY: must be 32 bytes/)
+  expect(stderr).toMatch(/LOG_LEVEL: must be one of/)
+  expect(stderr).not.toContain('too-short')
+})

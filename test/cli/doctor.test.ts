@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { addWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
+import { createAccount } from '../../src/account/create-account.ts'
+import { markUnusable } from '../../src/account/mark-unusable.ts'
+import { examine } from '../../src/cli/doctor.ts'
+import type { Deps } from '../../src/deps.ts'
+import { createSecretBox } from '../../src/secret-box.ts'
+import { syncTemplates } from '../../src/template/sync.ts'
+import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
+import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { createTestDeps } from '../account/deps.ts'
+import { openTestDatabase } from '../support/database.ts'
+
+const simulator = await startSimulator()
+const database = await openTestDatabase()
+const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+let deps: Deps
+beforeEach(async () => {
+  await sql`truncate accounts, messages cascade`.execute(database.db)
+  deps = { ...createTestDeps(database), whatsapp }
+})
+afterAll(async () => {
+  await whatsapp.close()
+  await database.close()
+  await simulator.stop()
+})
+
+async function addAccount(
+  accessToken = simulator.accessToken,
+): Promise<{ accountId: string; whatsAppAccountId: string }> {
+  const { accountId } = await createAccount(deps, { name: 'Doctor' })
+  const { phoneNumberId, wabaId } = simulator
+  return { accountId, ...(await addWhatsAppAccount(deps, accountId, { phoneNumberId, wabaId, accessToken })) }
+}
+
+async function failures(examined: Deps = deps): Promise<Record<string, { message: string; fix?: string }>> {
+  const findings = await examine(examined)
+  return Object.fromEntries(
+    findings.filter(({ ok }) => !ok).map(({ check, message, fix }) => [check, { message, fix }]),
+  )
+}
+
+test('an installation that can send has nothing to complain of', async () => {
+  const { accountId } = await addAccount()
+  await syncTemplates(deps, accountId)
+
+  expect(await failures()).toEqual({})
+})
+
+test('a fresh installation is told how to get a WhatsApp account', async () => {
+  expect(await failures()).toEqual({
+    'WhatsApp account': { message: expect.any(String), fix: expect.stringContaining('waybill account create') },
+  })
+})
+
+test('templates that were never synced are found', async () => {
+  const { accountId } = await addAccount()
+
+  expect(Object.values(await failures())).toEqual([
+    { message: 'none is approved', fix: `waybill template sync ${accountId}` },
+  ])
+})
+
+test('a token that WhatsApp refuses is found', async () => {
+  const { whatsAppAccountId } = await addAccount('EAAwrong')
+
+  const found = (await failures())[`WhatsApp account ${whatsAppAccountId}`]
+
+  expect(found?.fix).toContain(`waybill whatsapp activate ${whatsAppAccountId}`)
+  expect(JSON.stringify(found)).not.toContain('EAAwrong')
+})
+
+test('a default that is out of use is found, with the reason that was kept', async () => {
+  const { accountId, whatsAppAccountId } = await addAccount()
+  await markUnusable(deps, accountId, whatsAppAccountId, 'token expired (190)')
+
+  expect((await failures())[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
+    message: expect.stringContaining('token expired (190)'),
+  })
+})
+
+test('a WhatsApp that cannot be reached is found, with and without a token to try', async () => {
+  const away = createCloudApi({ url: 'http://127.0.0.1:9', version: 'v25.0' })
+  expect(await failures({ ...deps, whatsapp: away })).toHaveProperty('Graph API')
+
+  const { whatsAppAccountId } = await addAccount()
+  expect((await failures({ ...deps, whatsapp: away }))[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
+    fix: expect.stringContaining('GRAPH_API_URL'),
+  })
+  await away.close()
+})
+
+test('a secret that no key decrypts is found', async () => {
+  const { whatsAppAccountId } = await addAccount()
+
+  const found = await failures({ ...deps, secrets: createSecretBox([randomBytes(32)], randomBytes) })
+
+  expect(found['secret key']?.message).toContain(`1 of 1 stored secrets cannot be decrypted (${whatsAppAccountId})`)
+})
+
+test('messages that stay pending are found after a minute', async () => {
+  const { accountId, whatsAppAccountId } = await addAccount()
+  const id = deps.newId('msg')
+  const created_at = deps.now()
+  await deps.db
+    .insertInto('messages')
+    .values({
+      account_id: accountId,
+      id,
+      whatsapp_account_id: whatsAppAccountId,
+      status: 'pending',
+      to_number: '34600111222',
+      template_name: 'order_shipped',
+      template_language: 'en',
+      created_at,
+    })
+    .execute()
+  const at = (seconds: number) => ({ ...deps, now: () => new Date(created_at.getTime() + seconds * 1000) })
+
+  expect(await failures(at(30))).not.toHaveProperty('messages')
+  expect((await failures(at(90)))['messages']?.message).toMatch(/^1 of the last day/)
+})
+
+test('an older schema is found before anything else is asked of it', async () => {
+  await sql`alter table waybill_migrations rename to waybill_migrations_away`.execute(deps.db)
+
+  const findings = await examine(deps)
+
+  expect(findings.at(-1)).toMatchObject({ check: 'migrations', ok: false, fix: 'waybill migrate' })
+  await sql`drop table if exists waybill_migrations`.execute(deps.db)
+  await sql`alter table waybill_migrations_away rename to waybill_migrations`.execute(deps.db)
+})

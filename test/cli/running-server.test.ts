@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { createInstallation, type Installation, type RunningServer } from './installation.ts'
+
+/** Many processes in a row, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 })
+
+let simulator: Simulator
+let waybill: Installation
+let server: RunningServer
+beforeAll(async () => {
+  simulator = await startSimulator()
+  waybill = await createInstallation(simulator.url)
+  server = await waybill.serve()
+})
+afterAll(async () => {
+  await waybill.remove()
+  await simulator.stop()
+})
+
+async function send(apiKey: string): Promise<{ status: number; body: { data: { messageId: string } } }> {
+  const response = await fetch(server.url + sendMessage.path, {
+    method: 'POST',
+    headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
+    body: JSON.stringify(sendMessage.example.input),
+  })
+  // The test says which part of the answer it expects.
+  return { status: response.status, body: (await response.json()) as { data: { messageId: string } } }
+}
+
+test('what a command changes counts for the next request of the running server', async () => {
+  const { accountId } = await waybill.json(['account', 'create', '--name', 'Shop'])
+  const { apiKey } = await waybill.json(['key', 'generate', accountId])
+  expect(await send(apiKey)).toMatchObject({ status: 400, body: { error: { code: 'NO_ACTIVE_ACCOUNT' } } })
+
+  const add = [
+    'whatsapp',
+    'add',
+    accountId,
+    '--phone-number-id',
+    simulator.phoneNumberId,
+    '--waba-id',
+    simulator.wabaId,
+  ]
+  await waybill.json([...add, '--access-token', '-'], { stdin: `${simulator.accessToken}\n` })
+  await waybill.json(['template', 'sync', accountId])
+  const sent = await send(apiKey)
+  expect(sent).toMatchObject({ status: 200, body: { success: true, data: { status: 'sent' } } })
+
+  const { messageId } = sent.body.data
+  expect(await waybill.json(['message', 'get', messageId])).toMatchObject({ messageId, status: 'sent' })
+  const listed = await waybill.json(['message', 'list', accountId, '--external-id', 'order-1042'])
+  expect(listed.items).toMatchObject([{ messageId }])
+
+  await waybill.json(['allow-list', 'set', accountId, '192.0.2.1'])
+  expect((await send(apiKey)).status).toBe(403)
+  await waybill.json(['allow-list', 'set', accountId])
+  await waybill.json(['key', 'regenerate', accountId])
+  expect((await send(apiKey)).status).toBe(401)
+})
+
+test('errors and exit codes are the same as without a server', async () => {
+  expect(await waybill.run(['key', 'generate', 'acc_none', '--json'])).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining('There is no account "acc_none"'),
+  })
+  expect(await waybill.run(['message', 'list', 'acc_none', '--limit', '1000'])).toMatchObject({ exitCode: 1 })
+  expect((await waybill.run(['whatsapp', 'add', 'acc_1'])).exitCode).toBe(2)
+})
+
+test('many commands at once all happen', async () => {
+  const names = Array.from({ length: 8 }, (_, index) => `At once ${index}`)
+
+  await Promise.all(names.map((name) => waybill.json(['account', 'create', '--name', name])))
+
+  const { items } = await waybill.json(['account', 'list'])
+  expect(items.map(({ name }) => name)).toEqual(expect.arrayContaining(names))
+})
+
+test('a terminated server ends well, and the next one has all that was there', async () => {
+  const before = await waybill.json(['account', 'list'])
+
+  expect(await server.stop('SIGTERM')).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(await waybill.json(['account', 'list'])).toEqual(before)
+  server = await waybill.serve()
+
+  expect(await waybill.json(['account', 'list'])).toEqual(before)
+})

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { createEmbeddedInstallation, type Installation, type RunningServer } from './installation.ts'
+
+/** Many processes in a row, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 })
+
+/** The sandbox has its own database, and so is the same in both runs of the suite. */
+describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
+  let waybill: Installation
+  beforeEach(async () => {
+    waybill = await createEmbeddedInstallation({ DATABASE_URL: 'postgres://127.0.0.1:9/none' })
+  })
+  afterEach(() => waybill.remove())
+
+  const startSandbox = () => waybill.serve({ args: ['sandbox'] })
+
+  test('prints a key and a curl line that sends a message when it is pasted', async () => {
+    const server = await startSandbox()
+
+    expect(server.stdout()).toMatch(/\n {2}wb_live_[0-9a-f]{64}\n/)
+    expect(await pasteCurl(server)).toMatchObject({ success: true, data: { status: 'sent', to: '34600111222' } })
+    for (const page of ['/', '/docs', '/openapi.json']) {
+      expect(server.stdout()).toContain(`${server.url}${page}\n`)
+      expect((await fetch(server.url + page)).status).toBe(200)
+    }
+  })
+
+  test('keeps its data, and says how to get a new key', async () => {
+    const first = await startSandbox()
+    const [, apiKey = ''] = /(wb_live_[0-9a-f]{64})/.exec(first.stdout()) ?? []
+    await first.stop('SIGKILL')
+
+    const second = await startSandbox()
+
+    expect(second.stdout()).not.toMatch(/wb_live_[0-9a-f]{64}/)
+    expect(second.stdout()).toContain(`begins with ${apiKey.slice(0, 14)}…`)
+    const [, command = ''] = /npm run waybill -- (key regenerate acc_\w+)/.exec(second.stdout()) ?? []
+    const { stdout } = await waybill.run(command.split(' '), { env: { DATABASE_URL: '' } })
+    expect(stdout).toMatch(/^wb_live_[0-9a-f]{64}\n/)
+    expect(await pasteCurl(second)).toMatchObject({ success: false, error: { code: 'INVALID_API_KEY' } })
+  })
+
+  test('says which variables do not count', async () => {
+    const server = await startSandbox()
+
+    const { exitCode, stderr } = await server.stop('SIGINT')
+
+    expect(exitCode).toBe(0)
+    expect(stderr).toBe('DATABASE_URL does not count in the sandbox.\n')
+  })
+
+  test('says how to take another port when its own is taken, and has lost nothing by it', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const address = other.address()
+    const port = address !== null && typeof address === 'object' ? address.port : 0
+
+    const { exitCode, stderr } = await waybill.run(['sandbox'], { env: { PORT: String(port) } })
+    other.close()
+
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`Port ${port} is in use by another program. Take another one: PORT=${port + 1} npm start`)
+    expect((await startSandbox()).stdout()).toMatch(/wb_live_[0-9a-f]{64}/)
+  })
+
+  test('puts its demo account back into use when a command has asked the real WhatsApp with it', async () => {
+    const first = await startSandbox()
+    const { items } = await waybill.json(['account', 'list'], { env: { DATABASE_URL: '' } })
+    await first.stop('SIGINT')
+    const accountId = String(items[0]?.['accountId'])
+    const list = ['whatsapp', 'list', accountId]
+    const env = { DATABASE_URL: '' }
+    const [whatsAppAccount] = (await waybill.json(list, { env })).items
+    await waybill.json(['whatsapp', 'deactivate', String(whatsAppAccount?.['whatsAppAccountId'])], { env })
+
+    await startSandbox()
+
+    expect((await waybill.json(list, { env })).items).toMatchObject([{ active: true }])
+  })
+})
+
+/** The line as it was printed, as a shell takes it. */
+async function pasteCurl(server: RunningServer): Promise<unknown> {
+  const [curl = ''] = /curl [^]*?\}'/.exec(server.stdout()) ?? []
+  const { stdout } = await promisify(execFile)('sh', ['-c', curl])
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,28 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { formatLine, parseLine, type Syntax } from '../../src/cli/syntax.ts'
+
+const syntax = {
+  name: 'example',
+  summary: 'An example',
+  args: ['ACC'],
+  rest: 'MORE',
+  options: { token: { value: 'T', help: '', required: true }, flag: { help: '' } },
+  examples: [],
+} satisfies Syntax
+
+test('a line means the same after its way to another process', () => {
+  const word = fc.oneof(fc.string(), fc.constantFrom('-', '--', '--flag', '--token=x', '-x'))
+  fc.assert(
+    fc.property(word, fc.array(word), word, fc.boolean(), (arg, rest, token, flag) => {
+      const line = { args: [arg], rest, options: { token, ...(flag && { flag }) }, json: false }
+      expect(parseLine(syntax, formatLine(line))).toEqual(line)
+    }),
+  )
+})
+
+test('options may stand before, between and after the arguments', () => {
+  const line = { args: ['acc_1'], rest: ['a', 'b'], options: { token: 't', flag: true }, json: true }
+
+  expect(parseLine(syntax, ['--flag', 'acc_1', '--json', 'a', '--token', 't', 'b'])).toEqual(line)
+})

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
+import { createEmbeddedInstallation, type Ended, type Installation } from './installation.ts'
+
+/** Many processes in a row, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 })
+
+let waybill: Installation
+beforeAll(async () => {
+  waybill = await createEmbeddedInstallation()
+})
+afterAll(() => waybill.remove())
+afterEach(() => vi.restoreAllMocks())
+
+/** What a process would print and return, without the time that a process takes. */
+async function type(words: string[]): Promise<Ended> {
+  const log = vi.spyOn(console, 'log').mockReturnValue()
+  const error = vi.spyOn(console, 'error').mockReturnValue()
+  const exitCode = await main(words, {})
+  return { exitCode, stdout: log.mock.calls.join('\n'), stderr: error.mock.calls.join('\n') }
+}
+
+test.each([
+  { typed: ['account', 'create'], says: '--name NAME is missing' },
+  { typed: ['account', 'create', '--nam', 'Shop'], says: "Unknown option '--nam'" },
+  { typed: ['account', 'create', '--name'], says: '--name' },
+  { typed: ['account', 'update', 'acc_1', '--api', 'off'], says: '--api must be enabled or disabled' },
+  { typed: ['account', 'update', 'acc_1', '--rate-limit', 'many'], says: '--rate-limit must be a whole number' },
+  { typed: ['key', 'generate'], says: 'ACC is missing' },
+  { typed: ['key', 'generate', 'acc_1', 'acc_2'], says: 'takes 1 arguments' },
+  { typed: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
+  { typed: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
+])('$typed is wrong usage and exits with 2: $says', async ({ typed, says }) => {
+  const { exitCode, stdout, stderr } = await type([...typed, '--json'])
+
+  expect(exitCode).toBe(2)
+  expect(stdout).toBe('')
+  expect(stderr).toContain(says)
+  expect(stderr).toContain(`Usage:\n  waybill ${typed[0]}`)
+})
+
+test('an option that reads standard input says when nothing is there', async () => {
+  const add = ['whatsapp', 'add', 'acc_1', '--phone-number-id', '1', '--waba-id', '2', '--access-token', '-']
+
+  const { exitCode, stderr } = await waybill.run([...add, '--app-secret', '-'], { stdin: 'EAAonly\n' })
+
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain('--app-secret - reads a line of standard input, and there was none')
+  expect(stderr).not.toContain('EAAonly')
+})
+
+test.each([[['nonsense']], [['key']], [['key', 'nonsense']], [['account', 'delete']]])(
+  'an unknown command exits with 2 and lists what there is: %j',
+  async (typed) => {
+    const { exitCode, stdout, stderr } = await type(typed)
+
+    expect(exitCode).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toContain(`There is no command "${typed.join(' ')}"`)
+    expect(stderr).toMatch(/^ {2}(key generate|account update) {2}/m)
+  },
+)
+
+test('every command explains itself with an example', async () => {
+  const { stdout: list } = await type(['--help'])
+  const names = [...list.matchAll(/^ {2}([a-z]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name = '']) => name)
+
+  expect(names.length).toBeGreaterThan(20)
+  for (const name of names) {
+    vi.restoreAllMocks()
+    const { exitCode, stdout } = await type([...name.split(' '), '--help'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(new RegExp(`Usage:\n  waybill ${name}[^]*Examples:\n  .*(waybill|npm)`))
+  }
+})
+
+test('the help of a command that takes secrets warns of the history of the shell', async () => {
+  const { stdout } = await type(['whatsapp', 'add', '--help'])
+
+  expect(stdout).toMatch(/secret on the command line ends in the history/)
+})
+
+test('a process exits with the code, and prints the reason on standard error alone', async () => {
+  expect(await waybill.run(['account', 'create', '--json'])).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: '--name NAME is missing.\n\nUsage:\n  waybill account create --name NAME [--json]\n',
+  })
+})
+
+test('an old Node is told what to type instead', async () => {
+  const old = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`
+  const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+
+  const failed = await promisify(execFile)(process.execPath, ['--import', `data:text/javascript,${old}`, entry]).catch(
+    (error: unknown) => error,
+  )
+
+  expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('npm run waybill -- ') })
+})
+
+test('openapi writes the document, and checks it', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-openapi-'))
+  const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+  const openapi = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [entry, 'openapi', ...args], { cwd: folder })
+
+  await expect(openapi('--check')).rejects.toMatchObject({ code: 1 })
+  await openapi()
+  expect(JSON.parse((await openapi('--check', '--json')).stdout)).toEqual({
+    file: 'openapi.json',
+    written: false,
+    current: true,
+  })
+  const file = path.join(folder, 'openapi.json')
+  const document = await readFile(file, 'utf8')
+  expect(document.endsWith('}\n')).toBe(true)
+  expect(JSON.parse(document)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })
+  await writeFile(file, document.replace('Waybill', 'Waybil'))
+  await expect(openapi('--check')).rejects.toMatchObject({ code: 1 })
+  await rm(folder, { recursive: true })
+})
