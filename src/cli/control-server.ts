@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import type { Deps } from '../deps.ts'
 import { ControlRequest, type ControlReply } from './control-protocol.ts'
 import type { SocketPlace } from './control-socket.ts'
@@ -20,26 +20,38 @@ export interface ControlServer {
 }
 
 export async function startControlServer(deps: Deps, place: SocketPlace): Promise<ControlServer> {
-  const running = new Set<Promise<void>>()
+  const conversations = new Set<Promise<void>>()
+  const listening = new Set<Socket>()
   const server = createServer((socket) => {
-    const conversation = converse(deps, socket).finally(() => running.delete(conversation))
-    running.add(conversation)
+    const conversation = converse(deps, socket, listening).finally(() => conversations.delete(conversation))
+    conversations.add(conversation)
   })
   server.listen(place.path)
   await once(server, 'listening')
-  return { stop: () => stop(server, running, place) }
+  server.on('error', (error) => deps.log.warn({ err: error }, 'a command could not be taken'))
+  return {
+    stop: async () => {
+      server.close()
+      for (const socket of listening) socket.destroy()
+      await Promise.all(conversations)
+      place.remove()
+    },
+  }
 }
 
 /** Whatever happens on this socket concerns nobody but the other end, which sees it closed. */
-async function converse(deps: Deps, socket: Socket): Promise<void> {
+async function converse(deps: Deps, socket: Socket, listening: Set<Socket>): Promise<void> {
+  listening.add(socket)
   socket.setTimeout(requestTimeoutMilliseconds, () => socket.destroy())
   try {
     const line = await readLine(socket)
     socket.setTimeout(0)
-    if (line === undefined) return
-    socket.end(JSON.stringify(await perform(deps, line)) + '\n')
+    listening.delete(socket)
+    if (line !== undefined) socket.end(JSON.stringify(await perform(deps, line)) + '\n')
   } catch {
     socket.destroy()
+  } finally {
+    listening.delete(socket)
   }
 }
 
@@ -55,10 +67,4 @@ async function perform(deps: Deps, line: string): Promise<ControlReply> {
     deps.log.debug({ err: error }, 'a command failed')
     return { ok: false, failure: describeFailure(error) }
   }
-}
-
-async function stop(server: Server, running: Set<Promise<void>>, place: SocketPlace): Promise<void> {
-  server.close()
-  await Promise.all(running)
-  place.remove()
 }

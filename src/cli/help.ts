@@ -24,7 +24,7 @@ export function formatCommandList(commands: readonly Command[]): string {
   return [
     'Usage:\n  waybill <command> [arguments] [--json]',
     `Commands:\n${indent(formatPairs(commands.map(({ name, summary }) => [name, summary])))}`,
-    'waybill <command> --help tells more, with examples. From a clone of the repository: npm run waybill -- <command>',
+    'waybill <command> --help tells more, with examples. From a clone of the repository:\nnpm run waybill -- <command> (npm run -s … --json, so that npm adds nothing to the JSON)',
     'Exit codes: 0 done, 1 failed (the reason is on standard error), 2 typed wrong.',
   ].join('\n\n')
 }

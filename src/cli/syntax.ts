@@ -66,7 +66,7 @@ export function parseLine(syntax: Syntax, argv: string[]): Line {
   const missing = syntax.args[positionals.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
   if (syntax.rest === undefined && positionals.length > syntax.args.length)
-    throw new UsageError(`${syntax.name} takes ${syntax.args.length} arguments, and was given ${positionals.length}.`)
+    throw new UsageError(`${syntax.name} takes ${syntax.args.join(', ') || 'no argument'} and nothing more.`)
   for (const [name, option] of Object.entries(syntax.options))
     if (isValueOption(option)) checkValue(name, option, values[name])
   const { length } = syntax.args

@@ -107,15 +107,18 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     await long.remove()
   })
 
-  test('outlives nonsense on its socket', async () => {
-    await waybill.serve()
+  test('outlives nonsense on its socket, and whoever says nothing there', async () => {
+    const server = await waybill.serve()
     const socketPath = path.join(waybill.dataDir, 'control.sock')
 
     for (const nonsense of ['\n', '{"argv":7}\n', '{"argv":["serve"]}\n', '{'.repeat(50_000) + '\n'])
       expect(await talk(socketPath, nonsense)).toMatch(/^\{"ok":false,/)
     connect(socketPath).destroy()
+    const silent = connect(socketPath).on('error', () => undefined)
 
     expect(await listNames()).toEqual([])
+    expect(await server.stop('SIGINT')).toMatchObject({ exitCode: 0, stderr: '' })
+    silent.destroy()
   })
 })
 

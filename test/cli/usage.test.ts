@@ -32,7 +32,7 @@ test.each([
   { typed: ['account', 'update', 'acc_1', '--api', 'off'], says: '--api must be enabled or disabled' },
   { typed: ['account', 'update', 'acc_1', '--rate-limit', 'many'], says: '--rate-limit must be a whole number' },
   { typed: ['key', 'generate'], says: 'ACC is missing' },
-  { typed: ['key', 'generate', 'acc_1', 'acc_2'], says: 'takes 1 arguments' },
+  { typed: ['key', 'generate', 'acc_1', 'acc_2'], says: 'takes ACC and nothing more' },
   { typed: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
   { typed: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
 ])('$typed is wrong usage and exits with 2: $says', async ({ typed, says }) => {

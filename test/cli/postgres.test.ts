@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { run, withDatabase } from '../support/postgres.ts'
+import { createEmbeddedInstallation, type Installation } from './installation.ts'
+
+/** Many processes in a row, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 })
+
+const source = inject('database')
+
+describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
+  const adminUrl = source.kind === 'postgres' ? source.adminUrl : ''
+  const name = `waybill_cli_${randomBytes(6).toString('hex')}`
+  let waybill: Installation
+  beforeAll(async () => {
+    await run(adminUrl, `create database ${name}`)
+    waybill = await createEmbeddedInstallation({
+      DATABASE_URL: withDatabase(adminUrl, name),
+      WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
+    })
+  })
+  afterAll(async () => {
+    await waybill.remove()
+    await run(adminUrl, `drop database ${name} with (force)`)
+  })
+
+  test('a command waits for nobody to migrate: it says what to run', async () => {
+    const { exitCode, stderr } = await waybill.run(['account', 'list'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toBe('The database is not up to date. Run: waybill migrate\n')
+    expect((await waybill.run(['doctor'])).stdout).toContain('→ waybill migrate')
+  })
+
+  test('of servers and migrations that start together one migrates, and all of them run', async () => {
+    const [first, second, migrated] = await Promise.all([waybill.serve(), waybill.serve(), waybill.run(['migrate'])])
+
+    expect(migrated).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await waybill.json(['migrate'])).toEqual({ applied: [] })
+    expect(await waybill.json(['account', 'list'])).toEqual({ items: [] })
+    for (const server of [first, second]) expect(await server.stop()).toMatchObject({ exitCode: 0 })
+  })
+
+  test('a database that is away is said to be away, soon and in one line', async () => {
+    const env = { DATABASE_URL: 'postgres://waybill:hushhush@127.0.0.1:9/none' }
+
+    expect(await waybill.run(['account', 'list'], { env })).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'The database cannot be reached. Check DATABASE_URL, and whether it runs.\n',
+    })
+    const doctor = await waybill.run(['doctor', '--json'], { env })
+    expect(doctor.exitCode).toBe(1)
+    expect(JSON.parse(doctor.stdout)).toMatchObject({ ok: false, findings: [{ check: 'database', ok: false }] })
+  })
+})
