@@ -1,3 +1,4 @@
+import { listEvents } from './event.ts'
 import { getMessage, listMessages, previewMessage, sendMessage } from './message.ts'
 import { getTemplate, listTemplates } from './template.ts'
 import type { ContractTree } from './procedure.ts'
@@ -6,5 +7,6 @@ import type { ContractTree } from './procedure.ts'
 export const contracts = {
   message: { send: sendMessage, preview: previewMessage, get: getMessage, list: listMessages },
   template: { get: getTemplate, list: listTemplates },
+  event: { list: listEvents },
 } satisfies ContractTree
 export type Contracts = typeof contracts

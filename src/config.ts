@@ -35,6 +35,18 @@ const TrustedProxies = z.string().transform((text, context): string[] => {
   return proxies
 })
 
+const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** `5s,5m,2h`: the waits between the attempts of a delivery, in seconds. */
+const RetrySchedule = z.string().transform((text, context): number[] =>
+  text.split(',').map((part) => {
+    const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(part.trim()) ?? []
+    if (amount !== undefined && unit !== undefined) return Number(amount) * secondsOf[unit as keyof typeof secondsOf]
+    context.addIssue('must list times such as 5s, 5m, 2h or 1d, separated by commas')
+    return z.NEVER
+  }),
+)
+
 const WebUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .transform((url) => url.replace(/\/+$/, ''))
@@ -56,6 +68,13 @@ const Environment = z
     META_APP_SECRET: z.string().optional(),
     META_VERIFY_TOKEN: z.string().optional(),
     TRUST_PROXY: TrustedProxies.default([]),
+    WEBHOOK_RETRY_SCHEDULE: RetrySchedule.default([5, 300, 1800, 7200, 18_000, 36_000, 36_000]),
+    WEBHOOK_TIMEOUT_SECONDS: z.coerce
+      .number('must be a number')
+      .min(1, 'must be at least 1')
+      .max(120, 'must be at most 120')
+      .default(15),
+    WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
     LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
     METRICS_TOKEN: z.string().optional(),
   })
@@ -71,6 +90,15 @@ const Environment = z
 /** Where the data is kept: a PostgreSQL server, or PGlite in a folder of ours. */
 export type DatabaseConfig = { kind: 'postgres'; url: string } | { kind: 'pglite'; dataDir: string }
 
+export interface WebhookConfig {
+  /** Waits between the attempts of a delivery; one attempt more than waits. */
+  retrySeconds: number[]
+  /** From the first byte out to the last byte in, of one attempt. */
+  timeoutSeconds: number
+  /** For development: http, and private addresses. */
+  allowPrivate: boolean
+}
+
 export interface Config {
   host: string
   port: number
@@ -80,6 +108,7 @@ export interface Config {
   graphApi: { url: string; version: string }
   meta: { appSecret: string | undefined; verifyToken: string | undefined }
   trustedProxies: string[]
+  webhooks: WebhookConfig
   logLevel: (typeof logLevels)[number]
   metricsToken: string | undefined
 }
@@ -111,6 +140,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     graphApi: { url: env.GRAPH_API_URL, version: env.GRAPH_API_VERSION },
     meta: { appSecret: env.META_APP_SECRET, verifyToken: env.META_VERIFY_TOKEN },
     trustedProxies: env.TRUST_PROXY,
+    webhooks: {
+      retrySeconds: env.WEBHOOK_RETRY_SCHEDULE,
+      timeoutSeconds: env.WEBHOOK_TIMEOUT_SECONDS,
+      allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
+    },
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
   }

@@ -1,11 +1,13 @@
 import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration } from 'kysely/migration'
 import * as send from './migrations/0001-send.ts'
+import * as status from './migrations/0002-status.ts'
 import type { Database } from './schema.ts'
 
 /** Forward only, in this order; a migration that has been released is never edited. */
 const migrations: Record<string, Migration> = {
   '0001-send': send,
+  '0002-status': status,
 }
 
 /** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */

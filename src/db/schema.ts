@@ -40,6 +40,11 @@ export interface WhatsAppAccountsTable {
   is_default: boolean
   active: Generated<boolean>
   inactive_reason: string | null
+  /** As WhatsApp reports them (reference, section 5); null until the first sync. */
+  quality_rating: Generated<string | null>
+  throughput_level: Generated<string | null>
+  /** When templates and numbers are read from WhatsApp next. */
+  next_sync_at: Generated<Date>
   created_at: Generated<Date>
 }
 
@@ -101,6 +106,81 @@ export interface IdempotencyKeysTable {
   created_at: Generated<Date>
 }
 
+export interface WebhookEndpointsTable {
+  id: string
+  account_id: string
+  url: string
+  /** Event types that this endpoint gets. */
+  events: string[]
+  description: string | null
+  /** Extra request headers as encrypted JSON, since they may authorize; null when there are none. */
+  headers_encrypted: string | null
+  secret_encrypted: string
+  /** The secret before the last rotation, signed with too until it expires. */
+  previous_secret_encrypted: string | null
+  previous_secret_expires_at: Date | null
+  enabled: Generated<boolean>
+  disabled_reason: string | null
+  /** Since when every attempt has failed; null while the last one succeeded. */
+  failing_since: Date | null
+  created_at: Generated<Date>
+}
+
+/** A status change worth telling, once. */
+export interface EventsTable {
+  account_id: string
+  id: string
+  type: string
+  message_id: string
+  /** The body of the webhook, byte for byte as it is signed. */
+  payload: string
+  created_at: Date
+}
+
+/** Deliveries that wait or are under way. Finished ones move to `webhook_finished_deliveries`. */
+export interface WebhookDeliveriesTable {
+  id: string
+  account_id: string
+  endpoint_id: string
+  event_id: string
+  /** When the next attempt is due; while one is under way, when its lease ends. */
+  due_at: Date
+  /** Attempts that ended. */
+  attempts: number
+  /** Counts the claims: a worker whose claim was taken over cannot complete. */
+  generation: number
+  created_at: Date
+}
+
+export interface WebhookFinishedDeliveriesTable {
+  account_id: string
+  id: string
+  endpoint_id: string
+  event_id: string
+  outcome: 'delivered' | 'failed'
+  attempts: number
+  created_at: Date
+  finished_at: Date
+}
+
+/** One POST of a delivery. */
+export interface WebhookAttemptsTable {
+  account_id: string
+  delivery_id: string
+  endpoint_id: string
+  event_id: string
+  /** 1 is the first. */
+  number: number
+  started_at: Date
+  duration_ms: number
+  /** Absent when no answer came. */
+  status_code: number | null
+  /** Why it failed, in our words. */
+  error: string | null
+  /** First bytes of the answer. */
+  response_start: string | null
+}
+
 export interface Database {
   accounts: AccountsTable
   api_keys: ApiKeysTable
@@ -109,4 +189,9 @@ export interface Database {
   templates: TemplatesTable
   messages: MessagesTable
   idempotency_keys: IdempotencyKeysTable
+  webhook_endpoints: WebhookEndpointsTable
+  events: EventsTable
+  webhook_deliveries: WebhookDeliveriesTable
+  webhook_finished_deliveries: WebhookFinishedDeliveriesTable
+  webhook_attempts: WebhookAttemptsTable
 }

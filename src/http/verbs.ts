@@ -7,6 +7,7 @@ import { preview } from '../message/preview.ts'
 import { send } from '../message/send.ts'
 import { getTemplate } from '../template/get.ts'
 import { listTemplates } from '../template/list.ts'
+import { listEvents } from '../webhook/list-events.ts'
 import type { Call } from './call.ts'
 
 type Verb<C extends Contract> = (deps: Deps, call: Call, input: InputOf<C>) => Promise<OutputOf<C>>
@@ -29,5 +30,8 @@ export const verbs: VerbsOf<Contracts> = {
   template: {
     get: (deps, { caller }, input) => getTemplate(deps, caller, input),
     list: (deps, { caller }, input) => listTemplates(deps, caller, input),
+  },
+  event: {
+    list: (deps, { caller }, input) => listEvents(deps, caller, input),
   },
 }

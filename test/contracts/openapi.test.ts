@@ -35,6 +35,7 @@ test('the document holds the operations of the contracts and no others', () => {
     'listMessages',
     'getTemplate',
     'listTemplates',
+    'listEvents',
   ])
 })
 

@@ -1,0 +1,49 @@
+import { ServiceError } from '../../contracts/errors.ts'
+import type { EventPage, listEvents as contract } from '../../contracts/event.ts'
+import type { InputOf } from '../../contracts/procedure.ts'
+import { MessageEvent } from '../../contracts/webhook.ts'
+import type { Caller } from '../auth/authenticate.ts'
+import type { Deps } from '../deps.ts'
+import { firstIdAt } from '../ids.ts'
+import { findEvents, readDatabaseClock } from './event-store.ts'
+
+/** A cursor is the id of the last event seen. */
+const cursorPattern = /^evt_[0-9a-z]{26}$/
+
+/**
+ * Ids are made before their transaction ends, so an event can appear behind a later one. Those of the
+ * last moment are held back, and a reader who goes on from its last event misses none.
+ */
+const settlingMilliseconds = 2_000
+
+export async function listEvents(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  input: InputOf<typeof contract>,
+): Promise<EventPage> {
+  const { cursor, limit, from, until, type, messageId } = input
+  if (cursor !== undefined && !cursorPattern.test(cursor))
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'cursor: must be the nextCursor of the page before, or the eventId of the last event seen. Leave it out for the first page.',
+    )
+  const settled = (await readDatabaseClock(deps.db)).getTime() - settlingMilliseconds
+  const rows = await findEvents(
+    deps.db,
+    caller.accountId,
+    {
+      type,
+      messageId,
+      fromId: from === undefined ? undefined : firstIdAt('evt', new Date(from)),
+      untilId: firstIdAt('evt', new Date(until === undefined ? settled : Math.min(settled, Date.parse(until)))),
+      afterId: cursor,
+    },
+    // One more than asked for tells whether there is a next page.
+    limit + 1,
+  )
+  const items = rows
+    .slice(0, limit)
+    .map((row) => ({ eventId: row.id, event: MessageEvent.parse(JSON.parse(row.payload)) }))
+  const last = items.at(-1)
+  return { items, ...(rows.length > limit && last && { nextCursor: last.eventId }) }
+}
