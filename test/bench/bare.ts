@@ -1,0 +1,18 @@
+/** Process: what any Node server pays. Reads the JSON body and answers what the route answers, no more. */
+import { createServer } from 'node:http'
+import { sendMessage } from '../../contracts/message.ts'
+import { listen } from './listen.ts'
+
+const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.once('end', () => {
+    JSON.parse(Buffer.concat(chunks).toString())
+    const text = JSON.stringify({ success: true, data: sendMessage.example.output })
+    response
+      .writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(text) })
+      .end(text)
+  })
+})
+
+await listen(server)

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { addWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
+import { createAccount } from '../../src/account/create-account.ts'
+import { generateKey } from '../../src/account/generate-key.ts'
+import { buildApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { createLogger } from '../../src/telemetry.ts'
+import { syncTemplates } from '../../src/template/sync.ts'
+import type { Target } from './connection.ts'
+import { example } from './example.ts'
+import type { Stage } from './stage.ts'
+
+/** A migrated database with one customer in it, who may send as fast as he can. */
+export interface Customer extends AsyncDisposable {
+  /** Of a process that serves him. */
+  environment: Record<string, string>
+  /** His send, through the server at this address. */
+  sendThrough(url: string): Target
+  /** Messages that are stored as sent, with WhatsApp's id. */
+  countSent(): Promise<number>
+}
+
+const unlimited = 2_000_000_000
+
+export async function createCustomer(stage: Stage, upstreamUrl: string): Promise<Customer> {
+  const environment = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATABASE_URL: await stage.createDatabase(),
+    WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
+    GRAPH_API_URL: upstreamUrl,
+    LOG_LEVEL: 'warn',
+  }
+  const app = buildApp(readConfig(environment), { log: createLogger('silent') })
+  const { deps } = app
+  await migrate(deps.db)
+  const { accountId } = await createAccount(deps, { name: 'Bench' })
+  await deps.db.updateTable('accounts').set({ rate_limit_per_minute: unlimited }).where('id', '=', accountId).execute()
+  const { apiKey } = await generateKey(deps, accountId)
+  await addWhatsAppAccount(deps, accountId, {
+    phoneNumberId: '106540352242922',
+    wabaId: '102290129340398',
+    accessToken,
+  })
+  await syncTemplates(deps, accountId)
+  return {
+    environment,
+    sendThrough: (url) => sendTarget(url, apiKey),
+    countSent: async () => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::integer as count from messages
+        where account_id = ${accountId} and status = 'sent' and wa_message_id is not null`.execute(deps.db)
+      return rows[0]?.count ?? 0
+    },
+    [Symbol.asyncDispose]: () => app.close(),
+  }
+}
+
+/** As long as Meta's own tokens are. */
+const accessToken = randomBytes(100).toString('hex')
+
+export function sendTarget(url: string, apiKey: string, path = '/api/v1/message/send'): Target {
+  return {
+    url,
+    path,
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify(example),
+  }
+}

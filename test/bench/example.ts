@@ -1,0 +1,18 @@
+import type { SendMessageRequest } from '../../contracts/message.ts'
+
+/** What the load generator replaces by seven digits, other ones in each request. */
+export const varying = '#######'
+
+/** The send that every side gets: other recipients and references each time, as in life. */
+export const example: SendMessageRequest = {
+  to: `3460${varying}`,
+  template: 'order_shipped',
+  language: 'en',
+  variables: { '1': 'Ada', '2': 'WB-1042' },
+  externalId: `order-${varying}`,
+}
+
+export const templateComponents = [
+  { type: 'BODY', text: 'Hello {{1}}, your order {{2}} is on its way.', example: { body_text: [['Ada', 'A-1024']] } },
+  { type: 'FOOTER', text: 'Waybill Demo Shop' },
+]

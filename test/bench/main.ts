@@ -1,0 +1,34 @@
+/**
+ * `npm run bench` measures every row and prints them as Markdown; `npm run bench -- send` measures one,
+ * `--quick` in shorter rounds. Every figure is the median of rounds in which both sides take turns.
+ */
+import { parseArgs } from 'node:util'
+import type { Benchmark } from './benchmark.ts'
+import { describeMachine } from './machine.ts'
+import { ceiling } from './rows/ceiling.ts'
+import { lone } from './rows/lone.ts'
+import { route } from './rows/route.ts'
+import { send } from './rows/send.ts'
+import { slowUpstream } from './rows/slow-upstream.ts'
+import { trpc } from './rows/trpc.ts'
+import { openStage } from './stage.ts'
+import { tableHeader, toLines } from './table.ts'
+
+const benchmarks: Benchmark[] = [send, lone, slowUpstream, ceiling, route, trpc]
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false } },
+})
+const chosen = positionals.length === 0 ? benchmarks : positionals.map(findBenchmark)
+
+await using stage = await openStage({ quick: values.quick, databaseUrl: process.env['DATABASE_URL'] })
+console.log(`${await describeMachine(stage.adminUrl)}\n`)
+console.log(tableHeader.join('\n'))
+for (const benchmark of chosen) console.log(toLines(benchmark, await benchmark.run(stage)).join('\n'))
+
+function findBenchmark(name: string): Benchmark {
+  const found = benchmarks.find((benchmark) => benchmark.name === name)
+  if (!found) throw new Error(`there is no row ${name}; there are ${benchmarks.map(({ name }) => name).join(', ')}`)
+  return found
+}

@@ -1,0 +1,18 @@
+import { openAgainstAfternoon } from '../against-afternoon.ts'
+import type { Benchmark } from '../benchmark.ts'
+import { toRow } from '../compare.ts'
+
+/** A send that has the server to itself: what joining the work of many must not make slower. */
+export const lone: Benchmark = {
+  name: 'lone',
+  against: 'the afternoon version',
+  run: async (stage) => {
+    await using sides = await openAgainstAfternoon(stage)
+    const comparison = await sides.compare(1)
+    return [
+      toRow(comparison, 'p50', { measure: 'p50 of a lone send', goal: { atMost: 1 } }),
+      toRow(comparison, 'p99', { measure: 'p99 of a lone send' }),
+      toRow(comparison, 'perSecond', { measure: 'sends/s, one after the other' }),
+    ]
+  },
+}

@@ -1,0 +1,29 @@
+import { openAgainstAfternoon } from '../against-afternoon.ts'
+import type { Benchmark, Goal, Row } from '../benchmark.ts'
+import { toRow } from '../compare.ts'
+
+const goals: { connections: number; perSecond?: Goal; p99?: Goal }[] = [
+  { connections: 64 },
+  { connections: 128, perSecond: { atLeast: 8 }, p99: { atMost: 1 } },
+  { connections: 256, perSecond: { atLeast: 10 } },
+]
+
+/** The whole way: key, rate, checks, durable record, upstream that answers at once, durable outcome. */
+export const send: Benchmark = {
+  name: 'send',
+  against: 'the afternoon version',
+  run: async (stage) => {
+    await using sides = await openAgainstAfternoon(stage)
+    const rows: Row[] = []
+    for (const { connections, perSecond, p99 } of goals) {
+      const comparison = await sides.compare(connections)
+      const at = `${connections} connections`
+      rows.push(
+        toRow(comparison, 'perSecond', { measure: `sends/s, ${at}`, goal: perSecond }),
+        toRow(comparison, 'p50', { measure: `p50, ${at}` }),
+        toRow(comparison, 'p99', { measure: `p99, ${at}`, goal: p99 }),
+      )
+    }
+    return rows
+  },
+}

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+/** A server in a process of its own, so that each side has an event loop and a heap to itself. */
+export interface RunningProcess extends AsyncDisposable {
+  url: string
+}
+
+/** Resolves once the process has printed its address. What it writes to standard error is shown. */
+export async function startProcess(
+  script: string,
+  { args = [], environment = {} }: { args?: string[]; environment?: Record<string, string> } = {},
+): Promise<RunningProcess> {
+  const child = spawn(process.execPath, [path.join(root, script), ...args], {
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const [address] = /http:\/\/[\d.]+:\d+/.exec(line) ?? []
+      if (address !== undefined) resolve(address)
+    })
+    exited.then(([code]) => reject(new Error(`${script} ended with code ${code} before it listened`)), reject)
+  })
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      // On SIGTERM a server would first stay a while for its load balancer.
+      child.kill('SIGINT')
+      await exited
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { Benchmark, Goal, Row } from './benchmark.ts'
+
+export const tableHeader = [
+  toLine(['row', 'measure', 'ours', 'other', 'against', 'ratio (least to most)', 'goal', 'met']),
+  toLine(['---', '---', '--:', '--:', '---', '--:', '--:', '---']),
+]
+
+/** The lines of a benchmark as Markdown. */
+export function toLines({ name, against }: Benchmark, rows: Row[]): string[] {
+  return rows.map((row) => {
+    const { median, least, most } = row.ratio
+    const ratio = `${digits(median)} (${digits(least)} to ${digits(most)})`
+    const goal = row.goal ? [describeGoal(row.goal), isMet(row.goal, median) ? 'yes' : 'no'] : ['', '']
+    return toLine([name, row.measure, quantity(row, row.ours), quantity(row, row.other), against, ratio, ...goal])
+  })
+}
+
+function toLine(cells: string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+function quantity({ unit }: Row, value: number): string {
+  return unit === 'ms' ? `${digits(value)} ms` : Math.round(value).toLocaleString('en')
+}
+
+function digits(value: number): string {
+  return value.toFixed(value < 10 ? 2 : 1)
+}
+
+function describeGoal(goal: Goal): string {
+  return 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`
+}
+
+function isMet(goal: Goal, ratio: number): boolean {
+  return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
+}
