@@ -9,10 +9,11 @@ import { writeIntroduction } from './openapi/introduction.ts'
 import { writeOperation } from './openapi/operation.ts'
 import { mapValues, open, simplify } from './openapi/schemas.ts'
 import { hoistSharedResponses } from './openapi/shared-responses.ts'
+import { writeEventSchemas, writeWebhooks } from './openapi/webhooks.ts'
 
 export type { OpenApiDocument } from './openapi/document.ts'
 
-/** The document of the public REST interface, from the contracts and from nothing else. */
+/** The document of the public REST interface and of the webhooks, from the contracts and from nothing else. */
 export function generateOpenApi(): OpenApiDocument {
   const draft = draftDocument(contracts)
   const paths = writePaths(draft)
@@ -30,8 +31,12 @@ export function generateOpenApi(): OpenApiDocument {
     security: [{ ApiKey: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: writeWebhooks(),
     components: {
-      schemas: { ...mapValues(collectBodies(draft), simplify), ...mapValues(draft.components.schemas, writeAnswer) },
+      schemas: {
+        ...mapValues(collectBodies(draft), simplify),
+        ...mapValues({ ...draft.components.schemas, ...writeEventSchemas() }, writeAnswer),
+      },
       responses,
       headers,
       securitySchemes: {

@@ -6,6 +6,7 @@ export interface OpenApiDocument {
   security: object[]
   tags: object[]
   paths: Record<string, PathItem>
+  webhooks: Record<string, { post: WebhookOperation }>
   components: {
     schemas: Record<string, Schema>
     responses: Record<string, Response>
@@ -24,6 +25,14 @@ export interface Operation {
   parameters?: Parameter[]
   requestBody?: Body & { required: boolean }
   responses: Record<string, Response | Reference>
+}
+
+/** A request that we make: whoever receives it answers, and needs no key of ours. */
+export interface WebhookOperation extends Omit<Operation, 'responses'> {
+  parameters: Parameter[]
+  requestBody: Body & { required: true }
+  responses: Record<string, { description: string }>
+  security: []
 }
 
 export interface Parameter {

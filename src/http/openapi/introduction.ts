@@ -37,6 +37,10 @@ A success is \`{"success": true, "data": …}\`, a failure \`{"success": false, 
 
 A request that failed with 409, 429 or 503 was not sent: wait as long as \`Retry-After\` says, then repeat it. After a broken connection, 500 or 504 a message may have been sent; give each send an \`Idempotency-Key\` of your own and a retry never sends twice.
 
+## Webhooks
+
+Each event is one POST to your endpoint, signed as Standard Webhooks says (standardwebhooks.com): to verify it, give the raw body, the three \`webhook-\` headers and the secret of the endpoint to a Standard Webhooks library, which exists for most languages. It takes the HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\` under the bytes whose base64 follows \`whsec_\`, compares it with each of the space-separated signatures in \`webhook-signature\`, and refuses a timestamp that is more than five minutes off. Answer 2xx within 15 seconds, and remember the \`webhook-id\` of what you have handled: an event can arrive more than once, and later than one that happened after it.
+
 ## Rate limit
 
 An account may send 60 messages per minute unless it was given another limit. \`RateLimit\` says what is left, \`RateLimit-Policy\` what the limit is.

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/webhook.ts'
+import { refer, type OpenApiDocument, type Parameter, type Schema, type WebhookOperation } from './document.ts'
+
+/** The `webhooks` section: one request for each event, as its receiver sees it. */
+export function writeWebhooks(): OpenApiDocument['webhooks'] {
+  return Object.fromEntries(eventTypes.map((type) => [type, { post: writeWebhook(type) }]))
+}
+
+/** The schemas of the events, and those inside them, under their names. */
+export function writeEventSchemas(): Record<string, Schema> {
+  // As an input schema, so that it stays open: an event may gain fields.
+  const text = JSON.stringify(z.toJSONSchema(WebhookEvent, { io: 'input' }))
+  return JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/')).$defs
+}
+
+// The keys of the table are the event types, by its `satisfies`.
+const eventTypes = Object.keys(webhooks) as WebhookEvent['type'][]
+
+/** What the answer of a receiver leads to. */
+const responses = {
+  '2XX': { description: 'Received. Answer at once and do the work afterwards; the body is not used.' },
+  '410': { description: 'Gone: the endpoint is switched off until the account owner enables it again.' },
+  default: {
+    description:
+      'Anything else, or no complete answer in time (15 seconds by default), is a failed attempt. It is repeated, by default after 5 seconds, 5 minutes, 30 minutes, 2, 5, 10 and 10 hours; a longer `Retry-After` is honoured. Redirects are not followed. An endpoint without a success for five days is switched off.',
+  },
+}
+
+function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
+  const { summary, description, example } = webhooks[type]
+  return {
+    operationId: nameOperation(type),
+    summary,
+    description,
+    tags: ['Webhooks'],
+    security: [],
+    parameters: writeHeaders(),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: refer('schemas', nameSchema(type)),
+          examples: { default: { value: example } },
+        },
+      },
+    },
+    responses,
+  }
+}
+
+function writeHeaders(): Parameter[] {
+  return Object.entries(WebhookHeaders.shape).map(([name, field]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description: field.description ?? '',
+    schema: { type: 'string' },
+    examples: { default: { value: field.meta()?.examples?.[0] } },
+  }))
+}
+
+/** `message.delivered` becomes `onMessageDelivered`. */
+function nameOperation(type: string): string {
+  return `on${type.split('.').map(capitalize).join('')}`
+}
+
+function nameSchema(type: WebhookEvent['type']): string {
+  const name = webhooks[type].event.meta()?.id
+  if (name === undefined) throw new Error(`The schema of ${type} has no name.`)
+  return name
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
