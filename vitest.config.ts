@@ -2,8 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 /**
  * The whole suite runs twice, on each database that Waybill runs on; what never opens one runs once.
- * The fault tests kill processes and take their time: `npm run test:faults`.
+ * The fault tests kill processes and the package tests install: `npm run test:faults`, `npm run test:package`.
  */
+const apart = ['test/faults/**', 'test/package/**']
 const databaseFree = ['test/contracts/**', 'test/whatsapp/**']
 
 export default defineConfig({
@@ -16,7 +17,7 @@ export default defineConfig({
         test: {
           name: 'pglite',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/faults/**'],
+          exclude: apart,
           globalSetup: 'test/support/pglite.ts',
         },
       },
@@ -25,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/faults/**', 'test/browser/**', ...databaseFree],
+          exclude: [...apart, 'test/browser/**', ...databaseFree],
           globalSetup: 'test/support/postgres.ts',
         },
       },

@@ -45,11 +45,11 @@ export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFil
 }
 
 /**
- * Where Scalar's one standalone file may be: in `dist/` of a production install, which carries the file
- * and not the 400 packages that it was made from, or in the development dependency.
+ * Where Scalar's one standalone file may be: beside the page in a build, which carries the file and not
+ * the 400 packages that it was made from, or in the development dependency.
  */
 function listScalarFiles(): string[] {
-  const built = fileURLToPath(local('../../dist/scalar.js'))
+  const built = fileURLToPath(local('docs/scalar.js'))
   try {
     const entry = createRequire(import.meta.url).resolve('@scalar/api-reference')
     return [built, path.join(path.dirname(entry), 'browser', 'standalone.js')]

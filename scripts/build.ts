@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Makes `dist/`, which the package and the container image hold: Node runs no TypeScript below
+ * `node_modules`. The repository itself runs from its sources and needs none of this.
+ */
+const root = path.resolve(import.meta.dirname, '..')
+const dist = path.join(root, 'dist')
+
+await rm(dist, { recursive: true, force: true })
+compile()
+await copyWhatIsNoTypeScript()
+await copyFile(path.join(root, 'openapi.json'), path.join(dist, 'openapi.json'))
+await copyScalar()
+await writePackageJson()
+await chmod(path.join(dist, 'src/cli/waybill.js'), 0o755)
+
+function compile(): void {
+  const tsc = path.join(path.dirname(fileURLToPath(import.meta.resolve('typescript/package.json'))), 'bin/tsc')
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+}
+
+/** The entry point, and the pages that the server sends as they are. */
+async function copyWhatIsNoTypeScript(): Promise<void> {
+  await cp(path.join(root, 'src'), path.join(dist, 'src'), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.ts'),
+  })
+}
+
+/** One file instead of the 400 packages that it was made from; `src/http/docs.ts` looks for it here. */
+async function copyScalar(): Promise<void> {
+  const entry = fileURLToPath(import.meta.resolve('@scalar/api-reference'))
+  const standalone = path.join(path.dirname(entry), 'browser/standalone.js')
+  await copyFile(standalone, path.join(dist, 'src/http/docs/scalar.js'))
+}
+
+/** The sources import their version from here; the rest of the repository's is no business of the build. */
+async function writePackageJson(): Promise<void> {
+  const { name, version, type } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
+  await writeFile(path.join(dist, 'package.json'), JSON.stringify({ name, version, type }, null, 2) + '\n')
+}

@@ -1,0 +1,221 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import packageJson from '../../package.json' with { type: 'json' }
+import { freePort } from '../support/postgres.ts'
+import { measureMegabytes, repository, run } from './run.ts'
+import { startServer, type Server } from './server.ts'
+
+const Packed = z.tuple([
+  z.object({ filename: z.string(), size: z.number(), files: z.array(z.object({ path: z.string() })) }),
+])
+
+let folder: string
+let packed: z.output<typeof Packed>[0]
+
+/** A customer's project: the package from its archive, and nothing else of ours. */
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'waybill-package-'))
+  const answer = await run(repository, 'npm', ['pack', '--json', '--pack-destination', folder])
+  // What the build prints comes first.
+  packed = Packed.parse(JSON.parse(answer.slice(answer.indexOf('[\n'))))[0]
+  await writeFile(
+    path.join(folder, 'package.json'),
+    JSON.stringify({ name: 'customer', private: true, type: 'module' }),
+  )
+  await run(folder, 'npm', ['install', '--omit=dev', path.join(folder, packed.filename)])
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('the archive', () => {
+  test('holds what was built and nothing else', () => {
+    const others = packed.files.map((file) => file.path).filter((file) => !file.startsWith('dist/'))
+
+    expect(others.filter((file) => file !== 'README.md').toSorted()).toEqual(['LICENSE', 'package.json'])
+    expect(packed.files.filter((file) => /test|\.env|secret\.key|\.map$/.test(file.path))).toEqual([])
+  })
+
+  test('is small enough to be installed for the client alone', () => {
+    expect(packed.size).toBeLessThan(2_000_000)
+  })
+
+  test('holds a file for every export and for the command', () => {
+    const files = packed.files.map((file) => `./${file.path}`)
+    const exported = Object.values(packageJson.exports).flatMap((target) =>
+      typeof target === 'string' ? [target] : Object.values(target),
+    )
+
+    const missing = [...exported, `./${packageJson.bin.waybill}`].filter((target) => {
+      const [start = '', end = ''] = target.split('*')
+      return !files.some((file) => file.startsWith(start) && file.endsWith(end))
+    })
+    expect(missing).toEqual([])
+  })
+})
+
+describe('an install', () => {
+  test('brings no Node along and nothing of the documentation but its one file', async () => {
+    const modules = await readdir(path.join(folder, 'node_modules'))
+
+    expect(modules.filter((name) => /^node-|^@scalar$|^vue$|^trpc-to-openapi$|^@redocly$/.test(name))).toEqual([])
+    console.log(`The archive takes ${packed.size} bytes, what it installs ${await measureMegabytes(folder)} MB.`)
+  })
+
+  test('has the command, which says what it can do', async () => {
+    expect(await run(folder, 'npx', ['waybill', '--help'])).toContain('waybill <command>')
+    expect((await run(folder, 'npx', ['waybill', '--version'])).trim()).toBe(packageJson.version)
+  })
+
+  test('writes the document that the repository has', async () => {
+    await run(folder, 'npx', ['waybill', 'openapi'])
+
+    expect(await readFile(path.join(folder, 'openapi.json'), 'utf8')).toBe(
+      await readFile(path.join(repository, 'openapi.json'), 'utf8'),
+    )
+  })
+})
+
+describe('an installed server on its embedded database', () => {
+  let server: Server
+  let url: string
+
+  beforeAll(async () => {
+    const port = String(await freePort())
+    url = `http://127.0.0.1:${port}`
+    server = await startServer(folder, ['node_modules/.bin/waybill', 'serve'], { PORT: port })
+  })
+
+  afterAll(() => server.stop())
+
+  test('has the documentation with the one file of Scalar', async () => {
+    const page = await fetch(`${url}/docs`)
+    const script = await fetch(`${url}/docs/scalar.js`)
+
+    expect(await page.text()).toContain('/docs/scalar.js')
+    expect(script.status).toBe(200)
+    expect((await script.text()).length).toBeGreaterThan(1_000_000)
+    expect((await fetch(url)).status).toBe(200)
+  })
+
+  test('takes commands while it runs', async () => {
+    const created = await run(folder, 'npx', ['waybill', 'account', 'create', '--name', 'Customer', '--json'])
+
+    expect(JSON.parse(created)).toEqual({ accountId: expect.stringMatching(/^acc_/), name: 'Customer' })
+  })
+})
+
+describe('the client', () => {
+  const program = `
+    import { createClient, safe, type AppRouter, type WaybillClient } from 'waybill/client'
+    import { contracts } from 'waybill/contracts'
+    import { errors, type ErrorCode } from 'waybill/contracts/errors'
+
+    const [url = '', apiKey = ''] = process.argv.slice(2)
+    const client: WaybillClient = createClient({ url, apiKey })
+    const sent = await client.message.send.mutate({ to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': '1042' } })
+    const status: 'pending' | 'sent' | 'delivered' | 'read' | 'failed' = sent.status
+
+    const [, failure] = await safe(client.template.get.query({ name: 'no_such_template', language: 'en' }))
+    const code: ErrorCode | undefined = failure?.data?.code
+    console.log(JSON.stringify({ status, code, httpStatus: code && errors[code].status, path: contracts.message.send.path }))
+
+    export type Router = AppRouter
+    export async function mistakes() {
+      // @ts-expect-error the recipient is missing
+      await client.message.send.mutate({ template: 'order_shipped', language: 'en' })
+      // @ts-expect-error there is no such procedure
+      await client.message.sned.mutate({})
+      // @ts-expect-error its codes are known
+      return code === 'TEMPLATE_NOT_FUOND'
+    }
+  `
+
+  beforeAll(async () => {
+    await writeFile(path.join(folder, 'send.ts'), program)
+    await writeFile(
+      path.join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          target: 'es2022',
+          lib: ['es2022', 'esnext.disposable', 'dom', 'dom.iterable'],
+          module: 'nodenext',
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          noUncheckedIndexedAccess: true,
+          verbatimModuleSyntax: true,
+          skipLibCheck: false,
+          types: [],
+          noEmit: true,
+        },
+        files: ['send.ts', 'process.d.ts'],
+      }),
+    )
+    await writeFile(path.join(folder, 'process.d.ts'), 'declare const process: { argv: string[] }\n')
+  })
+
+  test.each([
+    { compiler: 'node_modules/typescript/bin/tsc' },
+    { compiler: 'test/stranger/node_modules/typescript/bin/tsc' },
+  ])('its types, and the mistakes they catch, are checked by $compiler', async ({ compiler }) => {
+    const said = await run(folder, process.execPath, [path.join(repository, compiler), '-p', '.']).catch(
+      (error: { stdout: string }) => error.stdout,
+    )
+
+    expect(said).toBe('')
+  })
+
+  test('loads nothing of the server', async () => {
+    const loaded = await listLoadedFiles('waybill/client')
+
+    expect(loaded.filter((file) => file.startsWith('waybill/'))).toEqual(['waybill/dist/src/client/client.js'])
+    expect(new Set(loaded.map(nameOfPackage))).toEqual(new Set(['waybill', '@trpc/client', '@trpc/server']))
+  })
+
+  test('of its contracts come zod and nothing else', async () => {
+    const loaded = await listLoadedFiles('waybill/contracts')
+
+    expect(loaded.filter((file) => file.startsWith('waybill/') && !file.startsWith('waybill/dist/contracts/'))).toEqual(
+      [],
+    )
+    expect(new Set(loaded.map(nameOfPackage))).toEqual(new Set(['waybill', 'zod']))
+  })
+
+  test('sends a message, and has the code of a failure as a value', async () => {
+    const port = String(await freePort())
+    const server = await startServer(folder, ['node_modules/.bin/waybill', 'sandbox', '--json'], {
+      PORT: port,
+      WAYBILL_DATA_DIR: path.join(folder, 'sandbox'),
+    })
+    try {
+      await expect.poll(server.output).toContain('apiKey')
+      const { url, apiKey } = z.object({ url: z.string(), apiKey: z.string() }).parse(JSON.parse(server.output()))
+
+      expect(JSON.parse(await run(folder, process.execPath, ['send.ts', url, apiKey]))).toEqual({
+        status: 'sent',
+        code: 'TEMPLATE_NOT_FOUND',
+        httpStatus: 404,
+        path: '/api/v1/message/send',
+      })
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+/** What an import loads from `node_modules`. */
+async function listLoadedFiles(specifier: string): Promise<string[]> {
+  const script = `
+    import { registerHooks } from 'node:module'
+    registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) })
+    await import(${JSON.stringify(specifier)})
+  `
+  const lines = (await run(folder, process.execPath, ['--input-type=module', '--eval', script])).split('\n')
+  return lines.flatMap((line) => line.split('/node_modules/').slice(1))
+}
+
+function nameOfPackage(file: string): string {
+  return file.split('/', file.startsWith('@') ? 2 : 1).join('/')
+}

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { outsideEnvironment } from './run.ts'
+
+const patienceMilliseconds = 30_000
+
+export interface Server {
+  /** From the start of the process until it was ready to serve. */
+  startMilliseconds: number
+  output: () => string
+  /** Sends SIGTERM, and resolves to the exit code. */
+  stop: () => Promise<number | null>
+}
+
+/** Starts a server as a process of its own, and waits until `/readyz` says that it serves. */
+export async function startServer(
+  folder: string,
+  [command, ...args]: readonly [string, ...string[]],
+  environment: Record<string, string> & { PORT: string },
+): Promise<Server> {
+  const start = performance.now()
+  const child = spawn(command, args, { cwd: folder, env: { ...outsideEnvironment(), ...environment } })
+  const written: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => written.push(String(chunk)))
+  const exited = once(child, 'exit')
+  const output = () => written.join('')
+  while (!(await isReady(environment.PORT))) {
+    if (child.exitCode !== null || performance.now() - start > patienceMilliseconds) {
+      child.kill('SIGKILL')
+      throw new Error(`The server did not start:\n${output()}`)
+    }
+    await delay(10)
+  }
+  return {
+    startMilliseconds: performance.now() - start,
+    output,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited
+      return child.exitCode
+    },
+  }
+}
+
+async function isReady(port: string): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+  return answer?.status === 200
+}
