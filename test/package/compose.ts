@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { repository } from './run.ts'
+
+const Compose = z.object({
+  services: z.object({
+    waybill: z.object({ environment: z.record(z.string(), z.coerce.string()), ports: z.array(z.string()) }),
+    postgres: z.object({ environment: z.record(z.string(), z.string()), image: z.string() }),
+  }),
+})
+
+/** What compose.yaml says once Docker Compose has put in the variables of `.env`. */
+export async function readCompose(dotEnv: Record<string, string>): Promise<z.output<typeof Compose>['services']> {
+  const text = await readFile(path.join(repository, 'compose.yaml'), 'utf8')
+  const filled = text
+    .replaceAll(/^\s*#.*$/gm, '')
+    .replaceAll(/\$\{(\w+):([?-])([^}]*)\}/g, (_, name: string, kind: string, otherwise: string) => {
+      const value = dotEnv[name] ?? (kind === '-' ? otherwise : undefined)
+      if (value === undefined) throw new Error(`${name}: ${otherwise}`)
+      return value
+    })
+  return Compose.parse(parse(filled)).services
+}
+
+/** The line at the head of compose.yaml that makes the secrets. */
+export async function readSecretsLine(): Promise<string> {
+  const text = await readFile(path.join(repository, 'compose.yaml'), 'utf8')
+  const [, line] = /^#\s+(\(umask .+\))$/m.exec(text) ?? []
+  if (line === undefined) throw new Error('compose.yaml does not say how to make the secrets.')
+  return line
+}
