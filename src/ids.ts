@@ -17,6 +17,18 @@ export function encodeId(prefix: IdPrefix, milliseconds: number, random: Uint8Ar
   return `${prefix}_${base32(uuid)}`
 }
 
+/** At most 4096 ids of one time that sort in the order in which they are returned. */
+export function encodeIdsInOrder(
+  prefix: IdPrefix,
+  milliseconds: number,
+  count: number,
+  randomBytes: (size: number) => Uint8Array,
+): string[] {
+  return Array.from({ length: count }, (_, index) =>
+    encodeId(prefix, milliseconds, Uint8Array.of(index >> 8, index & 0xff, ...randomBytes(8))),
+  )
+}
+
 /** The smallest id that any row recorded at `time` or later can have. */
 export function firstIdAt(prefix: IdPrefix, time: Date): string {
   return `${prefix}_${base32(BigInt(Math.max(0, time.getTime())) << 80n)}`

@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import { sql, type Insertable, type Kysely, type Selectable } from 'kysely'
 import type { Database, WhatsAppAccountsTable } from '../db/schema.ts'
 
 export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
@@ -54,6 +54,8 @@ export interface WhatsAppAccountChanges {
   is_default?: boolean
   access_token_encrypted?: string
   app_secret_encrypted?: string | null
+  quality_rating?: string | null
+  throughput_level?: string | null
 }
 
 export function changeWhatsAppAccount(
@@ -105,4 +107,57 @@ export async function replaceSecret(
     .returning('id')
     .executeTakeFirst()
   return changed !== undefined
+}
+
+/** What we believe of a WABA is out of date: the next round of syncs reads it. */
+export async function scheduleSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<void> {
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ next_sync_at: sql<Date>`now()` })
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .execute()
+}
+
+/** Switches on again what was switched off for a reason that begins like this. */
+export async function reactivate(
+  db: Kysely<Database>,
+  accountId: string,
+  whatsAppAccountId: string,
+  reasonStart: string,
+): Promise<void> {
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ active: true, inactive_reason: null })
+    .where('account_id', '=', accountId)
+    .where('id', '=', whatsAppAccountId)
+    .where('inactive_reason', 'like', `${reasonStart}%`)
+    .execute()
+}
+
+/**
+ * Takes WABAs whose sync is due, so that of several nodes one reads each; a node that dies gives its
+ * WABAs back by doing nothing. Reads all accounts: the sync serves them all.
+ */
+export async function claimDueSyncs(
+  db: Kysely<Database>,
+  { limit, nextSeconds }: { limit: number; nextSeconds: number },
+): Promise<{ accountId: string; wabaId: string }[]> {
+  const { rows } = await sql<{ account_id: string; waba_id: string }>`
+    with due as (
+      select id, account_id, waba_id from whatsapp_accounts
+      where next_sync_at <= now() and active
+      order by next_sync_at
+      limit ${limit}
+      for update skip locked
+    )
+    update whatsapp_accounts w set next_sync_at = now() + ${nextSeconds} * interval '1 second'
+    from due
+    where w.account_id = due.account_id and w.waba_id = due.waba_id
+    returning w.account_id, w.waba_id`.execute(db)
+  return [
+    ...new Map(
+      rows.map((row) => [`${row.account_id} ${row.waba_id}`, { accountId: row.account_id, wabaId: row.waba_id }]),
+    ).values(),
+  ]
 }

@@ -1,13 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client'
+import { isSameSecret } from './same-secret.ts'
 
 /** Who may read the metrics: a bearer of this token, everybody (the sandbox), or nobody. */
 export type MetricsAccess = { token: string } | 'everybody' | 'nobody'
 
 /** `/metrics` in Prometheus' text format. Routes are labelled by pattern: a path can hold an id. */
-export function registerMetrics(app: FastifyInstance, access: MetricsAccess): void {
-  const registry = new Registry()
+export function registerMetrics(app: FastifyInstance, access: MetricsAccess, registry: Registry): void {
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
     name: 'waybill_http_request_duration_seconds',
@@ -32,12 +31,7 @@ export function registerMetrics(app: FastifyInstance, access: MetricsAccess): vo
 function mayRead(access: MetricsAccess, request: FastifyRequest): boolean {
   if (access === 'everybody') return true
   if (access === 'nobody') return false
-  return timingSafeEqual(digest(request.headers.authorization ?? ''), digest(`Bearer ${access.token}`))
-}
-
-/** Digests have one length, which is what a comparison in constant time needs. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return isSameSecret(request.headers.authorization ?? '', `Bearer ${access.token}`)
 }
 
 function refuse(reply: FastifyReply): FastifyReply {

@@ -22,6 +22,7 @@ export async function startServing({ config, deps }: App, { sandbox }: { sandbox
   const server = await createServer(deps, {
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
+    callbacks: config.meta,
     sandbox,
     isDraining: () => draining,
   })

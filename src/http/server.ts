@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { Registry } from 'prom-client'
 import { contracts } from '../../contracts/index.ts'
 import type { Deps } from '../deps.ts'
 import { answerClientError } from './client-error.ts'
@@ -8,7 +9,8 @@ import { failureHeaders, statusOf, toFailureBody, toServiceError } from './error
 import { fromFastifyError } from './fastify-errors.ts'
 import { registerHealth } from './health.ts'
 import { registerHome } from './home.ts'
-import { registerMetrics } from './metrics.ts'
+import { registerInbound, type InboundOptions } from './inbound.ts'
+import { registerMetrics, type MetricsAccess } from './metrics.ts'
 import { registerNotFound } from './not-found.ts'
 import { pairProcedures } from './procedures.ts'
 import { registerRest } from './rest.ts'
@@ -19,6 +21,10 @@ export interface ServerOptions {
   /** Addresses and ranges whose `X-Forwarded-For` is believed. */
   trustedProxies: string[]
   metricsToken: string | undefined
+  /** Holds the metrics of this process. */
+  registry?: Registry
+  /** What WhatsApp's callbacks must show; without it none is taken. */
+  callbacks?: InboundOptions
   /** The sandbox keeps nothing from its user: its metrics are open. */
   sandbox: boolean
   /** True once a stop was asked for. */
@@ -53,6 +59,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
       void answerFailure(deps, error, request, reply),
   })
   const procedures = pairProcedures(contracts, verbs)
+  const registry = options.registry ?? new Registry()
 
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff')
@@ -60,15 +67,13 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   })
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply))
   registerNotFound(app, procedures)
-  registerMetrics(
-    app,
-    options.metricsToken !== undefined ? { token: options.metricsToken } : options.sandbox ? 'everybody' : 'nobody',
-  )
+  registerMetrics(app, metricsAccess(options), registry)
   registerHealth(app, deps, options.isDraining)
   registerHome(app)
   registerDocs(app)
   await registerRest(app, deps, procedures)
   await registerTrpc(app, deps, procedures)
+  await registerInbound(app, deps, options.callbacks ?? { appSecret: undefined, verifyToken: undefined }, registry)
   return app
 }
 
@@ -80,6 +85,11 @@ function answerFailure(
 ): FastifyReply {
   const failure = fromFastifyError(error) ?? toServiceError(error, { requestId: id, log })
   return reply.code(statusOf(failure)).headers(failureHeaders(failure)).send(toFailureBody(failure))
+}
+
+function metricsAccess({ metricsToken, sandbox }: ServerOptions): MetricsAccess {
+  if (metricsToken !== undefined) return { token: metricsToken }
+  return sandbox ? 'everybody' : 'nobody'
 }
 
 /** Unique over processes and cheap: a random start, then a count. */

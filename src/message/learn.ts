@@ -1,7 +1,7 @@
 import { markUnusable } from '../account/mark-unusable.ts'
 import type { Deps } from '../deps.ts'
 import { syncWaba } from '../template/sync.ts'
-import { setTemplateStatus } from '../template/store.ts'
+import { changeTemplate } from '../template/store.ts'
 import type { SendOutcome } from '../whatsapp/whatsapp.ts'
 import type { SendingAccount } from './decide.ts'
 import type { PendingMessage } from './store.ts'
@@ -27,10 +27,10 @@ export async function learn(
       )
     if (outcome.template === 'resync') resync(deps, message.accountId, from.wabaId)
     else if (outcome.template !== undefined)
-      await setTemplateStatus(
+      await changeTemplate(
         deps.db,
         { accountId: message.accountId, wabaId: from.wabaId, name: message.template, language: message.language },
-        outcome.template,
+        { status: outcome.template },
       )
   } catch (error) {
     deps.log.warn({ err: error, accountId: message.accountId }, 'what WhatsApp refused could not be written down')

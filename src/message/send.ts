@@ -35,7 +35,7 @@ export async function send(
     template: input.template,
     language: input.language,
   })
-  const { from, parameters } = decide(facts, input)
+  const { from, parameters, tellsSent } = decide(facts, input)
   const accessToken = deps.secrets.decrypt(from.accessTokenEncrypted, accessTokenPurpose(from.id))
 
   const message: PendingMessage = {
@@ -47,6 +47,7 @@ export async function send(
     language: input.language,
     externalId: input.externalId,
     createdAt: deps.now(),
+    tellsSent,
   }
   const recorded = await record(deps, message, request)
   if (!recorded) return { message: await replayOvertaken(deps, caller, request), replayed: true }

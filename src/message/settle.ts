@@ -3,6 +3,7 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
 import type { Conclusion } from './conclude.ts'
 import type { IdempotentRequest } from './idempotency.ts'
+import { takeStatuses } from './take-statuses.ts'
 import { settleAccepted, settleFailed, type PendingMessage } from './store.ts'
 
 /** The times between attempts to settle while the database is away, about ten minutes in all. */
@@ -14,7 +15,7 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
  * this process ends first it stays `pending` until the status webhook settles it.
  */
 export async function settle(
-  deps: Pick<Deps, 'db' | 'now' | 'log'>,
+  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes'>,
   message: PendingMessage,
   conclusion: Conclusion,
   request: IdempotentRequest | undefined,
@@ -30,7 +31,7 @@ export async function settle(
 }
 
 async function writeConclusion(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes'>,
   message: PendingMessage,
   conclusion: Conclusion,
   request: IdempotentRequest | undefined,
@@ -38,7 +39,7 @@ async function writeConclusion(
 ): Promise<void> {
   switch (conclusion.kind) {
     case 'sent':
-      return settleAccepted(deps.db, message, { waMessageId: conclusion.waMessageId, at })
+      return settleSent(deps, message, conclusion.waMessageId, at)
     case 'failed':
       return settleFailed(deps.db, message, {
         code: conclusion.code,
@@ -49,6 +50,18 @@ async function writeConclusion(
     case 'pending':
       return
   }
+}
+
+/** When somebody wants to be told, our own answer is taken like WhatsApp's status: with its event. */
+async function settleSent(
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes'>,
+  message: PendingMessage,
+  waMessageId: string,
+  at: Date,
+): Promise<void> {
+  if (!message.tellsSent) return settleAccepted(deps.db, message, { waMessageId, at })
+  const report = { waMessageId, status: 'sent', at, error: undefined } as const
+  await takeStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
 }
 
 async function settleLater(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<void>): Promise<void> {

@@ -19,6 +19,7 @@ interface SendFactsRow {
   template_status: string | null
   parameter_format: string
   components: StoredComponent[]
+  tells_sent: boolean
 }
 
 /** Everything that a send needs to know, in one statement. */
@@ -33,15 +34,19 @@ export async function findSendFacts(
 ): Promise<SendFacts> {
   const { rows } = await sql<SendFactsRow>`
     select wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted, wa.active, wa.inactive_reason,
-      t.status as template_status, t.parameter_format, t.components
+      t.status as template_status, t.parameter_format, t.components,
+      exists (
+        select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
+      ) as tells_sent
     from whatsapp_accounts wa
     left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = ${template} and t.language = ${language}
     where wa.account_id = ${accountId} and ${whatsAppAccountId === undefined ? sql`wa.is_default` : sql`wa.id = ${whatsAppAccountId}`}`.execute(
     db,
   )
   const row = rows[0]
-  if (!row) return { whatsAppAccount: undefined, template: undefined }
+  if (!row) return { whatsAppAccount: undefined, template: undefined, tellsSent: false }
   return {
+    tellsSent: row.tells_sent,
     whatsAppAccount: {
       id: row.whatsapp_account_id,
       phoneNumberId: row.phone_number_id,
@@ -81,6 +86,8 @@ export interface PendingMessage {
   language: string
   externalId: string | undefined
   createdAt: Date
+  /** An endpoint wants to be told that it is sent. */
+  tellsSent: boolean
 }
 
 /**

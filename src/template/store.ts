@@ -60,10 +60,14 @@ export function findTemplates(
   return query.orderBy('name').orderBy('language').limit(limit).execute()
 }
 
-export async function setTemplateStatus(db: Kysely<Database>, key: TemplateKey, status: string): Promise<void> {
+export async function changeTemplate(
+  db: Kysely<Database>,
+  key: TemplateKey,
+  change: { status?: string; quality_score?: string },
+): Promise<void> {
   await db
     .updateTable('templates')
-    .set({ status })
+    .set(change)
     .where('account_id', '=', key.accountId)
     .where('waba_id', '=', key.wabaId)
     .where('name', '=', key.name)

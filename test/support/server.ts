@@ -99,6 +99,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     trustedProxies: [],
     metricsToken: undefined,
     sandbox: true,
+    callbacks: { appSecret: 'test-app-secret', verifyToken: 'test-verify-token' },
     isDraining: () => false,
     ...options.server,
   })

@@ -1,0 +1,26 @@
+import type { Deps } from '../deps.ts'
+import type { AccountUpdate } from '../whatsapp/inbound.ts'
+import type { CallbackSender } from './callback-senders.ts'
+import { changeWhatsAppAccount, reactivate, scheduleSync } from './whatsapp-account-store.ts'
+
+/** How we recognise what we switched off ourselves: only that is switched on again by WhatsApp. */
+const disabledBy = 'WhatsApp disabled the business account'
+
+/** Follows what WhatsApp says of a WhatsApp Business Account. The poll that follows is the truth. */
+export async function applyAccountUpdate(
+  deps: Pick<Deps, 'db' | 'log'>,
+  sender: CallbackSender,
+  update: AccountUpdate,
+): Promise<void> {
+  const { accountId, whatsAppAccountId } = sender
+  if (update.change === 'disabled') {
+    deps.log.warn({ accountId, whatsAppAccountId, reason: update.reason }, 'WhatsApp disabled a business account')
+    await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
+      active: false,
+      inactive_reason: `${disabledBy} (${update.reason})`,
+    })
+  } else if (update.change === 'reinstated') {
+    await reactivate(deps.db, accountId, whatsAppAccountId, disabledBy)
+  }
+  await scheduleSync(deps.db, accountId, sender.wabaId)
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+
+/**
+ * What Meta posts to our callback, in Meta's words (reference, section 4). Everything beyond the
+ * envelope is optional and of any kind: an item that we cannot read is left aside, never refused.
+ */
+
+function lenient<T extends z.ZodType>(schema: T) {
+  return schema.optional().catch(undefined)
+}
+
+/** PostgreSQL keeps no NUL; one in a text of Meta's must not make us refuse the callback for days. */
+const Text = z.string().transform((text) => text.replaceAll('\0', ''))
+
+export const Callback = z.object({
+  entry: z
+    .array(
+      z.object({ id: z.coerce.string(), changes: z.array(z.object({ field: Text, value: z.unknown() })).catch([]) }),
+    )
+    .catch([]),
+})
+
+export const MessagesValue = z.object({
+  metadata: z.object({ phone_number_id: z.coerce.string() }),
+  statuses: lenient(z.array(z.unknown())),
+  messages: lenient(z.array(z.unknown())),
+})
+
+export const Status = z.object({
+  id: Text,
+  status: Text,
+  /** Unix seconds, as text. */
+  timestamp: z.coerce.number(),
+  biz_opaque_callback_data: lenient(Text),
+  errors: lenient(
+    z.array(
+      z.object({
+        code: z.coerce.number(),
+        title: lenient(Text),
+        message: lenient(Text),
+        error_data: lenient(z.object({ details: lenient(Text) })),
+      }),
+    ),
+  ),
+})
+export type Status = z.infer<typeof Status>
+
+export const TemplateStatusValue = z.object({
+  event: Text,
+  message_template_name: Text,
+  message_template_language: Text,
+  reason: z.string().nullish().catch(undefined),
+})
+
+export const TemplateQualityValue = z.object({
+  new_quality_score: Text,
+  message_template_name: Text,
+  message_template_language: Text,
+})
+
+export const AccountValue = z.object({
+  event: Text,
+  ban_info: lenient(z.object({ waba_ban_state: lenient(Text) })),
+  violation_info: lenient(z.object({ violation_type: lenient(Text) })),
+})
