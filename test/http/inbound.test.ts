@@ -68,6 +68,17 @@ function changeCallback(wabaId: string, field: string, value: object): object {
   }
 }
 
+/** Meta's template ids have more digits than a JavaScript number keeps: nothing hangs on them. */
+function templateUpdate(event: string): object {
+  return {
+    event,
+    message_template_id: 1_234_567_890_123_456,
+    message_template_name: 'order_shipped',
+    message_template_language: 'en',
+    reason: null,
+  }
+}
+
 function post(
   callback: unknown,
   { secret = appSecret, signature }: { secret?: string; signature?: string } = {},
