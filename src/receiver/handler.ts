@@ -1,6 +1,6 @@
-import { WebhookVerificationError } from 'standardwebhooks'
 import type { WebhookHeaders } from './header.ts'
 import type { ReceivedEvent } from './received-event.ts'
+import { WebhookVerificationError } from './verification-error.ts'
 import { createVerifier } from './verify.ts'
 
 type EventType = ReceivedEvent['type']

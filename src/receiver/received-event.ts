@@ -1,6 +1,6 @@
-import { WebhookVerificationError } from 'standardwebhooks'
 import { z } from 'zod'
 import { WebhookEvent } from '../../contracts/webhook.ts'
+import { WebhookVerificationError } from './verification-error.ts'
 
 /** An event of a type that this version does not know: a newer Waybill sent it. */
 export interface UnknownEvent {

@@ -1,6 +1,7 @@
-import { Webhook, WebhookVerificationError } from 'standardwebhooks'
+import { Webhook } from 'standardwebhooks'
 import { readHeader, type WebhookHeaders } from './header.ts'
 import { parseEvent, type ReceivedEvent } from './received-event.ts'
+import { WebhookVerificationError } from './verification-error.ts'
 
 export type Verify = (rawBody: string | Uint8Array, headers: WebhookHeaders) => ReceivedEvent
 
@@ -70,7 +71,7 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
   return value
 }
 
-/** Throws what the last secret has to say when none of them fits. */
+/** Throws what the library has to say of the last secret when none of them fits. */
 function checkSignature(webhooks: Webhook[], body: string, headers: ReturnType<typeof readStandardHeaders>): void {
   let failure: unknown
   for (const webhook of webhooks) {
@@ -82,5 +83,7 @@ function checkSignature(webhooks: Webhook[], body: string, headers: ReturnType<t
       failure = error
     }
   }
-  throw failure
+  throw new WebhookVerificationError(failure instanceof Error ? failure.message : 'No matching signature found', {
+    cause: failure,
+  })
 }

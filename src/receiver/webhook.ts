@@ -1,5 +1,4 @@
 /** `waybill/webhook`: what receives the webhooks of a Waybill. */
-export { WebhookVerificationError } from 'standardwebhooks'
 export {
   createFetchWebhookHandler,
   createWebhookHandler,
@@ -10,4 +9,5 @@ export {
 } from './handler.ts'
 export type { WebhookHeaders } from './header.ts'
 export type { ReceivedEvent, UnknownEvent } from './received-event.ts'
+export { WebhookVerificationError } from './verification-error.ts'
 export { verifyWebhook } from './verify.ts'

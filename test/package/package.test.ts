@@ -205,6 +205,59 @@ describe('the client', () => {
   })
 })
 
+describe('the receiver of webhooks', () => {
+  const program = `
+    import { createWebhookHandler, verifyWebhook, WebhookVerificationError, type ReceivedEvent } from 'waybill/webhook'
+
+    const handle = createWebhookHandler({
+      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      on: {
+        'message.failed': ({ data }) => data.error.message satisfies string,
+        // @ts-expect-error there is no such event
+        'message.fialed': () => undefined,
+      },
+    })
+    const { status, body } = await handle('{}', new Headers({ 'webhook-id': 'evt_1' }))
+    console.log(JSON.stringify({ status, body }))
+
+    export function receive(body: string, headers: Record<string, string>): string | undefined {
+      try {
+        const event: ReceivedEvent = verifyWebhook(body, headers, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+        return event.type === 'message.read' ? event.data.externalId : undefined
+      } catch (error) {
+        return error instanceof WebhookVerificationError ? error.message : undefined
+      }
+    }
+  `
+
+  test('is typed, and refuses a stranger', async () => {
+    await writeFile(path.join(folder, 'receive.ts'), program)
+    const tsconfig = { extends: './tsconfig.json', files: ['receive.ts'] }
+    await writeFile(path.join(folder, 'tsconfig.receive.json'), JSON.stringify(tsconfig))
+    const compiler = path.join(repository, 'node_modules/typescript/bin/tsc')
+    const said = await run(folder, process.execPath, [compiler, '-p', 'tsconfig.receive.json']).catch(
+      (error: { stdout: string }) => error.stdout,
+    )
+
+    expect(said).toBe('')
+    expect(JSON.parse(await run(folder, process.execPath, ['receive.ts']))).toEqual({
+      status: 400,
+      body: 'The header webhook-timestamp is missing',
+    })
+  })
+
+  test('loads nothing of the server', async () => {
+    const loaded = await listLoadedFiles('waybill/webhook')
+
+    expect(
+      loaded.filter((file) => file.startsWith('waybill/dist/src/') && !file.startsWith('waybill/dist/src/receiver/')),
+    ).toEqual([])
+    expect(new Set(loaded.map(nameOfPackage))).toEqual(
+      new Set(['waybill', 'zod', 'standardwebhooks', '@stablelib/base64', 'fast-sha256']),
+    )
+  })
+})
+
 /** What an import loads from `node_modules`. */
 async function listLoadedFiles(specifier: string): Promise<string[]> {
   const script = `
