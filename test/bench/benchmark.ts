@@ -1,4 +1,4 @@
-import type { Ratio } from './compare.ts'
+import type { Row } from './row.ts'
 import type { Stage } from './stage.ts'
 
 /** What `npm run bench -- <name>` runs: two sides, measured in one run on one machine. */
@@ -8,17 +8,3 @@ export interface Benchmark {
   against: string
   run(stage: Stage): Promise<Row[]>
 }
-
-/** One line of the table. */
-export interface Row {
-  measure: string
-  unit: 'per second' | 'ms'
-  ours: number
-  other: number
-  /** Ours divided by the other. */
-  ratio: Ratio
-  goal?: Goal
-}
-
-/** A bound on the ratio: rates want to be high, times low. */
-export type Goal = { atLeast: number } | { atMost: number }

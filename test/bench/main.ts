@@ -23,7 +23,10 @@ const { positionals, values } = parseArgs({
 const chosen = positionals.length === 0 ? benchmarks : positionals.map(findBenchmark)
 
 await using stage = await openStage({ quick: values.quick, databaseUrl: process.env['DATABASE_URL'] })
-console.log(`${await describeMachine(stage.adminUrl)}\n`)
+console.log(await describeMachine(stage.adminUrl))
+console.log(
+  `Medians of ${stage.rounds.count} rounds, the sides by turns; the ratio is the median of the rounds' ratios.\n`,
+)
 console.log(tableHeader.join('\n'))
 for (const benchmark of chosen) console.log(toLines(benchmark, await benchmark.run(stage)).join('\n'))
 

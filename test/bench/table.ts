@@ -1,4 +1,5 @@
-import type { Benchmark, Goal, Row } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import type { Goal, Row } from './row.ts'
 
 export const tableHeader = [
   toLine(['row', 'measure', 'ours', 'other', 'against', 'ratio (least to most)', 'goal', 'met']),

@@ -1,6 +1,7 @@
 import { openAgainstAfternoon } from '../against-afternoon.ts'
-import type { Benchmark, Goal, Row } from '../benchmark.ts'
+import type { Benchmark } from '../benchmark.ts'
 import { toRow } from '../compare.ts'
+import type { Goal, Row } from '../row.ts'
 
 const goals: { connections: number; perSecond?: Goal; p99?: Goal }[] = [
   { connections: 64 },
