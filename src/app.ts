@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readOrCreateSecretKey, type Config } from './config.ts'
+import { createAnnouncements } from './db/announcements.ts'
 import { openDatabase } from './db/database.ts'
 import type { Deps } from './deps.ts'
 import { encodeId } from './ids.ts'
 import { createSecretBox } from './secret-box.ts'
 import { createLogger, type Logger } from './telemetry.ts'
+import { createWebhookSender } from './webhook/sender.ts'
 import { createCloudApi } from './whatsapp/cloud-api.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
 
@@ -21,9 +23,13 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
   const log = options.log ?? createLogger(config.logLevel)
   const db = openDatabase(config.database, log)
   const whatsapp = options.whatsapp ?? createCloudApi(config.graphApi)
+  const webhooks = createWebhookSender(config.webhooks)
+  const announcements = createAnnouncements(config.database, db, log)
   const deps: Deps = {
     db,
     whatsapp,
+    webhooks,
+    announcements,
     secrets: createSecretBox(secretKeysOf(config), randomBytes),
     now: () => new Date(),
     newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(idRandomBytes)),
@@ -35,6 +41,8 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     deps,
     close: async () => {
       await whatsapp.close()
+      await webhooks.close()
+      await announcements.close()
       await db.destroy()
     },
   }

@@ -1,14 +1,18 @@
 import type { Kysely } from 'kysely'
+import type { Announcements } from './announcements.ts'
 import type { Database } from './db/schema.ts'
 import type { IdPrefix } from './ids.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { Logger } from './telemetry.ts'
+import type { WebhookSender } from './webhook-sender.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
 
 /** Everything that reaches outside: a verb takes the part of it that it needs. */
 export interface Deps {
   db: Kysely<Database>
   whatsapp: WhatsApp
+  webhooks: WebhookSender
+  announcements: Announcements
   secrets: SecretBox
   now: () => Date
   newId: (prefix: IdPrefix) => string

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
+import { createLocalAnnouncements } from '../../src/db/announcements.ts'
 import type { Deps } from '../../src/deps.ts'
 import { encodeId } from '../../src/ids.ts'
 import { createSecretBox } from '../../src/secret-box.ts'
@@ -21,6 +22,8 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       getPhoneNumber: () => Promise.resolve(unreachable),
       close: () => Promise.resolve(),
     },
+    webhooks: { attempt: () => Promise.reject(new Error('no test delivers')), close: () => Promise.resolve() },
+    announcements: createLocalAnnouncements(),
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     now,
     newId: (prefix) => encodeId(prefix, now().getTime(), randomBytes(10)),

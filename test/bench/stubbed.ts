@@ -6,12 +6,14 @@
 import { randomBytes } from 'node:crypto'
 import { sendMessage } from '../../contracts/message.ts'
 import { accessTokenPurpose } from '../../src/account/secret-purposes.ts'
+import { createLocalAnnouncements } from '../../src/db/announcements.ts'
 import type { Deps } from '../../src/deps.ts'
 import { createServer } from '../../src/http/server.ts'
 import { verbs } from '../../src/http/verbs.ts'
 import { encodeId } from '../../src/ids.ts'
 import { createSecretBox } from '../../src/secret-box.ts'
 import { createLogger } from '../../src/telemetry.ts'
+import { createWebhookSender } from '../../src/webhook/sender.ts'
 import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
 import { templateComponents } from './example.ts'
 import { openNoDatabase } from './no-database.ts'
@@ -45,6 +47,8 @@ const sendFacts = {
 const deps: Deps = {
   db: openNoDatabase({ 'from api_keys': [caller], 'from whatsapp_accounts': [sendFacts] }),
   whatsapp: createCloudApi({ url: upstreamUrl, version: 'v25.0' }),
+  webhooks: createWebhookSender({ timeoutSeconds: 15, allowPrivate: true }),
+  announcements: createLocalAnnouncements(),
   secrets,
   now: () => new Date(),
   newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),

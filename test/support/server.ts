@@ -5,12 +5,14 @@ import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/account/a
 import { createAccount } from '../../src/account/create-account.ts'
 import { generateKey } from '../../src/account/generate-key.ts'
 import { createClient, type WaybillClient } from '../../src/client/client.ts'
+import { createLocalAnnouncements } from '../../src/db/announcements.ts'
 import type { Deps } from '../../src/deps.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { encodeId } from '../../src/ids.ts'
 import { createSecretBox } from '../../src/secret-box.ts'
 import { createLogger } from '../../src/telemetry.ts'
 import { syncTemplates } from '../../src/template/sync.ts'
+import { createWebhookSender } from '../../src/webhook/sender.ts'
 import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
 import type { Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
@@ -85,9 +87,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     version: 'v25.0',
     ...(options.sendDeadlineMilliseconds !== undefined && { timeouts: { sendMs: options.sendDeadlineMilliseconds } }),
   })
+  const webhooks = createWebhookSender({ timeoutSeconds: 15, allowPrivate: true })
   const deps: Deps = {
     db: database.db,
     whatsapp,
+    webhooks,
+    announcements: options.beside?.deps.announcements ?? createLocalAnnouncements(),
     secrets: options.beside?.deps.secrets ?? createSecretBox([randomBytes(32)], randomBytes),
     now: () => new Date(),
     newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),
@@ -115,6 +120,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     close: async () => {
       await server.close()
       await whatsapp.close()
+      await webhooks.close()
       if (options.beside) return
       await simulator.stop()
       await database.close()
