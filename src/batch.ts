@@ -1,0 +1,96 @@
+export interface BatchOptions<Item, Result> {
+  /** Does the work of all items in one statement, and answers in their order. */
+  run: (items: readonly Item[]) => Promise<readonly Result[]>
+  maxItems: number
+  /** Batches under way at once. */
+  maxInFlight: number
+  /** Whether an error can be the fault of a single item; any other is everybody's at once. */
+  canBeOneItem: (error: unknown) => boolean
+}
+
+interface Call<Item, Result> {
+  item: Item
+  resolve: (result: Result) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Joins concurrent calls into one statement. While a batch may leave, a call leaves at once, so a lone
+ * call never waits; otherwise it leaves with all that came meanwhile as soon as a batch returns. An
+ * item that fails takes nobody with it: its batch is halved and run again until it stands alone, so
+ * `run` must leave nothing behind when it fails. A signal takes back a call that has not left yet.
+ */
+export function joinCalls<Item, Result>(
+  options: BatchOptions<Item, Result>,
+): (item: Item, signal?: AbortSignal) => Promise<Result> {
+  const waiting: Call<Item, Result>[] = []
+  let inFlight = 0
+  let leaving = false
+
+  // A microtask later, so that calls of one burst leave together.
+  function leaveSoon(): void {
+    if (leaving || inFlight >= options.maxInFlight) return
+    leaving = true
+    queueMicrotask(() => {
+      leaving = false
+      leave()
+    })
+  }
+
+  function leave(): void {
+    while (inFlight < options.maxInFlight && waiting.length > 0) {
+      inFlight += 1
+      void runForEach(options, waiting.splice(0, options.maxItems)).then(() => {
+        inFlight -= 1
+        leave()
+      })
+    }
+  }
+
+  return async (item, signal) => {
+    signal?.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    const call = { item, resolve, reject }
+    const takeBack = () => {
+      const place = waiting.indexOf(call)
+      if (place !== -1) waiting.splice(place, 1)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', takeBack, { once: true })
+    waiting.push(call)
+    leaveSoon()
+    try {
+      return await promise
+    } finally {
+      signal?.removeEventListener('abort', takeBack)
+    }
+  }
+}
+
+/** Never rejects: each call hears of its own end. */
+async function runForEach<Item, Result>(
+  options: BatchOptions<Item, Result>,
+  calls: readonly Call<Item, Result>[],
+): Promise<void> {
+  try {
+    const results = await options.run(calls.map((call) => call.item))
+    if (results.length !== calls.length) throw new BatchSizeError(calls.length, results.length)
+    // The length was compared: every call has its result.
+    for (const [index, call] of calls.entries()) call.resolve(results[index] as Result)
+  } catch (error) {
+    if (calls.length === 1 || error instanceof BatchSizeError || !options.canBeOneItem(error)) {
+      for (const call of calls) call.reject(error)
+      return
+    }
+    const half = Math.ceil(calls.length / 2)
+    await runForEach(options, calls.slice(0, half))
+    await runForEach(options, calls.slice(half))
+  }
+}
+
+class BatchSizeError extends Error {
+  constructor(items: number, results: number) {
+    super(`a batch of ${items} was answered with ${results} results`)
+    this.name = 'BatchSizeError'
+  }
+}
