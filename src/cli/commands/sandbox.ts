@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { readConfig, type Config } from '../../config.ts'
+import { maskNumber } from '../../telemetry.ts'
+import type { CallbackTarget } from '../../whatsapp/simulator/reporter.ts'
 import { startSimulator, type Simulator } from '../../whatsapp/simulator/simulator.ts'
 import { localCommand } from '../command.ts'
 import { prepareDemo } from '../demo.ts'
@@ -6,25 +9,27 @@ import { runServer } from '../run-server.ts'
 import { writeWelcome } from '../welcome.ts'
 
 /** The sandbox stands alone: what would lead it to real data or to the real WhatsApp does not count. */
-const ignored = ['DATABASE_URL', 'GRAPH_API_URL']
+const ignored = ['DATABASE_URL', 'GRAPH_API_URL', 'META_APP_SECRET']
 
 export const sandbox = localCommand({
   name: 'sandbox',
   summary: 'Run the service with an embedded database, a simulated WhatsApp and a demo account (npm start)',
   args: [],
   options: {},
-  notes: [`${ignored.join(' and ')} do not count here. The data is kept in WAYBILL_DATA_DIR (.waybill).`],
+  notes: [`${inWords(ignored)} do not count here. The data is kept in WAYBILL_DATA_DIR (.waybill).`],
   examples: ['npm start', 'PORT=3001 npm start'],
   run: async (environment, { json }) => {
     const given = ignored.filter((name) => (environment[name] ?? '') !== '')
     if (given.length > 0)
-      console.error(`${given.join(' and ')} ${given.length > 1 ? 'do' : 'does'} not count in the sandbox.`)
+      console.error(`${inWords(given)} ${given.length > 1 ? 'do' : 'does'} not count in the sandbox.`)
     const simulator = await startSimulator()
+    const appSecret = randomBytes(16).toString('hex')
     try {
-      await runServer(configure(environment, simulator), {
+      await runServer(configure(environment, simulator, appSecret), {
         command: 'sandbox',
         whenListening: async ({ deps }, url) => {
           const demo = await prepareDemo(deps, simulator)
+          simulator.reportTo({ url: `${url}/webhooks/whatsapp`, appSecret, ...(json ? {} : { onTaken: writeReport }) })
           console.log(json ? JSON.stringify({ url, ...demo }) : `\n${writeWelcome(url, demo)}\n`)
         },
         drainMilliseconds: 0,
@@ -37,7 +42,25 @@ export const sandbox = localCommand({
 })
 
 /** Log lines are kept for trouble, so that the welcome stays on the screen. */
-function configure(environment: NodeJS.ProcessEnv, simulator: Simulator): Config {
+function configure(environment: NodeJS.ProcessEnv, simulator: Simulator, appSecret: string): Config {
   const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !ignored.includes(name)))
-  return readConfig({ LOG_LEVEL: 'warn', ...own, GRAPH_API_URL: simulator.url })
+  return readConfig({
+    LOG_LEVEL: 'warn',
+    // Customers' endpoints of a sandbox run on the same machine.
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...own,
+    GRAPH_API_URL: simulator.url,
+    META_APP_SECRET: appSecret,
+  })
+}
+
+/** What the simulated WhatsApp told us, so that whoever looks on sees a message arrive. */
+function writeReport({ status, message }: Parameters<NonNullable<CallbackTarget['onTaken']>>[0]): void {
+  console.log(
+    `${new Date().toLocaleTimeString('en-GB')}  ${message.template.name} to ${maskNumber(message.waId)}: ${status}`,
+  )
+}
+
+function inWords(names: readonly string[]): string {
+  return new Intl.ListFormat('en').format(names)
 }

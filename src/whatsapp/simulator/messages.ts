@@ -58,13 +58,16 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
     from,
     template,
     messageStatus,
+    plan: behaviour.plan,
     ...(message.biz_opaque_callback_data === undefined ? {} : { callbackData: message.biz_opaque_callback_data }),
   })
-  const answer = ok({
-    messaging_product: 'whatsapp',
-    contacts: [{ input: message.to, wa_id: waId }],
-    messages: [{ id: waMessageId, message_status: messageStatus }],
-  })
+  const answer =
+    behaviour.answer ??
+    ok({
+      messaging_product: 'whatsapp',
+      contacts: [{ input: message.to, wa_id: waId }],
+      messages: [{ id: waMessageId, message_status: messageStatus }],
+    })
   return behaviour.delayMs === undefined ? answer : { kind: 'late', delayMs: behaviour.delayMs, answer }
 }
 

@@ -1,5 +1,6 @@
 import type { Answer } from './answer.ts'
 import type { failures } from './errors.ts'
+import type { Plan } from './reports.ts'
 
 /** A recipient whose number decides what becomes of a send. */
 export interface MagicRecipient {
@@ -14,8 +15,16 @@ export type Behaviour =
   /** One of the Graph API's errors. */
   | { kind: 'fail'; code: keyof typeof failures }
   | { kind: 'answer'; answer: Answer }
-  /** Accepted after so many milliseconds. */
-  | { kind: 'accept'; delayMs?: number; messageStatus?: 'held_for_quality_assessment' }
+  | {
+      kind: 'accept'
+      /** Answered after so many milliseconds. */
+      delayMs?: number
+      messageStatus?: 'held_for_quality_assessment'
+      /** What is answered although the message was accepted. */
+      answer?: Answer
+      /** What becomes of it. */
+      plan: Plan
+    }
 
 /** Area code 555 belongs to nobody: `1555`, then the error code in seven digits. */
 function refusal(code: keyof typeof failures, does: string): MagicRecipient {
@@ -28,6 +37,11 @@ function refusal(code: keyof typeof failures, does: string): MagicRecipient {
 
 function answering(to: string, does: string, answer: Answer): MagicRecipient {
   return { to, does, behaviour: { kind: 'answer', answer } }
+}
+
+/** Accepted, whatever is answered; then this becomes of it. */
+function becoming(to: string, does: string, plan: Plan, answer?: Answer): MagicRecipient {
+  return { to, does, behaviour: { kind: 'accept', plan, ...(answer && { answer }) } }
 }
 
 const badGateway = '<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>'
@@ -60,15 +74,17 @@ export const magicRecipients: readonly MagicRecipient[] = [
   refusal(131000, 'Something went wrong at WhatsApp'),
   refusal(131016, 'A service of WhatsApp is unavailable'),
   refusal(131057, 'The sending number is in maintenance'),
-  { to: '15559000001', does: 'Accepted after 3 seconds', behaviour: { kind: 'accept', delayMs: 3_000 } },
+  { to: '15559000001', does: 'Accepted after 3 seconds', behaviour: { kind: 'accept', delayMs: 3_000, plan: 'usual' } },
   {
     to: '15559000002',
-    does: 'Accepted and held for quality assessment',
-    behaviour: { kind: 'accept', messageStatus: 'held_for_quality_assessment' },
+    does: 'Accepted and held for quality assessment, which it fails (132015)',
+    behaviour: { kind: 'accept', messageStatus: 'held_for_quality_assessment', plan: 'droppedAfterHold' },
   },
   answering('15559000003', 'Takes the request and never answers', { kind: 'silence' }),
-  answering('15559000004', 'Takes the request and drops the connection', { kind: 'drop' }),
-  answering('15559000005', 'Answers with half of its JSON and drops the connection', {
+  becoming('15559000004', 'Accepted, but the connection drops before the answer; the statuses come', 'usual', {
+    kind: 'drop',
+  }),
+  becoming('15559000005', 'Accepted, but the answer is cut off; the statuses come', 'usual', {
     kind: 'cut-off',
     status: 200,
     body: { messaging_product: 'whatsapp', contacts: [], messages: [{ id: 'wamid.cut', message_status: 'accepted' }] },
@@ -103,11 +119,19 @@ export const magicRecipients: readonly MagicRecipient[] = [
     status: 500,
     body: { error: { message: '(#999999) Unheard of', type: 'OAuthException', code: 999999 } },
   }),
+  becoming('15558000001', 'Delivered and never read', 'neverRead'),
+  becoming('15558000002', 'Read at once, so that delivered is never told', 'readAtOnce'),
+  becoming('15558000003', 'Accepted, then undeliverable (131026)', 'undeliverable'),
+  becoming('15558000004', 'Accepted, then withheld by WhatsApp (131049)', 'withheld'),
+  becoming('15558000005', 'The statuses come in the wrong order', 'backwards'),
+  becoming('15558000006', 'Each status comes three times', 'repeated'),
+  becoming('15558000007', 'Fails on one device and reaches another', 'failedThenDelivered'),
+  becoming('15558000008', 'No status ever comes', 'silent'),
 ]
 
 const byNumber = new Map(magicRecipients.map((recipient) => [recipient.to, recipient.behaviour]))
 
-/** Any other number is accepted at once. */
+/** A message to any other number is accepted at once, delivered and read. */
 export function behaviourOf(digits: string): Behaviour {
-  return byNumber.get(digits) ?? { kind: 'accept' }
+  return byNumber.get(digits) ?? { kind: 'accept', plan: 'usual' }
 }

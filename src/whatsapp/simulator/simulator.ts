@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { Answer } from './answer.ts'
 import { demoTemplates } from './demo-templates.ts'
 import { receive, respond } from './http.ts'
+import { StatusReporter, type CallbackTarget } from './reporter.ts'
 import { route } from './route.ts'
 import type { AcceptedMessage, ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'
 import { createTemplateList, type TemplateList } from './template-list.ts'
@@ -40,6 +41,8 @@ export interface Simulator {
   addPhoneNumber(number: NumberToAdd): SimulatedNumber
   /** Lets a test answer in the simulator's place. The latest interceptor counts; `undefined` ends it. */
   intercept(interceptor: Interceptor | undefined): void
+  /** Posts statuses there from now on; `undefined` ends it. */
+  reportTo(target: CallbackTarget | undefined): void
   /** Closes every connection, also those that wait for an answer. */
   stop(): Promise<void>
 }
@@ -55,12 +58,16 @@ export const demo = {
 const maxRequests = 1000
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const reporter = new StatusReporter()
   const state: SimulatorState = {
     numbers: new Map(),
     templates: new Map(),
     subscribed: new Set(),
     randomBytes,
-    onAccepted: options.onAccepted ?? (() => {}),
+    onAccepted: (message) => {
+      options.onAccepted?.(message)
+      reporter.follow(message, message.plan)
+    },
   }
   const nextTemplateId = countFrom(1_000_000_000_000_001)
   const requests: ReceivedRequest[] = []
@@ -108,7 +115,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     intercept: (next) => {
       interceptor = next
     },
-    stop: () => close(server),
+    reportTo: (target) => reporter.reportTo(target),
+    stop: () => {
+      reporter.stop()
+      return close(server)
+    },
   }
 }
 

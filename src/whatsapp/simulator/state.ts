@@ -1,3 +1,4 @@
+import type { Plan } from './reports.ts'
 import type { GraphTemplate, TemplateList } from './template-list.ts'
 
 /** A business phone number that the simulator knows. */
@@ -24,6 +25,8 @@ export interface AcceptedMessage {
   /** `biz_opaque_callback_data` of the request. */
   callbackData?: string
   messageStatus: 'accepted' | 'held_for_quality_assessment'
+  /** What becomes of it. */
+  plan: Plan
 }
 
 /** A request as it came in. */
