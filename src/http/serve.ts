@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../app.ts'
-import { deleteExpiredIdempotencyKeys } from '../message/store.ts'
+import { startHousekeeping } from './housekeeping.ts'
 import { createServer } from './server.ts'
 
 export interface Serving {
@@ -15,7 +15,6 @@ export interface Serving {
 }
 
 const idleCheckMilliseconds = 50
-const housekeepingMilliseconds = 60 * 60 * 1000
 
 export async function startServing({ config, deps }: App, { sandbox }: { sandbox: boolean }): Promise<Serving> {
   let draining = false
@@ -27,16 +26,12 @@ export async function startServing({ config, deps }: App, { sandbox }: { sandbox
     isDraining: () => draining,
   })
   const url = await server.listen({ host: config.host, port: config.port })
-  const housekeeping = setInterval(() => {
-    deleteExpiredIdempotencyKeys(deps.db).catch((error: unknown) =>
-      deps.log.warn({ err: error }, 'expired idempotency keys could not be deleted'),
-    )
-  }, housekeepingMilliseconds).unref()
+  const housekeeping = startHousekeeping(deps)
   return {
     url,
     stop: async ({ drainMilliseconds = 0 } = {}) => {
       draining = true
-      clearInterval(housekeeping)
+      housekeeping.stop()
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
     },

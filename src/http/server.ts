@@ -12,6 +12,7 @@ import { registerHome } from './home.ts'
 import { registerInbound, type InboundOptions } from './inbound.ts'
 import { registerMetrics, type MetricsAccess } from './metrics.ts'
 import { registerNotFound } from './not-found.ts'
+import { registerPendingMetric } from './pending-metric.ts'
 import { pairProcedures } from './procedures.ts'
 import { registerRest } from './rest.ts'
 import { registerTrpc } from './trpc.ts'
@@ -68,6 +69,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply))
   registerNotFound(app, procedures)
   registerMetrics(app, metricsAccess(options), registry)
+  registerPendingMetric(deps, registry)
   registerHealth(app, deps, options.isDraining)
   registerHome(app)
   registerDocs(app)

@@ -199,3 +199,11 @@ export async function deleteExpiredIdempotencyKeys(db: Kysely<Database>): Promis
   const result = await sql`delete from idempotency_keys where created_at <= now() - ${idempotencyKept}`.execute(db)
   return Number(result.numAffectedRows ?? 0n)
 }
+
+/** Messages without an outcome for more than a minute. Reads all accounts: for operators only. */
+export async function countPendingMessages(db: Kysely<Database>): Promise<{ count: number; oldestSeconds: number }> {
+  const { rows } = await sql<{ count: number; oldest_seconds: number }>`
+    select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
+    from messages where status = 'pending' and created_at < now() - interval '1 minute'`.execute(db)
+  return { count: rows[0]?.count ?? 0, oldestSeconds: rows[0]?.oldest_seconds ?? 0 }
+}

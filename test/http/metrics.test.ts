@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+test('requests are measured by route, without an id or a number in a label', async () => {
+  const account = await server.account()
+  await account.post('/api/v1/message/send', sendMessage.example.input)
+  await account.get('/api/v1/message/msg_00000000000000000000000000?x=34600111222')
+
+  const { text } = await server.request('GET', '/metrics')
+
+  expect(text).toMatch(
+    /waybill_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/message\/send",status="200"\} 1/,
+  )
+  expect(text).toMatch(/route="\/api\/v1\/message\/:messageId"/)
+  expect(text).not.toMatch(/msg_0|34600111222/)
+})
+
+test('a message whose outcome stays unknown shows in the metrics', async () => {
+  const account = await server.account()
+  await account.post('/api/v1/message/send', sendMessage.example.input)
+  await server.deps.db
+    .updateTable('messages')
+    .set({ status: 'pending', created_at: new Date(Date.now() - 120_000) })
+    .where('account_id', '=', account.accountId)
+    .execute()
+
+  const { text } = await server.request('GET', '/metrics')
+
+  expect(text).toMatch(/^waybill_messages_pending 1$/m)
+  expect(Number(/^waybill_messages_pending_oldest_seconds (.*)$/m.exec(text)?.[1])).toBeGreaterThan(100)
+})
+
+test('with METRICS_TOKEN only its bearer reads the metrics, and without it nobody does but the sandbox', async () => {
+  const guarded = await startTestServer({ beside: server, server: { metricsToken: 'token-1', sandbox: false } })
+  const closed = await startTestServer({ beside: server, server: { sandbox: false } })
+  const read = (node: TestServer, headers = {}) => node.request('GET', '/metrics', { headers })
+
+  expect((await read(guarded)).statusCode).toBe(401)
+  expect((await read(guarded, { authorization: 'Bearer token-2' })).statusCode).toBe(401)
+  expect((await read(guarded, { authorization: 'Bearer token-1' })).statusCode).toBe(200)
+  expect((await read(closed, { authorization: 'Bearer undefined' })).statusCode).toBe(401)
+  await guarded.close()
+  await closed.close()
+})
+
+test('readiness fails while a stop is under way, and liveness does not', async () => {
+  let draining = false
+  const node = await startTestServer({ beside: server, server: { isDraining: () => draining } })
+  expect((await node.request('GET', '/readyz')).statusCode).toBe(200)
+  draining = true
+  expect((await node.request('GET', '/readyz')).statusCode).toBe(503)
+  expect((await node.request('GET', '/healthz')).statusCode).toBe(200)
+  await node.close()
+})
