@@ -6,21 +6,26 @@
 import { randomBytes } from 'node:crypto'
 import { sendMessage } from '../../contracts/message.ts'
 import { accessTokenPurpose } from '../../src/account/secret-purposes.ts'
-import { createLocalAnnouncements } from '../../src/db/announcements.ts'
+import { buildApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
 import type { Deps } from '../../src/deps.ts'
 import { createServer } from '../../src/http/server.ts'
 import { verbs } from '../../src/http/verbs.ts'
-import { encodeId } from '../../src/ids.ts'
-import { createSecretBox } from '../../src/secret-box.ts'
-import { createLogger } from '../../src/telemetry.ts'
-import { createWebhookSender } from '../../src/webhook/sender.ts'
-import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
 import { templateComponents } from './example.ts'
 import { openNoDatabase } from './no-database.ts'
 
 const [part, upstreamUrl = 'http://127.0.0.1:1'] = process.argv.slice(2)
 
-const secrets = createSecretBox([randomBytes(32)], randomBytes)
+const app = buildApp(
+  readConfig({
+    // Nobody listens there, and nobody asks.
+    DATABASE_URL: 'postgres://127.0.0.1:1/none',
+    WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
+    GRAPH_API_URL: upstreamUrl,
+    LOG_LEVEL: 'warn',
+  }),
+)
+const { secrets } = app.deps
 const whatsAppAccountId = 'wa_01kah39zr4e8m5n6p7q8s9t0vw'
 
 const caller = {
@@ -45,15 +50,8 @@ const sendFacts = {
 }
 
 const deps: Deps = {
+  ...app.deps,
   db: openNoDatabase({ 'from api_keys': [caller], 'from whatsapp_accounts': [sendFacts] }),
-  whatsapp: createCloudApi({ url: upstreamUrl, version: 'v25.0' }),
-  webhooks: createWebhookSender({ timeoutSeconds: 15, allowPrivate: true }),
-  announcements: createLocalAnnouncements(),
-  secrets,
-  now: () => new Date(),
-  newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),
-  randomBytes,
-  log: createLogger('warn'),
 }
 
 if (part === 'verb') Object.assign(verbs.message, { send: () => Promise.resolve(sendMessage.example.output) })
