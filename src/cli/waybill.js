@@ -3,16 +3,21 @@
 import { existsSync } from 'node:fs'
 
 const oldest = 24
+// In a clone the sources run as they are; a package holds what they compile to.
+const source = new URL('./main.ts', import.meta.url)
+const isClone = existsSync(source)
 
 if (Number(process.versions.node.split('.')[0]) < oldest) {
   console.error(
-    `Waybill needs Node ${oldest} or newer, and this is ${process.version}. npm brings the right one along, so type: npm run waybill -- <command>, or npm start`,
+    `Waybill needs Node ${oldest} or newer, and this is ${process.version}. ${
+      isClone
+        ? 'npm brings the right one along, so type: npm run waybill -- <command>, or npm start'
+        : 'Install a newer one: https://nodejs.org'
+    }`,
   )
   process.exitCode = 1
 } else {
-  // In a clone the sources run as they are; a package holds what they compile to.
-  const main = new URL('./main.ts', import.meta.url)
-  import(existsSync(main) ? main.href : new URL('./main.js', import.meta.url).href).then(async (module) => {
+  import(isClone ? source.href : new URL('./main.js', import.meta.url).href).then(async (module) => {
     process.exitCode = await module.main(process.argv.slice(2), process.env)
   })
 }

@@ -7,24 +7,28 @@ import { countPendingMessages } from '../message/store.ts'
  * answer was lost, and no status has settled them. Read when the metrics are asked for.
  */
 export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
-  const oldest = new Gauge({
-    name: 'waybill_messages_pending_oldest_seconds',
-    help: 'Age of the oldest message whose outcome is unknown for more than a minute, in seconds.',
-    registers: [registry],
-  })
-  const count = new Gauge({
-    name: 'waybill_messages_pending',
-    help: 'Messages whose outcome is unknown for more than a minute.',
-    registers: [registry],
-    collect: async () => {
-      try {
-        const pending = await countPendingMessages(db)
-        count.set(pending.count)
-        oldest.set(pending.oldestSeconds)
-      } catch (error) {
-        // Metrics are asked for when the database is away above all: the others must still come.
-        log.debug({ err: error }, 'pending messages could not be counted')
-      }
-    },
-  })
+  const register = (name: string, help: string, pick: (pending: { count: number; oldestSeconds: number }) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        try {
+          this.set(pick(await countPendingMessages(db)))
+        } catch (error) {
+          // Metrics are asked for when the database is away above all: the others must still come.
+          log.debug({ err: error }, 'pending messages could not be counted')
+        }
+      },
+    })
+  register(
+    'waybill_messages_pending',
+    'Messages whose outcome is unknown for more than a minute.',
+    (pending) => pending.count,
+  )
+  register(
+    'waybill_messages_pending_oldest_seconds',
+    'Age of the oldest message whose outcome is unknown for more than a minute, in seconds.',
+    (pending) => pending.oldestSeconds,
+  )
 }

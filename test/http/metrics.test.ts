@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestResponse, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -37,10 +37,13 @@ test('a message whose outcome stays unknown shows in the metrics', async () => {
   expect(Number(/^waybill_messages_pending_oldest_seconds (.*)$/m.exec(text)?.[1])).toBeGreaterThan(100)
 })
 
+function read(node: TestServer, headers = {}): Promise<TestResponse> {
+  return node.request('GET', '/metrics', { headers })
+}
+
 test('with METRICS_TOKEN only its bearer reads the metrics, and without it nobody does but the sandbox', async () => {
   const guarded = await startTestServer({ beside: server, server: { metricsToken: 'token-1', sandbox: false } })
   const closed = await startTestServer({ beside: server, server: { sandbox: false } })
-  const read = (node: TestServer, headers = {}) => node.request('GET', '/metrics', { headers })
 
   expect((await read(guarded)).statusCode).toBe(401)
   expect((await read(guarded, { authorization: 'Bearer token-2' })).statusCode).toBe(401)
