@@ -2,9 +2,14 @@
 export interface WebhookSender {
   /** Never rejects: whatever goes wrong out there is a result. */
   attempt(request: AttemptRequest): Promise<AttemptResult>
+  /** Whether it would send there, as far as that can be told when an endpoint is made. */
+  check(url: string): Promise<AddressVerdict>
   /** Breaks off what is under way. */
   close(): Promise<void>
 }
+
+/** `refused`: by our rules for addresses. `no such host`: its name does not exist, or has no address. */
+export type AddressVerdict = 'allowed' | 'refused' | 'no such host'
 
 export interface AttemptRequest {
   url: string

@@ -18,8 +18,9 @@ export function createDnsResolve(): Resolve {
   return async (host) => {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    if (addresses.length === 0) throw new UnresolvedError()
-    return addresses
+    if (addresses.length > 0) return addresses
+    const unanswered = answers.some((answer) => answer.status === 'rejected' && !isMissingName(answer.reason))
+    throw new UnresolvedError(unanswered ? 'ESERVFAIL' : 'ENOTFOUND')
   }
 }
 
@@ -42,10 +43,16 @@ export function rememberAnswers(resolve: Resolve, now: () => number = performanc
   }
 }
 
+/** Whether the name does not exist or has no address; other errors say that nobody could tell. */
+export function isMissingName(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+}
+
 export class UnresolvedError extends Error {
-  readonly code = 'ENOTFOUND'
-  constructor() {
-    super('the name has no address')
+  readonly code: 'ENOTFOUND' | 'ESERVFAIL'
+  constructor(code: 'ENOTFOUND' | 'ESERVFAIL') {
+    super(code === 'ENOTFOUND' ? 'the name has no address' : 'no resolver could tell the address')
     this.name = 'UnresolvedError'
+    this.code = code
   }
 }

@@ -4,6 +4,7 @@ import type { WebhookConfig } from '../config.ts'
 import type { AttemptRequest, WebhookSender } from '../webhook-sender.ts'
 import { checkEndpointUrl, isPublicAddress } from './address.ts'
 import { attemptOnce } from './attempt.ts'
+import { checkAddress } from './check-address.ts'
 import { createConnector } from './connector.ts'
 import { writeRequestHeaders } from './request-headers.ts'
 import { createDnsResolve, rememberAnswers, resolveAsTheMachine, type Resolve } from './resolve.ts'
@@ -32,6 +33,10 @@ export function createWebhookSender(
   { resolve, ca }: SenderOptions = {},
 ): WebhookSender {
   const withinMilliseconds = timeoutSeconds * 1000
+  const addresses = {
+    resolve: rememberAnswers(resolve ?? (allowPrivate ? resolveAsTheMachine : createDnsResolve())),
+    isAllowed: allowPrivate ? () => true : isPublicAddress,
+  }
   const agent = new Agent({
     allowH2: false,
     connections: connectionsPerOrigin,
@@ -40,8 +45,7 @@ export function createWebhookSender(
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: createConnector({
-      resolve: rememberAnswers(resolve ?? (allowPrivate ? resolveAsTheMachine : createDnsResolve())),
-      isAllowed: allowPrivate ? () => true : isPublicAddress,
+      ...addresses,
       connectTimeoutMilliseconds: withinMilliseconds,
       ...(ca !== undefined && { ca }),
     }),
@@ -66,6 +70,7 @@ export function createWebhookSender(
         { withinMilliseconds, timestamp },
       )
     },
+    check: (url) => checkAddress(url, { allowPrivate, ...addresses }),
     close: () => agent.destroy(),
   }
 }

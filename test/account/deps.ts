@@ -22,7 +22,11 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       getPhoneNumber: () => Promise.resolve(unreachable),
       close: () => Promise.resolve(),
     },
-    webhooks: { attempt: () => Promise.reject(new Error('no test delivers')), close: () => Promise.resolve() },
+    webhooks: {
+      attempt: () => Promise.reject(new Error('no test delivers')),
+      check: () => Promise.resolve('allowed'),
+      close: () => Promise.resolve(),
+    },
     announcements: createLocalAnnouncements(),
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     now,
