@@ -1,5 +1,13 @@
-import { sql, type Kysely } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import { joined } from '../db/joined.ts'
+import { statement } from '../db/statement.ts'
+
+export interface CallerQuestion {
+  keyHash: Uint8Array
+  /** Undefined when it is no address. */
+  address: string | undefined
+  /** Whether one request of the account's minute is spent. */
+  spend: boolean
+}
 
 export interface CallerRow {
   account_id: string
@@ -12,32 +20,76 @@ export interface CallerRow {
   reset_seconds: number | null
 }
 
+const addressAllowed = (address: string) =>
+  `coalesce(cardinality(a.allow_list) = 0 or ${address}::text::inet <<= any (a.allow_list::inet[]), false)`
+
+const expired = `l.window_started_at <= now() - interval '60 seconds'`
+
+/** Spends `used` requests of the row: exact, since the row is locked until the statement ends. */
+const spending = `
+  on conflict (account_id) do update set
+    window_started_at = case when ${expired} then now() else l.window_started_at end,
+    used = case when ${expired} then excluded.used else l.used + excluded.used end
+  returning account_id, used,
+    ceil(extract(epoch from window_started_at + interval '60 seconds' - now()))::integer as reset_seconds`
+
+const findOne = statement<CallerRow>(
+  'find_caller',
+  `with caller as (
+    select a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed('$2')} as address_allowed
+    from api_keys k
+    join accounts a on a.id = k.account_id
+    where k.key_hash = $1
+  ), spent as (
+    insert into rate_limits as l (account_id, window_started_at, used)
+    select id, now(), 1 from caller where $3::boolean and api_enabled and address_allowed
+    ${spending}
+  )
+  select caller.id as account_id, api_enabled, address_allowed, rate_limit_per_minute, used, reset_seconds
+  from caller left join spent on true`,
+)
+
+/**
+ * Each account spends once for all its requests of the batch, in one order over all batches, and each
+ * request gets its own place in the count: what is admitted is exact.
+ */
+const findMany = statement<CallerRow & { n: number }>(
+  'find_callers',
+  `with caller as (
+    select r.n, r.spend, a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed('r.address')} as address_allowed
+    from unnest($1::bytea[], $2::text[], $3::boolean[]) with ordinality as r (key_hash, address, spend, n)
+    join api_keys k on k.key_hash = r.key_hash
+    join accounts a on a.id = k.account_id
+  ), spender as (
+    select id, n, row_number() over (partition by id order by n) as place, count(*) over (partition by id) as places
+    from caller where spend and api_enabled and address_allowed
+  ), spent as (
+    insert into rate_limits as l (account_id, window_started_at, used)
+    select id, now(), count(*)::integer from spender group by id order by id
+    ${spending}
+  )
+  select caller.n::integer as n, caller.id as account_id, api_enabled, address_allowed, rate_limit_per_minute,
+    (spent.used - spender.places + spender.place)::integer as used, spent.reset_seconds
+  from caller
+  left join spender on spender.n = caller.n
+  left join spent on spent.account_id = spender.id`,
+)
+
 /**
  * Finds whose key this is, whether the address may use it, and spends one request of the account's
  * minute, in one statement: nothing about a key is cached, so a revoked key is dead at once on
  * every node. A refused address spends nothing. The row lock makes the count exact over all nodes,
  * and the minute is the database's. Reads all accounts: the key says which one.
  */
-export async function findCaller(
-  db: Kysely<Database>,
-  { keyHash, address, spend }: { keyHash: Uint8Array; address: string | undefined; spend: boolean },
-): Promise<CallerRow | undefined> {
-  const { rows } = await sql<CallerRow>`
-    with caller as (
-      select a.id, a.api_enabled, a.rate_limit_per_minute,
-        coalesce(cardinality(a.allow_list) = 0 or ${address ?? null}::text::inet <<= any (a.allow_list::inet[]), false) as address_allowed
-      from api_keys k
-      join accounts a on a.id = k.account_id
-      where k.key_hash = ${keyHash}
-    ), spent as (
-      insert into rate_limits as r (account_id, window_started_at, used)
-      select id, now(), 1 from caller where ${spend}::boolean and api_enabled and address_allowed
-      on conflict (account_id) do update set
-        window_started_at = case when r.window_started_at <= now() - interval '60 seconds' then now() else r.window_started_at end,
-        used = case when r.window_started_at <= now() - interval '60 seconds' then 1 else r.used + 1 end
-      returning used, ceil(extract(epoch from window_started_at + interval '60 seconds' - now()))::integer as reset_seconds
-    )
-    select caller.id as account_id, api_enabled, address_allowed, rate_limit_per_minute, used, reset_seconds
-    from caller left join spent on true`.execute(db)
-  return rows[0]
-}
+export const findCaller = joined<CallerQuestion, CallerRow | undefined>({
+  one: async (db, { keyHash, address, spend }) => (await findOne(db, [keyHash, address ?? null, spend]))[0],
+  many: async (db, questions) => {
+    const rows = await findMany(db, [
+      questions.map(({ keyHash }) => keyHash),
+      questions.map(({ address }) => address ?? null),
+      questions.map(({ spend }) => spend),
+    ])
+    const byPlace = new Map(rows.map((row) => [row.n, row]))
+    return questions.map((_, index) => byPlace.get(index + 1))
+  },
+})

@@ -3,6 +3,7 @@ import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../telemetry.ts'
+import { PreparedClient } from './prepared-client.ts'
 import type { Database } from './schema.ts'
 
 /** A caller waits this long for a connection before the answer is SERVICE_UNAVAILABLE. */
@@ -18,6 +19,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger): Kysely<Databa
 
 function openPostgres(url: string, log: Logger): Kysely<Database> {
   const pool = new pg.Pool({
+    Client: PreparedClient,
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMilliseconds,

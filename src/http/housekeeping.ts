@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { deleteExpiredIdempotencyKeys } from '../message/store.ts'
+import { deleteExpiredIdempotencyKeys } from '../message/send-store.ts'
 import { syncWhatIsDue } from '../template/periodic-sync.ts'
 
 interface Chore {

@@ -2,7 +2,7 @@ import type { MessagePreview, SendMessageRequest } from '../../contracts/message
 import type { Caller } from '../auth/authenticate.ts'
 import type { Deps } from '../deps.ts'
 import { decide, renderDraft } from './decide.ts'
-import { findSendFacts } from './store.ts'
+import { findSendFacts } from './send-store.ts'
 
 /** Checks what a send checks, and renders the text. Sends and stores nothing. */
 export async function preview(
@@ -10,7 +10,8 @@ export async function preview(
   caller: Caller,
   input: SendMessageRequest,
 ): Promise<MessagePreview> {
-  const facts = await findSendFacts(deps.db, caller.accountId, {
+  const facts = await findSendFacts(deps.db, {
+    accountId: caller.accountId,
     whatsAppAccountId: input.accountId,
     template: input.template,
     language: input.language,

@@ -8,7 +8,7 @@ import { decide } from './decide.ts'
 import { describeRequest, replay, toSentMessage, type IdempotentRequest } from './idempotency.ts'
 import { learn } from './learn.ts'
 import { settle } from './settle.ts'
-import { findEarlierRequest, findSendFacts, recordPending, type PendingMessage } from './store.ts'
+import { findEarlierRequest, findSendFacts, recordPending, type PendingMessage } from './send-store.ts'
 
 export interface Sent {
   message: SentMessage
@@ -30,7 +30,8 @@ export async function send(
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
   if (request && earlier) return { message: replay(earlier, request), replayed: true }
 
-  const facts = await findSendFacts(deps.db, caller.accountId, {
+  const facts = await findSendFacts(deps.db, {
+    accountId: caller.accountId,
     whatsAppAccountId: input.accountId,
     template: input.template,
     language: input.language,
@@ -77,7 +78,7 @@ export async function send(
 /** Whatever the database says of a record that failed, WhatsApp has not heard of the message. */
 async function record(deps: Deps, message: PendingMessage, request: IdempotentRequest | undefined): Promise<boolean> {
   try {
-    return await recordPending(deps.db, message, request)
+    return await recordPending(deps.db, { message, request })
   } catch (error) {
     await settle(deps, message, neverDispatched, request)
     throw error

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import type { Conclusion } from './conclude.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 import { takeStatuses } from './take-statuses.ts'
-import { settleAccepted, settleFailed, type PendingMessage } from './store.ts'
+import { settleAccepted, settleFailed, type PendingMessage } from './send-store.ts'
 
 /** The times between attempts to settle while the database is away, about ten minutes in all. */
 const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 120 }, () => 5_000)]
@@ -59,7 +59,8 @@ async function settleSent(
   waMessageId: string,
   at: Date,
 ): Promise<void> {
-  if (!message.tellsSent) return settleAccepted(deps.db, message, { waMessageId, at })
+  if (!message.tellsSent)
+    return settleAccepted(deps.db, { accountId: message.accountId, id: message.id, waMessageId, at })
   const report = { waMessageId, status: 'sent', at, error: undefined } as const
   await takeStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
 }

@@ -12,7 +12,7 @@ const example = sendMessage.example.input
 let server: TestServer
 let account: TestAccount
 beforeAll(async () => {
-  server = await startTestServer({ sendDeadlineMilliseconds: 300 })
+  server = await startTestServer()
   account = await server.account()
 })
 afterAll(() => server.close())

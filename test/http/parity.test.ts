@@ -12,7 +12,7 @@ let server: TestServer
 let account: TestAccount
 let messageId: string
 beforeAll(async () => {
-  server = await startTestServer({ sendDeadlineMilliseconds: 300 })
+  server = await startTestServer({ sendDeadlineMilliseconds: 1_500 })
   account = await server.account()
   messageId = String((await account.post('/api/v1/message/send', sendMessage.example.input)).json().data['messageId'])
 })

@@ -10,7 +10,7 @@ const example = sendMessage.example.input
 let server: TestServer
 let account: TestAccount
 beforeAll(async () => {
-  server = await startTestServer({ sendDeadlineMilliseconds: 500 })
+  server = await startTestServer({ sendDeadlineMilliseconds: 1_500 })
   account = await server.account()
 })
 afterAll(() => server.close())

@@ -1,0 +1,44 @@
+import type { Kysely } from 'kysely'
+import { joinCalls } from '../batch.ts'
+import type { Database } from './schema.ts'
+
+export interface JoinedOptions<Item, Result> {
+  /** A lone call: a statement for one is a fifth faster than a batch of one. */
+  one: (db: Kysely<Database>, item: Item) => Promise<Result>
+  /** All in one statement, answered in their order. */
+  many: (db: Kysely<Database>, items: readonly Item[]) => Promise<readonly Result[]>
+}
+
+/** Found by measuring: larger batches and more of them at once gave no more. */
+const maxItems = 64
+const maxInFlight = 3
+
+/** A store function whose concurrent calls, on the same database, run as one statement. */
+export function joined<Item, Result>({
+  one,
+  many,
+}: JoinedOptions<Item, Result>): (db: Kysely<Database>, item: Item) => Promise<Result> {
+  const callsOf = new WeakMap<Kysely<Database>, (item: Item) => Promise<Result>>()
+  return (db, item) => {
+    let call = callsOf.get(db)
+    if (!call) {
+      call = joinCalls<Item, Result>({
+        run: async (items) => {
+          const [first] = items
+          return items.length === 1 && first !== undefined ? [await one(db, first)] : many(db, items)
+        },
+        maxItems,
+        maxInFlight,
+        canBeOneItem,
+      })
+      callsOf.set(db, call)
+    }
+    return call(item)
+  }
+}
+
+/** Data that PostgreSQL does not take, a broken constraint, or a deadlock that halving dissolves. */
+function canBeOneItem(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^(22|23)/.test(code) || code === '40P01'
+}

@@ -1,0 +1,269 @@
+import { sql, type Kysely } from 'kysely'
+import { joined } from '../db/joined.ts'
+import type { Database, StoredComponent } from '../db/schema.ts'
+import { statement } from '../db/statement.ts'
+import type { SendFacts } from './decide.ts'
+import type { EarlierRequest, IdempotentRequest } from './idempotency.ts'
+import type { MessageRow } from './store.ts'
+
+/** How long a key is kept, and how long a send can take at the most (deadline upstream, and slack). */
+const idempotencyKept = `interval '24 hours'`
+const longestSend = `interval '60 seconds'`
+
+interface SendFactsRow {
+  whatsapp_account_id: string
+  phone_number_id: string
+  waba_id: string
+  access_token_encrypted: string
+  active: boolean
+  inactive_reason: string | null
+  template_status: string | null
+  parameter_format: string
+  components: StoredComponent[]
+  tells_sent: boolean
+}
+
+export interface SendQuestion {
+  accountId: string
+  /** The WhatsApp account asked for; undefined: the default one. */
+  whatsAppAccountId: string | undefined
+  template: string
+  language: string
+}
+
+const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted, wa.active,
+    wa.inactive_reason, t.status as template_status, t.parameter_format, t.components,
+    exists (
+      select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
+    ) as tells_sent`
+
+const findOneFacts = statement<SendFactsRow>(
+  'find_send_facts',
+  `select ${sendFacts}
+  from whatsapp_accounts wa
+  left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = $3 and t.language = $4
+  where wa.account_id = $1 and (case when $2::text is null then wa.is_default else wa.id = $2 end)`,
+)
+
+const findManyFacts = statement<SendFactsRow & { n: number }>(
+  'find_many_send_facts',
+  `select r.n::integer as n, ${sendFacts}
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
+    as r (account_id, whatsapp_account_id, template, language, n)
+  join whatsapp_accounts wa on wa.account_id = r.account_id
+    and (case when r.whatsapp_account_id is null then wa.is_default else wa.id = r.whatsapp_account_id end)
+  left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = r.template and t.language = r.language`,
+)
+
+/** Everything that a send needs to know, in one statement. */
+export const findSendFacts = joined<SendQuestion, SendFacts>({
+  one: async (db, { accountId, whatsAppAccountId, template, language }) =>
+    toSendFacts((await findOneFacts(db, [accountId, whatsAppAccountId ?? null, template, language]))[0]),
+  many: async (db, questions) => {
+    const rows = await findManyFacts(db, [
+      questions.map(({ accountId }) => accountId),
+      questions.map(({ whatsAppAccountId }) => whatsAppAccountId ?? null),
+      questions.map(({ template }) => template),
+      questions.map(({ language }) => language),
+    ])
+    const byPlace = new Map(rows.map((row) => [row.n, row]))
+    return questions.map((_, index) => toSendFacts(byPlace.get(index + 1)))
+  },
+})
+
+function toSendFacts(row: SendFactsRow | undefined): SendFacts {
+  if (!row) return { whatsAppAccount: undefined, template: undefined, tellsSent: false }
+  return {
+    tellsSent: row.tells_sent,
+    whatsAppAccount: {
+      id: row.whatsapp_account_id,
+      phoneNumberId: row.phone_number_id,
+      wabaId: row.waba_id,
+      accessTokenEncrypted: row.access_token_encrypted,
+      active: row.active,
+      inactiveReason: row.inactive_reason,
+    },
+    template:
+      row.template_status === null
+        ? undefined
+        : { status: row.template_status, parameterFormat: row.parameter_format, components: row.components },
+  }
+}
+
+/** The first request of this account with this key, unless the key has expired. */
+export async function findEarlierRequest(
+  db: Kysely<Database>,
+  accountId: string,
+  key: string,
+): Promise<EarlierRequest | undefined> {
+  const { rows } = await sql<MessageRow & { request_hash: Uint8Array; may_be_running: boolean }>`
+    select m.*, i.request_hash, i.created_at > now() - ${sql.raw(longestSend)} as may_be_running
+    from idempotency_keys i
+    join messages m on m.account_id = i.account_id and m.id = i.message_id
+    where i.account_id = ${accountId} and i.key = ${key} and i.created_at > now() - ${sql.raw(idempotencyKept)}`.execute(
+    db,
+  )
+  const row = rows[0]
+  return row && { requestHash: row.request_hash, mayBeRunning: row.may_be_running, message: row }
+}
+
+export interface PendingMessage {
+  id: string
+  accountId: string
+  whatsAppAccountId: string
+  to: string
+  template: string
+  language: string
+  externalId: string | undefined
+  createdAt: Date
+  /** An endpoint wants to be told that it is sent. */
+  tellsSent: boolean
+}
+
+/** A message to record, and the idempotency key that it claims. */
+export interface PendingRecord {
+  message: PendingMessage
+  request: IdempotentRequest | undefined
+}
+
+const insertPending = `insert into messages
+    (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, external_id, created_at)`
+
+const recordOne = statement<object>(
+  'record_pending',
+  `${insertPending} values ($1, $2, $3, 'pending', $4, $5, $6, $7, $8)`,
+)
+
+/** Of several requests of one batch with one key the first one claims it. */
+const recordMany = statement<{ id: string }>(
+  'record_many_pending',
+  `with request as (
+    select * from unnest(
+      $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::bytea[]
+    ) with ordinality as r (
+      account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at, key, request_hash, n
+    )
+  ), claimed as (
+    insert into idempotency_keys as i (account_id, key, request_hash, message_id)
+    select distinct on (account_id, key) account_id, key, request_hash, id
+    from request where key is not null
+    order by account_id, key, n
+    on conflict (account_id, key) do update
+      set request_hash = excluded.request_hash, message_id = excluded.message_id, created_at = now()
+      where i.created_at <= now() - ${idempotencyKept}
+    returning message_id
+  )
+  ${insertPending}
+  select account_id, id, whatsapp_account_id, 'pending', to_number, template_name, template_language, external_id, created_at
+  from request
+  where key is null or id in (select message_id from claimed)
+  returning id`,
+)
+
+/**
+ * Records the message before WhatsApp hears of it, and claims its idempotency key in the same
+ * statement. False when another request holds the key: then nothing is recorded.
+ */
+export const recordPending = joined<PendingRecord, boolean>({
+  one: async (db, record) => {
+    if (record.request) return (await recordAll(db, [record]))[0] ?? false
+    const { message } = record
+    await recordOne(db, [
+      message.accountId,
+      message.id,
+      message.whatsAppAccountId,
+      message.to,
+      message.template,
+      message.language,
+      message.externalId ?? null,
+      message.createdAt,
+    ])
+    return true
+  },
+  many: recordAll,
+})
+
+async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]): Promise<boolean[]> {
+  const recorded = await recordMany(db, [
+    records.map(({ message }) => message.accountId),
+    records.map(({ message }) => message.id),
+    records.map(({ message }) => message.whatsAppAccountId),
+    records.map(({ message }) => message.to),
+    records.map(({ message }) => message.template),
+    records.map(({ message }) => message.language),
+    records.map(({ message }) => message.externalId ?? null),
+    records.map(({ message }) => message.createdAt),
+    records.map(({ request }) => request?.key ?? null),
+    records.map(({ request }) => request?.requestHash ?? null),
+  ])
+  const ids = new Set(recorded.map((row) => row.id))
+  return records.map(({ message }) => ids.has(message.id))
+}
+
+export interface Acceptance {
+  accountId: string
+  id: string
+  waMessageId: string
+  at: Date
+}
+
+const acceptance = `status = case when m.status = 'pending' then 'sent' else m.status end,
+    wa_message_id = coalesce(m.wa_message_id, a.wa_message_id),
+    sent_at = coalesce(m.sent_at, a.at)`
+
+const acceptOne = statement<object>(
+  'settle_accepted',
+  `update messages m set ${acceptance}
+  from (values ($3::text, $4::timestamptz)) as a (wa_message_id, at)
+  where m.account_id = $1 and m.id = $2`,
+)
+
+const acceptMany = statement<object>(
+  'settle_many_accepted',
+  `update messages m set ${acceptance}
+  from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) as a (account_id, id, wa_message_id, at)
+  where m.account_id = a.account_id and m.id = a.id`,
+)
+
+/** WhatsApp accepted the message. A status that overtook this answer keeps what it said. */
+export const settleAccepted = joined<Acceptance, void>({
+  one: async (db, { accountId, id, waMessageId, at }) => {
+    await acceptOne(db, [accountId, id, waMessageId, at])
+  },
+  many: async (db, acceptances) => {
+    // In one order, as statuses lock them.
+    const sorted = acceptances.toSorted((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
+    await acceptMany(db, [
+      sorted.map(({ accountId }) => accountId),
+      sorted.map(({ id }) => id),
+      sorted.map(({ waMessageId }) => waMessageId),
+      sorted.map(({ at }) => at),
+    ])
+    return acceptances.map(() => undefined)
+  },
+})
+
+/**
+ * The message was certainly not sent. `releaseKey`: a retry with the same idempotency key may send;
+ * otherwise it answers with this failure.
+ */
+export async function settleFailed(
+  db: Kysely<Database>,
+  message: { accountId: string; id: string },
+  { code, reason, at, releaseKey }: { code: string; reason: string; at: Date; releaseKey: string | undefined },
+): Promise<void> {
+  await sql`
+    with released as (
+      delete from idempotency_keys
+      where account_id = ${message.accountId} and key = ${releaseKey ?? null}::text and message_id = ${message.id}
+    )
+    update messages set status = 'failed', failed_at = ${at}::timestamptz, error_code = ${code}, error_message = ${reason}
+    where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'`.execute(db)
+}
+
+/** Deletes keys past their day; returns how many. Reads all accounts: time alone ends a key. */
+export async function deleteExpiredIdempotencyKeys(db: Kysely<Database>): Promise<number> {
+  const result =
+    await sql`delete from idempotency_keys where created_at <= now() - ${sql.raw(idempotencyKept)}`.execute(db)
+  return Number(result.numAffectedRows ?? 0n)
+}
