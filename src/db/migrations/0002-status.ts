@@ -63,7 +63,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       finished_at timestamptz not null,
       primary key (account_id, id)
     )`,
-    `create index webhook_finished_deliveries_endpoint on webhook_finished_deliveries (account_id, endpoint_id, id)`,
+    // For the list of an endpoint's deliveries, and for finding what it missed.
+    `create index webhook_finished_deliveries_event on webhook_finished_deliveries (account_id, endpoint_id, event_id)`,
     `create table webhook_attempts (
       account_id text collate "C" not null,
       delivery_id text collate "C" not null,

@@ -1,0 +1,107 @@
+import type { Kysely } from 'kysely'
+import { OperatorError } from '../account/operator-error.ts'
+import type { Database } from '../db/schema.ts'
+import type { Deps } from '../deps.ts'
+import { firstIdAt } from '../ids.ts'
+import { lockEndpoint } from './endpoint-store.ts'
+import { noSuchEndpoint } from './endpoint.ts'
+import {
+  findEventIds,
+  findFinishedDeliveries,
+  findWaitingEventIds,
+  queueRecovered,
+  type EventRange,
+  type FinishedDelivery,
+  type RecoveredDelivery,
+  type RecoveryPlace,
+} from './recovery-store.ts'
+
+/** Events looked at in one transaction, which holds up changes of the endpoint for as long. */
+const batchSize = 5_000
+
+export interface Recovery {
+  endpointId: string
+  /** How many deliveries were queued. */
+  recovered: number
+}
+
+/**
+ * Queues what the endpoint should have got since a time and did not: events whose delivery failed, and
+ * those that never had one, since they happened before the endpoint was there or asked for their type.
+ * Stopped in the middle, it can be run again: what waits already is left alone.
+ */
+export async function recoverDeliveries(
+  deps: Pick<Deps, 'db' | 'now' | 'newId' | 'announcements'>,
+  accountId: string,
+  endpointId: string,
+  since: Date,
+  onProgress: (recovered: number) => void = () => {},
+): Promise<Recovery> {
+  const now = deps.now()
+  if (!(since <= now)) throw new OperatorError('There is nothing to recover since a time that is yet to come.')
+  let range: EventRange | undefined = { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', now) }
+  let recovered = 0
+  while (range) {
+    const batch = await recoverBatch(deps, { accountId, endpointId }, range)
+    recovered += batch.recovered
+    range = batch.rest
+    if (batch.recovered > 0) deps.announcements.announce('deliveries')
+    if (range) onProgress(recovered)
+  }
+  return { endpointId, recovered }
+}
+
+/**
+ * Which deliveries bring the events that wait for none and were not delivered. One that failed before is
+ * made again, so that its attempts stay together.
+ */
+export function chooseRecovered(
+  eventIds: readonly string[],
+  waiting: readonly string[],
+  finished: readonly FinishedDelivery[],
+  newId: () => string,
+): RecoveredDelivery[] {
+  const covered = new Set(waiting)
+  const failed = new Map<string, string>()
+  for (const { id, event_id: eventId, outcome } of finished) {
+    if (outcome === 'delivered') covered.add(eventId)
+    else failed.set(eventId, id)
+  }
+  return eventIds
+    .filter((eventId) => !covered.has(eventId))
+    .map((eventId) => ({ eventId, id: failed.get(eventId) ?? newId() }))
+}
+
+/** Under the lock of the endpoint, so that two recoveries at once do not queue the same event twice. */
+function recoverBatch(
+  deps: Pick<Deps, 'db' | 'newId'>,
+  place: RecoveryPlace,
+  range: EventRange,
+): Promise<{ recovered: number; rest: EventRange | undefined }> {
+  return deps.db.transaction().execute(async (trx) => {
+    const { eventIds, rest } = await findBatch(trx, place, range)
+    const part = rest ? { ...range, untilId: rest.fromId } : range
+    // In this order: a delivery that is finished in between is then seen twice, and not missed.
+    const waiting = await findWaitingEventIds(trx, place, part)
+    const finished = await findFinishedDeliveries(trx, place, part)
+    const deliveries = chooseRecovered(eventIds, waiting, finished, () => deps.newId('dlv'))
+    if (deliveries.length > 0) await queueRecovered(trx, place, deliveries)
+    return { recovered: deliveries.length, rest }
+  })
+}
+
+async function findBatch(
+  db: Kysely<Database>,
+  { accountId, endpointId }: RecoveryPlace,
+  range: EventRange,
+): Promise<{ eventIds: string[]; rest: EventRange | undefined }> {
+  const endpoint = await lockEndpoint(db, accountId, endpointId)
+  if (!endpoint) throw noSuchEndpoint(endpointId)
+  // One more than a batch holds tells where the next one begins.
+  const found = await findEventIds(db, accountId, endpoint.events, range, batchSize + 1)
+  const next = found[batchSize]
+  return {
+    eventIds: found.slice(0, batchSize),
+    rest: next === undefined ? undefined : { ...range, fromId: next },
+  }
+}
