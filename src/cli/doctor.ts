@@ -1,11 +1,12 @@
-import { listStoredSecrets, type StoredSecret } from '../account/rekey.ts'
 import { accessTokenPurpose } from '../account/secret-purposes.ts'
+import type { StoredSecret } from '../account/stored-secret.ts'
 import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../account/whatsapp-account-store.ts'
 import { listPendingMigrations } from '../db/migrate.ts'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
 import type { SecretBox } from '../secret-box.ts'
 import { countApprovedTemplates, countPendingMessages, readServerVersion } from './store.ts'
+import { listStoredSecrets } from './stored-secrets.ts'
 
 export interface Finding {
   check: string
@@ -57,15 +58,15 @@ async function checkMigrations({ db }: Deps): Promise<Finding> {
 }
 
 async function checkSecretKey(deps: Deps): Promise<Finding> {
-  const secrets = await listStoredSecrets(deps)
+  const secrets = await listStoredSecrets(deps.db)
   const check = 'secret key'
   const lost = secrets.filter((secret) => !canDecrypt(deps.secrets, secret))
   if (lost.length > 0)
     return {
       check,
       ok: false,
-      message: `${lost.length} of ${secrets.length} stored secrets cannot be decrypted (${lost.map(({ row }) => row.id).join(', ')})`,
-      fix: 'Add the key that encrypted them to WAYBILL_SECRET_KEY, after the first one and a comma. If it is lost, remove those WhatsApp accounts and add them again.',
+      message: `${lost.length} of ${secrets.length} stored secrets cannot be decrypted (${[...new Set(lost.map(({ ownerId }) => ownerId))].join(', ')})`,
+      fix: 'Add the key that encrypted them to WAYBILL_SECRET_KEY, after the first one and a comma. If it is lost, remove what those secrets belong to and add it again.',
     }
   const old = secrets.filter(({ ciphertext }) => !deps.secrets.isCurrent(ciphertext))
   if (old.length === 0) return { check, ok: true, message: `reads every stored secret (${secrets.length})` }

@@ -1,5 +1,6 @@
 import { rekey as rekeySecrets } from '../../account/rekey.ts'
 import { dataCommand } from '../command.ts'
+import { listStoredSecrets } from '../stored-secrets.ts'
 
 export const rekey = dataCommand({
   name: 'rekey',
@@ -11,7 +12,7 @@ export const rekey = dataCommand({
   ],
   examples: ['waybill rekey'],
   run: async (deps) => {
-    const json = await rekeySecrets(deps)
+    const json = await rekeySecrets(deps, listStoredSecrets)
     return { json, text: `${json.rekeyed} of ${json.secrets} stored secrets were encrypted anew.` }
   },
 })

@@ -1,0 +1,9 @@
+import type { ListSecrets } from '../account/stored-secret.ts'
+import { listWhatsAppAccountSecrets } from '../account/whatsapp-account-secrets.ts'
+import { listEndpointSecrets } from '../webhook/endpoint-secrets.ts'
+
+/** Everything that is kept encrypted. */
+export const listStoredSecrets: ListSecrets = async (db) => [
+  ...(await listWhatsAppAccountSecrets(db)),
+  ...(await listEndpointSecrets(db)),
+]
