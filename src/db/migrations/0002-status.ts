@@ -41,14 +41,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`,
     `create index events_message on events (account_id, message_id)`,
     `create table webhook_deliveries (
-      id text collate "C" primary key,
       account_id text collate "C" not null,
+      id text collate "C" not null,
       endpoint_id text collate "C" not null,
       event_id text collate "C" not null,
       due_at timestamptz not null,
       attempts integer not null default 0,
       generation integer not null default 0,
-      created_at timestamptz not null
+      created_at timestamptz not null,
+      primary key (account_id, id)
     ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
     // One endpoint's queue in the order of its due times: a claim takes some of each.
     `create index webhook_deliveries_queue on webhook_deliveries (endpoint_id, due_at)`,

@@ -1,0 +1,223 @@
+import { sql, type Kysely } from 'kysely'
+import type { Database } from '../db/schema.ts'
+import type { AttemptResult } from '../webhook-sender.ts'
+
+/** A delivery that this process holds until its lease ends, with all that an attempt needs. */
+export interface ClaimedDelivery {
+  account_id: string
+  id: string
+  endpoint_id: string
+  event_id: string
+  /** Attempts that ended before. */
+  attempts: number
+  generation: number
+  payload: string
+  url: string
+  headers_encrypted: string | null
+  secret_encrypted: string
+  previous_secret_encrypted: string | null
+  previous_secret_expires_at: Date | null
+  /** Whether the last attempt at this endpoint failed. */
+  endpoint_fails: boolean
+  /** By the database's clock, which alone decides what is due and how long a lease lasts. */
+  claimed_at: Date
+}
+
+/** How many more deliveries of an endpoint this process takes. */
+export interface Room {
+  endpointId: string
+  deliveries: number
+}
+
+export interface Claim {
+  leaseSeconds: number
+  limit: number
+  /** Endpoints come in the order of their ids; those behind this one are looked at. */
+  afterEndpointId: string
+  /** Of the endpoints that are not named here, `otherwise` are taken, or `whileFailing`. */
+  rooms: readonly Room[]
+  otherwise: number
+  whileFailing: number
+}
+
+/**
+ * Takes some of the due deliveries of each enabled endpoint. `queue` jumps from endpoint to endpoint
+ * along the index, so that one with a hundred thousand waiting rows costs as much as one with a single
+ * row. Claiming moves `due_at` behind the lease: a worker that dies gives back what it held by doing
+ * nothing. Reads all accounts: a worker serves them all.
+ */
+export async function claimDueDeliveries(db: Kysely<Database>, claim: Claim): Promise<ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`
+    with recursive queue as (
+      (
+        select endpoint_id, due_at from webhook_deliveries where endpoint_id > ${claim.afterEndpointId}
+        order by endpoint_id, due_at limit 1
+      )
+      union all
+      select next.endpoint_id, next.due_at
+      from queue
+      cross join lateral (
+        select endpoint_id, due_at from webhook_deliveries where endpoint_id > queue.endpoint_id
+        order by endpoint_id, due_at limit 1
+      ) next
+    ), due as (
+      select delivery.account_id, delivery.id
+      from queue
+      cross join lateral (
+        select failing_since from webhook_endpoints where id = queue.endpoint_id and enabled limit 1
+      ) endpoint
+      cross join lateral (
+        select account_id, id from webhook_deliveries
+        where endpoint_id = queue.endpoint_id and due_at <= now()
+        order by due_at
+        limit coalesce(
+          (
+            select room from unnest(
+              ${claim.rooms.map((room) => room.endpointId)}::text[], ${claim.rooms.map((room) => room.deliveries)}::integer[]
+            ) as lane (endpoint_id, room)
+            where lane.endpoint_id = queue.endpoint_id
+          ),
+          case when endpoint.failing_since is null then ${claim.otherwise}::integer else ${claim.whileFailing}::integer end
+        )
+        for update skip locked
+      ) delivery
+      where queue.due_at <= now()
+      limit ${claim.limit}
+    ), claimed as (
+      update webhook_deliveries d
+      set due_at = now() + ${claim.leaseSeconds} * interval '1 second', generation = generation + 1
+      from due
+      where d.account_id = due.account_id and d.id = due.id
+      returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
+    )
+    select claimed.*, events.payload, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
+      e.previous_secret_expires_at, e.failing_since is not null as endpoint_fails, now() as claimed_at
+    from claimed
+    join events on events.account_id = claimed.account_id and events.id = claimed.event_id
+    join webhook_endpoints e on e.id = claimed.endpoint_id
+    order by claimed.endpoint_id`.execute(db)
+  return rows
+}
+
+/** An attempt that ended, and what follows from it. */
+export interface EndedAttempt {
+  delivery: Pick<ClaimedDelivery, 'account_id' | 'id' | 'endpoint_id' | 'generation'>
+  result: AttemptResult
+  startedAt: Date
+  /** Until the next attempt; undefined when the delivery is finished, one way or the other. */
+  waitSeconds: number | undefined
+}
+
+export interface DisabledEndpoint {
+  endpointId: string
+  reason: string
+}
+
+export interface RecordedAttempts {
+  /** Ids of deliveries that were no longer ours: the lease had run out. */
+  lost: ReadonlySet<string>
+  /** Endpoints that these attempts switched off. */
+  disabled: DisabledEndpoint[]
+}
+
+export const goneReason = 'it answered 410 Gone'
+export const failingReason = 'no attempt has succeeded for five days'
+
+/**
+ * Writes down attempts, finishes or postpones their deliveries, and judges their endpoints, in one
+ * statement. Only for deliveries whose claim still holds: the generation is the claim's, and its lease
+ * has not run out, by the database's clock. Endpoints are locked in the order of their ids, so that
+ * two batches never wait for each other. Writes to all accounts, each row naming its own.
+ */
+export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
+  const { rows } = await sql<{ lost: string | null; disabled: string | null; reason: string | null }>`
+    with result as (
+      select * from unnest(
+        ${ended.map(({ delivery }) => delivery.account_id)}::text[],
+        ${ended.map(({ delivery }) => delivery.id)}::text[],
+        ${ended.map(({ delivery }) => delivery.generation)}::integer[],
+        ${ended.map(({ result }) => result.outcome)}::text[],
+        ${ended.map(({ waitSeconds }) => waitSeconds ?? null)}::float8[],
+        ${ended.map(({ startedAt }) => startedAt.toISOString())}::timestamptz[],
+        ${ended.map(({ result }) => Math.round(result.durationMilliseconds))}::integer[],
+        ${ended.map(({ result }) => result.statusCode ?? null)}::integer[],
+        ${ended.map(({ result }) => result.error ?? null)}::text[],
+        ${ended.map(({ result }) => result.responseStart ?? null)}::text[]
+      ) as r (account_id, id, generation, outcome, wait_seconds, started_at, duration_ms, status_code, error, response_start)
+    ), finished as (
+      delete from webhook_deliveries d using result r
+      where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
+        and r.wait_seconds is null
+      returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts + 1 as number, d.created_at, r.outcome,
+        r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
+    ), postponed as (
+      update webhook_deliveries d
+      set attempts = d.attempts + 1, due_at = now() + r.wait_seconds * interval '1 second'
+      from result r
+      where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
+        and r.wait_seconds is not null
+      returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts as number, d.created_at, r.outcome,
+        r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
+    ), recorded as (
+      select * from finished union all select * from postponed
+    ), kept as (
+      insert into webhook_finished_deliveries
+        (account_id, id, endpoint_id, event_id, outcome, attempts, created_at, finished_at)
+      select account_id, id, endpoint_id, event_id, case when outcome = 'delivered' then 'delivered' else 'failed' end,
+        number, created_at, now()
+      from finished
+    ), attempted as (
+      insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms,
+        status_code, error, response_start)
+      select account_id, id, endpoint_id, event_id, number, started_at, duration_ms, status_code, error, response_start
+      from recorded
+    ), judged as (
+      select endpoint_id, bool_or(outcome = 'delivered') as succeeded, bool_or(outcome = 'gone') as gone
+      from recorded group by endpoint_id
+    ), verdict as (
+      select e.id, judged.succeeded, e.enabled and case
+          when judged.gone then ${goneReason}::text
+          when not judged.succeeded and e.failing_since <= now() - interval '5 days' then ${failingReason}::text
+        end is not null as disables,
+        case when judged.gone then ${goneReason}::text else ${failingReason}::text end as reason
+      from webhook_endpoints e
+      join judged on judged.endpoint_id = e.id
+      where (judged.gone and e.enabled) or judged.succeeded = (e.failing_since is not null)
+        or (not judged.succeeded and e.failing_since <= now() - interval '5 days')
+      order by e.id
+      for update of e
+    ), changed as (
+      update webhook_endpoints e
+      set failing_since = case when verdict.succeeded then null else coalesce(e.failing_since, now()) end,
+        enabled = e.enabled and not verdict.disables,
+        disabled_reason = case when verdict.disables then verdict.reason else e.disabled_reason end
+      from verdict
+      where e.id = verdict.id
+      returning e.id, verdict.disables, verdict.reason
+    )
+    select id as lost, null as disabled, null as reason from result where id not in (select id from recorded)
+    union all
+    select null, id, reason from changed where disables`.execute(db)
+  return {
+    lost: new Set(rows.flatMap(({ lost }) => (lost === null ? [] : [lost]))),
+    disabled: rows.flatMap(({ disabled, reason }) =>
+      disabled === null ? [] : [{ endpointId: disabled, reason: reason ?? '' }],
+    ),
+  }
+}
+
+/** Makes deliveries due at once that were claimed and not finished. */
+export async function giveBack(
+  db: Kysely<Database>,
+  deliveries: readonly Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>[],
+): Promise<void> {
+  await sql`
+    update webhook_deliveries d set due_at = now()
+    from unnest(
+      ${deliveries.map((delivery) => delivery.account_id)}::text[], ${deliveries.map((delivery) => delivery.id)}::text[],
+      ${deliveries.map((delivery) => delivery.generation)}::integer[]
+    ) as held (account_id, id, generation)
+    where d.account_id = held.account_id and d.id = held.id and d.generation = held.generation and d.due_at > now()`.execute(
+    db,
+  )
+}

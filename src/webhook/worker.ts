@@ -1,0 +1,290 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { joinCalls } from '../batch.ts'
+import type { WebhookConfig } from '../config.ts'
+import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import type { Deps } from '../deps.ts'
+import { rememberSecrets } from '../remember-secrets.ts'
+import type { SecretBox } from '../secret-box.ts'
+import type { AttemptResult } from '../webhook-sender.ts'
+import { firstWindow, Lanes, narrowestWindow } from './lanes.ts'
+import { openEndpoint, type OpenedEndpoint } from './open-endpoint.ts'
+import {
+  claimDueDeliveries,
+  giveBack,
+  recordAttempts,
+  type ClaimedDelivery,
+  type DisabledEndpoint,
+  type EndedAttempt,
+} from './queue-store.ts'
+import { nextWaitSeconds } from './retry.ts'
+
+export interface WorkerOptions {
+  /** From a claim until others may take it over; must exceed the deadline of an attempt. */
+  leaseSeconds?: number
+  /** How often to look for what is due when nobody announces anything. */
+  pollMilliseconds?: number
+  /** Deliveries held at once, over all endpoints. */
+  maxHeld?: number
+  random?: () => number
+  observer?: WorkerObserver
+}
+
+/** Hears what a worker does: metrics. */
+export interface WorkerObserver {
+  attempted(result: AttemptResult): void
+  /** The lease had run out before the attempt could be recorded: it will be made again. */
+  lost(): void
+  disabled(endpoint: DisabledEndpoint): void
+}
+
+export type WorkerDeps = Pick<Deps, 'db' | 'webhooks' | 'announcements' | 'secrets' | 'log'>
+
+/** Beyond the deadline, for writing down what came of an attempt. */
+const leaseMarginSeconds = 10
+const maxClaimed = 256
+const maxRecorded = 256
+const recordingsAtOnce = 2
+/** After a claim that brought few, others gather: a statement for each would cost more than it helps. */
+const fewClaimed = 32
+const gatherMilliseconds = 5
+const databaseRetryMilliseconds = 500
+
+interface Held {
+  delivery: ClaimedDelivery
+  /** Until when the lease lasts at least, by this process' own steady clock. */
+  leaseEndsAt: number
+  /** What to add to the steady clock to get the database's. */
+  databaseOffset: number
+}
+
+/**
+ * Claims what is due, attempts it, and records what came of it. No transaction is open during an
+ * attempt. All times are the database's: this process only measures how much of one has passed.
+ */
+export class Worker {
+  readonly #deps: WorkerDeps
+  readonly #config: WebhookConfig
+  readonly #options: Required<WorkerOptions>
+  readonly #lanes = new Lanes()
+  readonly #held = new Map<string, Held>()
+  readonly #record: (ended: EndedAttempt) => Promise<'recorded' | 'lost'>
+  readonly #secrets: SecretBox
+  #afterEndpointId = ''
+  /** Whether there was no room for another delivery. */
+  #isFull = false
+  #stopping = false
+  #woken = false
+  #wakeSleeper: (() => void) | undefined
+  #allEnded: (() => void) | undefined
+  #stopListening: (() => void) | undefined
+  #running: Promise<void> | undefined
+  #databaseIsAway = false
+
+  constructor(deps: WorkerDeps, config: WebhookConfig, options: WorkerOptions = {}) {
+    this.#deps = deps
+    this.#config = config
+    this.#options = {
+      leaseSeconds: config.timeoutSeconds + leaseMarginSeconds,
+      pollMilliseconds: 1_000,
+      maxHeld: 1_024,
+      random: Math.random,
+      observer: { attempted: () => {}, lost: () => {}, disabled: () => {} },
+      ...options,
+    }
+    if (this.#options.leaseSeconds <= config.timeoutSeconds)
+      throw new Error('The lease of a delivery must be longer than the deadline of an attempt.')
+    this.#secrets = rememberSecrets(deps.secrets)
+    this.#record = joinCalls({
+      run: (ended) => this.#recordAll(ended),
+      maxItems: maxRecorded,
+      maxInFlight: recordingsAtOnce,
+      canBeOneItem: (error) => !isDatabaseUnavailable(error),
+    })
+  }
+
+  /** Deliveries that this process holds. */
+  get held(): number {
+    return this.#held.size
+  }
+
+  start(): void {
+    if (this.#running) return
+    this.#stopListening = this.#deps.announcements.listen('deliveries', () => this.wake())
+    this.#running = this.#run()
+  }
+
+  /** Look now. */
+  wake(): void {
+    this.#woken = true
+    this.#wakeSleeper?.()
+  }
+
+  /** Claims no more, finishes what is under way within `graceMilliseconds`, and gives back the rest. */
+  async stop({ graceMilliseconds = this.#config.timeoutSeconds * 1000 } = {}): Promise<void> {
+    this.#stopping = true
+    this.#stopListening?.()
+    this.wake()
+    await this.#running
+    if (this.#held.size > 0) {
+      const allEnded = new Promise<void>((resolve) => (this.#allEnded = resolve))
+      const graceEnded = new AbortController()
+      await Promise.race([allEnded, delay(graceMilliseconds, undefined, { signal: graceEnded.signal })])
+      graceEnded.abort()
+    }
+    const rest = [...this.#held.values()].map(({ delivery }) => delivery)
+    // From here on, what their attempts bring is not recorded.
+    this.#held.clear()
+    if (rest.length === 0) return
+    await giveBack(this.#deps.db, rest).catch((error: unknown) =>
+      this.#deps.log.warn({ err: error, deliveries: rest.length }, 'deliveries could not be given back'),
+    )
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      const wasPartial = this.#afterEndpointId !== ''
+      const claimed = await this.#claim()
+      if (claimed >= fewClaimed || (claimed === 0 && wasPartial && !this.#isFull)) continue
+      if (claimed > 0) await delay(gatherMilliseconds)
+      else await this.#sleep(this.#options.pollMilliseconds)
+    }
+  }
+
+  /** Returns how many deliveries were taken. */
+  async #claim(): Promise<number> {
+    this.#woken = false
+    const limit = Math.min(maxClaimed, this.#options.maxHeld - this.#held.size)
+    this.#isFull = limit <= 0
+    if (this.#isFull) return 0
+    const rooms = this.#lanes.rooms()
+    const sentAt = performance.now()
+    try {
+      const deliveries = await claimDueDeliveries(this.#deps.db, {
+        leaseSeconds: this.#options.leaseSeconds,
+        limit,
+        afterEndpointId: this.#afterEndpointId,
+        rooms,
+        otherwise: firstWindow,
+        whileFailing: narrowestWindow,
+      })
+      this.#tellDatabaseIsBack()
+      for (const delivery of deliveries) this.#begin(delivery, sentAt)
+      const sawAllEndpoints = this.#afterEndpointId === '' && deliveries.length < limit
+      if (sawAllEndpoints) this.#lanes.noteClaimed(rooms, deliveries)
+      // A full claim stopped at some endpoint: the next one goes on behind it, so that each has its turn.
+      this.#afterEndpointId = deliveries.length < limit ? '' : (deliveries.at(-1)?.endpoint_id ?? '')
+      return deliveries.length
+    } catch (error) {
+      this.#tellDatabaseIsAway(error)
+      this.#afterEndpointId = ''
+      return 0
+    }
+  }
+
+  #begin(delivery: ClaimedDelivery, sentAt: number): void {
+    const now = performance.now()
+    const leaseEndsAt = sentAt + this.#options.leaseSeconds * 1000
+    // This process was held up: what it claimed will belong to another before an attempt could end.
+    if (now + this.#config.timeoutSeconds * 1000 > leaseEndsAt) return
+    const held = { delivery, leaseEndsAt, databaseOffset: delivery.claimed_at.getTime() - now }
+    this.#held.set(delivery.id, held)
+    this.#lanes.begin(delivery.endpoint_id, { fails: delivery.endpoint_fails }, now)
+    this.#deliver(held)
+      .catch((error: unknown) =>
+        this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'an attempt could not be recorded'),
+      )
+      .finally(() => this.#release(held))
+  }
+
+  async #deliver(held: Held): Promise<void> {
+    const { delivery } = held
+    const startedAt = new Date(performance.now() + held.databaseOffset)
+    const result = await this.#attempt(delivery, startedAt)
+    const succeeded = result.outcome === 'delivered'
+    if (this.#lanes.end(delivery.endpoint_id, succeeded, performance.now())) this.wake()
+    this.#options.observer.attempted(result)
+    const waitSeconds = this.#waitAfter(delivery, result)
+    await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
+  }
+
+  async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
+    const opened = this.#open(delivery, timestamp)
+    // Like any failed attempt it is made again: until then, an operator can bring back the key.
+    if (!opened)
+      return { outcome: 'failed', error: 'the secret of the endpoint cannot be read', durationMilliseconds: 0 }
+    const { url, event_id: eventId, payload } = delivery
+    return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, ...opened })
+  }
+
+  #open(delivery: ClaimedDelivery, now: Date): OpenedEndpoint | undefined {
+    try {
+      return openEndpoint(this.#secrets, { ...delivery, id: delivery.endpoint_id }, now)
+    } catch (error) {
+      const { endpoint_id: endpointId, endpoint_fails: isKnown } = delivery
+      if (!isKnown) this.#deps.log.error({ err: error, endpointId }, 'the secret of an endpoint cannot be read')
+      return undefined
+    }
+  }
+
+  #waitAfter({ attempts }: ClaimedDelivery, result: AttemptResult): number | undefined {
+    if (result.outcome === 'delivered') return undefined
+    return nextWaitSeconds(
+      this.#config.retrySeconds,
+      { attempts: attempts + 1, retryAfterSeconds: result.retryAfterSeconds },
+      this.#options.random,
+    )
+  }
+
+  /** While the database is away, for as long as the lease lasts; then the attempt is made again, by whoever. */
+  async #recordWhileHeld(held: Held, ended: EndedAttempt): Promise<void> {
+    while (this.#held.get(held.delivery.id) === held) {
+      try {
+        if ((await this.#record(ended)) === 'lost') this.#options.observer.lost()
+        return
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) throw error
+        this.#tellDatabaseIsAway(error)
+        if (performance.now() > held.leaseEndsAt) return this.#options.observer.lost()
+        await delay(databaseRetryMilliseconds)
+      }
+    }
+  }
+
+  async #recordAll(ended: readonly EndedAttempt[]): Promise<('recorded' | 'lost')[]> {
+    const { lost, disabled } = await recordAttempts(this.#deps.db, ended)
+    for (const endpoint of disabled) {
+      this.#deps.log.warn({ ...endpoint }, 'a webhook endpoint was switched off')
+      this.#options.observer.disabled(endpoint)
+    }
+    return ended.map(({ delivery }) => (lost.has(delivery.id) ? 'lost' : 'recorded'))
+  }
+
+  #release(held: Held): void {
+    if (this.#held.get(held.delivery.id) === held) this.#held.delete(held.delivery.id)
+    if (this.#held.size === 0) this.#allEnded?.()
+    if (this.#isFull) this.wake()
+  }
+
+  async #sleep(milliseconds: number): Promise<void> {
+    this.#lanes.forgetIdle(performance.now())
+    if (this.#woken || this.#stopping) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, milliseconds)
+    this.#wakeSleeper = resolve
+    await promise
+    this.#wakeSleeper = undefined
+    clearTimeout(timer)
+  }
+
+  #tellDatabaseIsAway(error: unknown): void {
+    if (this.#databaseIsAway) return
+    this.#databaseIsAway = true
+    this.#deps.log.warn({ err: error }, 'the database cannot be asked for deliveries: trying again')
+  }
+
+  #tellDatabaseIsBack(): void {
+    if (!this.#databaseIsAway) return
+    this.#databaseIsAway = false
+    this.#deps.log.info('the database answers again')
+  }
+}
