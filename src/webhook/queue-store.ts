@@ -23,6 +23,13 @@ export interface ClaimedDelivery {
   claimed_at: Date
 }
 
+/**
+ * The statement's commit does not wait for its log to reach the disk. Were PostgreSQL to crash in that
+ * moment, deliveries would be due again that were claimed or made, and be made a second time, which
+ * receivers expect; nothing is lost.
+ */
+const withoutFlush = sql.raw(`select set_config('synchronous_commit', 'off', true)`)
+
 /** How many more deliveries of an endpoint this process takes. */
 export interface Room {
   endpointId: string
@@ -48,7 +55,9 @@ export interface Claim {
  */
 export async function claimDueDeliveries(db: Kysely<Database>, claim: Claim): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
-    with recursive queue as (
+    with recursive relaxed as (
+      ${withoutFlush}
+    ), queue as (
       (
         select endpoint_id, due_at from webhook_deliveries where endpoint_id > ${claim.afterEndpointId}
         order by endpoint_id, due_at limit 1
@@ -93,6 +102,7 @@ export async function claimDueDeliveries(db: Kysely<Database>, claim: Claim): Pr
     select claimed.*, events.payload, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
       e.previous_secret_expires_at, e.failing_since is not null as endpoint_fails, now() as claimed_at
     from claimed
+    cross join relaxed
     join events on events.account_id = claimed.account_id and events.id = claimed.event_id
     join webhook_endpoints e on e.id = claimed.endpoint_id
     order by claimed.endpoint_id`.execute(db)
@@ -131,7 +141,9 @@ export const failingReason = 'no attempt has succeeded for five days'
  */
 export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
   const { rows } = await sql<{ lost: string | null; disabled: string | null; reason: string | null }>`
-    with result as (
+    with relaxed as (
+      ${withoutFlush}
+    ), result as (
       select * from unnest(
         ${ended.map(({ delivery }) => delivery.account_id)}::text[],
         ${ended.map(({ delivery }) => delivery.id)}::text[],
@@ -195,7 +207,8 @@ export async function recordAttempts(db: Kysely<Database>, ended: readonly Ended
       where e.id = verdict.id
       returning e.id, verdict.disables, verdict.reason
     )
-    select id as lost, null as disabled, null as reason from result where id not in (select id from recorded)
+    select id as lost, null as disabled, null as reason from result cross join relaxed
+    where id not in (select id from recorded)
     union all
     select null, id, reason from changed where disables`.execute(db)
   return {
@@ -220,4 +233,38 @@ export async function giveBack(
     where d.account_id = held.account_id and d.id = held.id and d.generation = held.generation and d.due_at > now()`.execute(
     db,
   )
+}
+
+export interface QueueState {
+  /** How long the oldest delivery has been due that nobody has taken; 0 when there is none. */
+  oldestDueSeconds: number
+  /** Deliveries that wait or are under way, those of disabled endpoints too. */
+  waiting: number
+  deadTuples: number
+}
+
+/** Counting further would cost more than the number tells. */
+const countedAtMost = 1_000_000
+
+/** Reads all accounts: for the operator's gauges. */
+export async function readQueueState(db: Kysely<Database>): Promise<QueueState> {
+  const { rows } = await sql<{ oldest: number; waiting: number; dead: number }>`
+    select
+      (
+        select coalesce(greatest(0, extract(epoch from now() - min(first.due_at))), 0)::float8
+        from webhook_endpoints e
+        cross join lateral (
+          select due_at from webhook_deliveries where endpoint_id = e.id order by due_at limit 1
+        ) first
+        where e.enabled
+      ) as oldest,
+      (
+        select count(*)::integer from (select from webhook_deliveries limit ${sql.lit(countedAtMost)}) counted
+      ) as waiting,
+      (
+        select coalesce(max(n_dead_tup), 0)::integer from pg_stat_user_tables where relid = 'webhook_deliveries'::regclass
+      ) as dead`.execute(db)
+  const row = rows[0]
+  if (!row) throw new Error('a query without a from clause gave no row')
+  return { oldestDueSeconds: row.oldest, waiting: row.waiting, deadTuples: row.dead }
 }

@@ -47,11 +47,15 @@ const recordingsAtOnce = 2
 /** After a claim that brought few, others gather: a statement for each would cost more than it helps. */
 const fewClaimed = 32
 const gatherMilliseconds = 5
+/** What is held for longer, from its claim to its answer, is too much at once. */
+const slowMilliseconds = 2_000
 const databaseRetryMilliseconds = 500
 
 interface Held {
   delivery: ClaimedDelivery
-  /** Until when the lease lasts at least, by this process' own steady clock. */
+  /** By this process' own steady clock, like all of these. */
+  claimedAt: number
+  /** Until when the lease lasts at least. */
   leaseEndsAt: number
   /** What to add to the steady clock to get the database's. */
   databaseOffset: number
@@ -183,28 +187,41 @@ export class Worker {
 
   #begin(delivery: ClaimedDelivery, sentAt: number): void {
     const now = performance.now()
-    const leaseEndsAt = sentAt + this.#options.leaseSeconds * 1000
-    // This process was held up: what it claimed will belong to another before an attempt could end.
-    if (now + this.#config.timeoutSeconds * 1000 > leaseEndsAt) return
-    const held = { delivery, leaseEndsAt, databaseOffset: delivery.claimed_at.getTime() - now }
+    const held = {
+      delivery,
+      claimedAt: now,
+      leaseEndsAt: sentAt + this.#options.leaseSeconds * 1000,
+      databaseOffset: delivery.claimed_at.getTime() - now,
+    }
     this.#held.set(delivery.id, held)
-    this.#lanes.begin(delivery.endpoint_id, { fails: delivery.endpoint_fails }, now)
-    this.#deliver(held)
-      .catch((error: unknown) =>
-        this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'an attempt could not be recorded'),
-      )
-      .finally(() => this.#release(held))
+    this.#lanes.begin(delivery.endpoint_id, { fails: delivery.endpoint_fails }, now, () => {
+      this.#deliver(held)
+        .catch((error: unknown) =>
+          this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'an attempt could not be recorded'),
+        )
+        .finally(() => this.#release(held))
+    })
   }
 
   async #deliver(held: Held): Promise<void> {
     const { delivery } = held
-    const startedAt = new Date(performance.now() + held.databaseOffset)
+    const now = performance.now()
+    // It waited here too long, or this process stood still: others can take it over before an attempt would end.
+    const isLate = now + this.#config.timeoutSeconds * 1000 > held.leaseEndsAt
+    if (isLate || this.#held.get(delivery.id) !== held) return this.#leave(held, 'failed')
+    const startedAt = new Date(now + held.databaseOffset)
     const result = await this.#attempt(delivery, startedAt)
-    const succeeded = result.outcome === 'delivered'
-    if (this.#lanes.end(delivery.endpoint_id, succeeded, performance.now())) this.wake()
+    this.#leave(held, result.outcome === 'delivered' ? 'quick' : 'failed')
     this.#options.observer.attempted(result)
     const waitSeconds = this.#waitAfter(delivery, result)
     await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
+  }
+
+  /** The endpoint is done with a delivery; another can have its place. */
+  #leave({ delivery, claimedAt }: Held, outcome: 'quick' | 'failed'): void {
+    const now = performance.now()
+    const pace = outcome === 'quick' && now - claimedAt > slowMilliseconds ? 'slow' : outcome
+    if (this.#lanes.end(delivery.endpoint_id, pace, now)) this.wake()
   }
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
