@@ -74,6 +74,11 @@ const Environment = z
       .min(1, 'must be at least 1')
       .max(120, 'must be at most 120')
       .default(15),
+    WAYBILL_RETENTION_DAYS: z.coerce
+      .number('must be a number')
+      .int('must be a whole number')
+      .min(1, 'must be at least 1')
+      .default(30),
     WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
     LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
     METRICS_TOKEN: z.string().optional(),
@@ -84,6 +89,14 @@ const Environment = z
         code: 'custom',
         path: ['WAYBILL_SECRET_KEY'],
         message: 'is required with DATABASE_URL: 32 bytes in base64. Make one with: openssl rand -base64 32',
+      })
+    // Twice: waits are lengthened by chance, and by endpoints that ask for it.
+    const retryDays = (2 * env.WEBHOOK_RETRY_SCHEDULE.reduce((sum, wait) => sum + wait, 0)) / secondsOf.d
+    if (env.WAYBILL_RETENTION_DAYS < retryDays)
+      context.addIssue({
+        code: 'custom',
+        path: ['WAYBILL_RETENTION_DAYS'],
+        message: `must be at least ${Math.ceil(retryDays)}: twice as long as WEBHOOK_RETRY_SCHEDULE takes`,
       })
   })
 
@@ -109,6 +122,8 @@ export interface Config {
   meta: { appSecret: string | undefined; verifyToken: string | undefined }
   trustedProxies: string[]
   webhooks: WebhookConfig
+  /** How long events, deliveries and attempts are kept. */
+  retentionDays: number
   logLevel: (typeof logLevels)[number]
   metricsToken: string | undefined
 }
@@ -145,6 +160,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       timeoutSeconds: env.WEBHOOK_TIMEOUT_SECONDS,
       allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
     },
+    retentionDays: env.WAYBILL_RETENTION_DAYS,
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
   }

@@ -27,6 +27,7 @@ test.each([
   { environment: { WAYBILL_SECRET_KEY: 'c2hvcnQ=' }, says: /^WAYBILL_SECRET_KEY: must be 32 bytes in base64/ },
   { environment: { TRUST_PROXY: 'true' }, says: /^TRUST_PROXY: .*"true" is neither/ },
   { environment: { GRAPH_API_VERSION: '25' }, says: /^GRAPH_API_VERSION: must look like v25.0/ },
+  { environment: { WAYBILL_RETENTION_DAYS: '2' }, says: /^WAYBILL_RETENTION_DAYS: must be at least 3: twice as long/ },
   { environment: { LOG_LEVEL: 'loud' }, says: /^LOG_LEVEL: must be one of/ },
 ])('$environment stops the start', ({ environment, says }) => {
   expect(() => readConfig(environment)).toThrow(says)

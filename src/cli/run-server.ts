@@ -3,7 +3,7 @@ import { buildApp, type App } from '../app.ts'
 import type { Config } from '../config.ts'
 import type { DataFolder, Owner } from '../db/data-folder.ts'
 import { migrate } from '../db/migrate.ts'
-import { startServing, type Serving } from '../http/serve.ts'
+import { startServing, type Role, type Serving } from '../http/serve.ts'
 import { startControlServer } from './control-server.ts'
 import { chooseSocketPlace } from './control-socket.ts'
 import { describeOwner, ownDataFolder } from './own-data-folder.ts'
@@ -11,6 +11,7 @@ import { untilStopped } from './until-stopped.ts'
 
 export interface ServerRun {
   command: 'serve' | 'sandbox'
+  role?: Role
   /** What there is to do and to say once it listens. */
   whenListening: (app: App, url: string) => Promise<void>
   /** How long a terminated server still answers while load balancers learn that it goes. */
@@ -63,9 +64,9 @@ async function takeCommands(app: App, folder: DataFolder): Promise<AsyncDisposab
   return { [Symbol.asyncDispose]: () => control.stop() }
 }
 
-async function listen(app: App, { command }: ServerRun): Promise<Serving> {
+async function listen(app: App, { command, role = 'all' }: ServerRun): Promise<Serving> {
   try {
-    return await startServing(app, { sandbox: command === 'sandbox' })
+    return await startServing(app, { sandbox: command === 'sandbox', role })
   } catch (error) {
     throw describeListenError(error, app.config, command) ?? error
   }

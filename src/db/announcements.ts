@@ -55,6 +55,8 @@ class PostgresAnnouncements implements Announcements {
   #client: pg.Client | undefined
   #reconnecting: NodeJS.Timeout | undefined
   #closed = false
+  /** The last notification that left: a process that announces and ends must not take it back. */
+  #notifying: Promise<void> = Promise.resolve()
 
   constructor(url: string, db: Kysely<Database>, log: Logger) {
     this.#url = url
@@ -88,13 +90,15 @@ class PostgresAnnouncements implements Announcements {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#reconnecting)
+    await this.#notifying
     await this.#client?.end().catch(() => {})
   }
 
   #notify(topic: Topic): void {
-    sql`select pg_notify(${channels[topic]}, '')`
-      .execute(this.#db)
-      .catch((error: unknown) => this.#log.debug({ err: error }, 'others could not be told of new work'))
+    this.#notifying = sql`select pg_notify(${channels[topic]}, '')`.execute(this.#db).then(
+      () => {},
+      (error: unknown) => this.#log.debug({ err: error }, 'others could not be told of new work'),
+    )
   }
 
   /** A connection of its own: those of a pool come and go, and a listener with them. */

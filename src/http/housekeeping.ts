@@ -1,12 +1,14 @@
+import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/send-store.ts'
 import { syncWhatIsDue } from '../template/periodic-sync.ts'
+import { dropOldWebhookRows } from '../webhook/retention-store.ts'
 
 interface Chore {
   everySeconds: number
   /** What the log says when it did not work. */
   failure: string
-  run: (deps: Deps) => Promise<unknown>
+  run: (deps: Deps, config: Pick<Config, 'retentionDays'>) => Promise<unknown>
 }
 
 /** What has to be done from time to time; of several nodes each does all of it, and none in vain. */
@@ -16,21 +18,30 @@ const chores: Chore[] = [
     failure: 'expired idempotency keys could not be deleted',
     run: ({ db }) => deleteExpiredIdempotencyKeys(db),
   },
+  {
+    everySeconds: 3600,
+    failure: 'old events, deliveries and attempts could not be dropped',
+    run: ({ db }, { retentionDays }) => dropOldWebhookRows(db, retentionDays),
+  },
   { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },
 ]
 
 /** A chore never overlaps itself, and one that fails is tried again when its time comes. */
-export function startHousekeeping(deps: Deps): { stop(): void } {
-  const timers = chores.map((chore) => repeat(chore, deps))
+export function startHousekeeping(deps: Deps, config: Pick<Config, 'retentionDays'>): { stop(): void } {
+  const timers = chores.map((chore) => repeat(chore, deps, config))
   return { stop: () => timers.forEach((timer) => clearInterval(timer)) }
 }
 
-function repeat({ everySeconds, failure, run }: Chore, deps: Deps): NodeJS.Timeout {
+function repeat(
+  { everySeconds, failure, run }: Chore,
+  deps: Deps,
+  config: Pick<Config, 'retentionDays'>,
+): NodeJS.Timeout {
   let running = false
   return setInterval(() => {
     if (running) return
     running = true
-    run(deps)
+    run(deps, config)
       .catch((error: unknown) => deps.log.warn({ err: error }, failure))
       .finally(() => {
         running = false

@@ -1,41 +1,66 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { Registry } from 'prom-client'
 import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import { registerWorkerMetrics } from '../webhook/metrics.ts'
+import { Worker } from '../webhook/worker.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createServer } from './server.ts'
+
+/** `api` answers callers, `worker` delivers webhooks, `all` does both. */
+export type Role = 'all' | 'api' | 'worker'
 
 export interface Serving {
   /** Where the server listens, such as `http://127.0.0.1:3000`. */
   url: string
   /**
    * Readiness fails first and stays so for `drainMilliseconds`, so that load balancers see it; then
-   * requests in flight finish. The app itself stays open.
+   * requests in flight and deliveries under way finish. The app itself stays open.
    */
   stop(options?: { drainMilliseconds?: number }): Promise<void>
 }
 
 const idleCheckMilliseconds = 50
 
-export async function startServing({ config, deps }: App, { sandbox }: { sandbox: boolean }): Promise<Serving> {
+export async function startServing(
+  { config, deps }: App,
+  { sandbox, role = 'all' }: { sandbox: boolean; role?: Role },
+): Promise<Serving> {
   let draining = false
+  const registry = new Registry()
+  const worker = role === 'api' ? undefined : createWorker(deps, config, registry)
   const server = await createServer(deps, {
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
+    registry,
     callbacks: config.meta,
+    healthOnly: role === 'worker',
     sandbox,
     isDraining: () => draining,
   })
   const url = await server.listen({ host: config.host, port: config.port })
-  const housekeeping = startHousekeeping(deps)
+  worker?.start()
+  const housekeeping = startHousekeeping(deps, config)
   return {
     url,
     stop: async ({ drainMilliseconds = 0 } = {}) => {
       draining = true
       housekeeping.stop()
+      const workerStopped = worker?.stop()
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
+      await workerStopped
     },
   }
+}
+
+function createWorker(deps: Deps, config: Config, registry: Registry): Worker {
+  const worker: Worker = new Worker(deps, config.webhooks, {
+    observer: registerWorkerMetrics(deps, registry, () => worker.held),
+  })
+  return worker
 }
 
 /**

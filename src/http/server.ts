@@ -26,6 +26,8 @@ export interface ServerOptions {
   registry?: Registry
   /** What WhatsApp's callbacks must show; without it none is taken. */
   callbacks?: InboundOptions
+  /** A worker shows its health and its metrics, and nothing else. */
+  healthOnly?: boolean
   /** The sandbox keeps nothing from its user: its metrics are open. */
   sandbox: boolean
   /** True once a stop was asked for. */
@@ -71,6 +73,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   registerMetrics(app, metricsAccess(options), registry)
   registerPendingMetric(deps, registry)
   registerHealth(app, deps, options.isDraining)
+  if (options.healthOnly === true) return app
   registerHome(app)
   registerDocs(app)
   await registerRest(app, deps, procedures)

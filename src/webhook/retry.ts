@@ -20,12 +20,6 @@ export function nextWaitSeconds(
   return Math.max(scheduled * (1 + jitter * random()), Math.min(retryAfterSeconds, longestRetryAfterSeconds))
 }
 
-/** The longest that all attempts of a delivery can take, unless its endpoint asks for more time. */
-export function longestRetrySeconds(schedule: readonly number[], timeoutSeconds: number): number {
-  const waits = schedule.reduce((sum, wait) => sum + wait * (1 + jitter), 0)
-  return waits + (schedule.length + 1) * timeoutSeconds
-}
-
 /**
  * `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). A date is told by the receiver's clock, so
  * it is compared with the answer's own `Date` where there is one.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { longestRetrySeconds, nextWaitSeconds, parseRetryAfter } from '../../src/webhook/retry.ts'
+import { nextWaitSeconds, parseRetryAfter } from '../../src/webhook/retry.ts'
 
 const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 36_000]
 const hour = 3600
@@ -40,10 +40,6 @@ test('chance and Retry-After only lengthen, and within bounds', () => {
       },
     ),
   )
-})
-
-test('the longest life of a delivery covers every wait at its longest, and every attempt', () => {
-  expect(longestRetrySeconds([10, 100], 15)).toBeCloseTo(121 + 45)
 })
 
 const now = new Date('2026-11-20T12:00:00Z')

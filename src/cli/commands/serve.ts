@@ -1,4 +1,5 @@
 import { readConfig } from '../../config.ts'
+import type { Role } from '../../http/serve.ts'
 import { localCommand } from '../command.ts'
 import { runServer } from '../run-server.ts'
 
@@ -9,17 +10,19 @@ export const serve = localCommand({
   options: {
     role: {
       value: 'all|api|worker',
-      help: 'What this process does of it; there is one job so far, so each role does all of it',
+      help: 'What this process does: answer callers (api), deliver webhooks (worker), or both (all, the default)',
       choices: ['all', 'api', 'worker'],
     },
   },
   notes: [
-    'Configured by environment variables, such as DATABASE_URL, PORT and HOST; the README lists them.\nSIGTERM stops it: readiness fails first, then the requests in flight finish.',
+    'Configured by environment variables, such as DATABASE_URL, PORT and HOST; the README lists them.\nSIGTERM stops it: readiness fails first, then the requests and deliveries under way finish.',
   ],
   examples: ['waybill serve', 'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… HOST=0.0.0.0 waybill serve'],
-  run: async (environment, { json }) => {
+  run: async (environment, { json, options: { role } }) => {
     await runServer(readConfig(environment), {
       command: 'serve',
+      // One of the choices above: the line was checked against them.
+      ...(role !== undefined && { role: role as Role }),
       whenListening: async (_app, url) => console.log(json ? JSON.stringify({ url }) : `Waybill listens on ${url}`),
       drainMilliseconds: 1_000,
     })

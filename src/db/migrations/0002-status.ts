@@ -40,6 +40,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (account_id, id)
     )`,
     `create index events_message on events (account_id, message_id)`,
+    // By time alone: what is old enough is dropped, whoever it belongs to.
+    `create index events_created_at on events (created_at)`,
     `create table webhook_deliveries (
       account_id text collate "C" not null,
       id text collate "C" not null,
@@ -66,6 +68,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`,
     // For the list of an endpoint's deliveries, and for finding what it missed.
     `create index webhook_finished_deliveries_event on webhook_finished_deliveries (account_id, endpoint_id, event_id)`,
+    `create index webhook_finished_deliveries_finished_at on webhook_finished_deliveries (finished_at)`,
     `create table webhook_attempts (
       account_id text collate "C" not null,
       delivery_id text collate "C" not null,
