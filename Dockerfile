@@ -1,18 +1,17 @@
 # Written where no container engine was at hand: test/package/container.test.ts does what these lines say in plain
 # folders, with this file's own COPY and RUN lines, and starts what comes out.
 
-# The version that runtime/package.json names too.
+# The version that src/packaging/runtime/package.json names too.
 ARG NODE_VERSION=26.10.0
 
 FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /app
 # The workspaces are in the lock, so npm wants to see them.
 COPY package.json package-lock.json .npmrc ./
-COPY runtime/package.json ./runtime/
+COPY src/packaging/runtime/package.json ./src/packaging/runtime/
 COPY test/stranger/package.json ./test/stranger/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json openapi.json ./
-COPY scripts ./scripts
 COPY contracts ./contracts
 COPY src ./src
 RUN npm run build
@@ -20,7 +19,7 @@ RUN npm run build
 FROM node:${NODE_VERSION}-slim
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY runtime/package.json ./runtime/
+COPY src/packaging/runtime/package.json ./src/packaging/runtime/
 COPY test/stranger/package.json ./test/stranger/
 # The optional ones are the Node that the repository brings along; this image has its own.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts

@@ -19,7 +19,7 @@ import { startServer } from './server.ts'
 
 test('the image has the Node that the repository brings along', async () => {
   const dockerfile = readInstructions(await readFile(path.join(repository, 'Dockerfile'), 'utf8'))
-  const versions = new Set(Object.values(packageLock.packages.runtime.optionalDependencies))
+  const versions = new Set(Object.values(packageLock.packages['src/packaging/runtime'].optionalDependencies))
 
   expect(dockerfile.find(({ keyword }) => keyword === 'ARG')?.rest).toBe(`NODE_VERSION=${[...versions].join()}`)
 })
@@ -98,7 +98,7 @@ describe('what the image runs', () => {
 
     expect(modules.filter((name) => /^node-|vitest|scalar|redocly|^@typescript|embedded/.test(name))).toEqual([])
     expect((await readdir(image.app)).toSorted()).toEqual(
-      ['.npmrc', 'dist', 'node_modules', 'package-lock.json', 'package.json', 'runtime', 'test'].toSorted(),
+      ['.npmrc', 'dist', 'node_modules', 'package-lock.json', 'package.json', 'src', 'test'].toSorted(),
     )
     expect(megabytes).toBeLessThan(80)
     console.log(`What the image adds to its base takes ${megabytes} MB.`)

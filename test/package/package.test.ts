@@ -35,7 +35,7 @@ describe('the archive', () => {
     const others = packed.files.map((file) => file.path).filter((file) => !file.startsWith('dist/'))
 
     expect(others.filter((file) => file !== 'README.md').toSorted()).toEqual(['LICENSE', 'package.json'])
-    expect(packed.files.filter((file) => /test|\.env|secret\.key|\.map$/.test(file.path))).toEqual([])
+    expect(packed.files.filter((file) => /(^|\/)test\/|\.test\.|\.env|secret\.key|\.map$/.test(file.path))).toEqual([])
   })
 
   test('is small enough to be installed for the client alone', () => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
  * Makes `dist/`, which the package and the container image hold: Node runs no TypeScript below
  * `node_modules`. The repository itself runs from its sources and needs none of this.
  */
-const root = path.resolve(import.meta.dirname, '..')
+const root = path.resolve(import.meta.dirname, '../..')
 const dist = path.join(root, 'dist')
 
 await rm(dist, { recursive: true, force: true })
@@ -27,7 +27,7 @@ function compile(): void {
 async function copyWhatIsNoTypeScript(): Promise<void> {
   await cp(path.join(root, 'src'), path.join(dist, 'src'), {
     recursive: true,
-    filter: (file) => !file.endsWith('.ts'),
+    filter: (file) => !file.endsWith('.ts') && file !== import.meta.dirname,
   })
 }
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
  * npm 10 installs the Node of this platform, drops those of the others, and with them the name `node`
  * in `.bin`, which is the same for all of them. npm 11 keeps it, and then there is nothing to do.
  */
-const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
+const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const link = path.join(modules, '.bin', 'node')
 const installed = ['node', 'node-bin']
   .map((name) => `${name}-${process.platform}-${process.arch}`)
