@@ -15,7 +15,7 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
  * this process ends first it stays `pending` until the status webhook settles it.
  */
 export async function settle(
-  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes'>,
+  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   conclusion: Conclusion,
   request: IdempotentRequest | undefined,
@@ -31,7 +31,7 @@ export async function settle(
 }
 
 async function writeConclusion(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   conclusion: Conclusion,
   request: IdempotentRequest | undefined,
@@ -54,7 +54,7 @@ async function writeConclusion(
 
 /** When somebody wants to be told, our own answer is taken like WhatsApp's status: with its event. */
 async function settleSent(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   waMessageId: string,
   at: Date,

@@ -1,5 +1,6 @@
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Database } from '../db/schema.ts'
+import { statement } from '../db/statement.ts'
 import type { MessageState } from './status.ts'
 import type { MessageRow } from './store.ts'
 
@@ -10,29 +11,36 @@ export interface MessageReference {
   waMessageId: string
 }
 
+type LockedMessage = MessageRow & { database_now: Date }
+
+const lockAll = statement<LockedMessage>(
+  'lock_messages',
+  `select m.*, clock_timestamp() as database_now
+  from messages m
+  where (m.account_id, m.id) in (
+    select account_id, id from unnest($1::text[], $2::text[]) as r (account_id, id)
+    union
+    select found.account_id, found.id
+    from unnest($3::text[], $4::text[]) as r (account_id, wa_message_id)
+    join messages found on found.account_id = r.account_id and found.wa_message_id = r.wa_message_id
+  )
+  order by m.account_id, m.id
+  for update of m`,
+)
+
 /**
  * The messages that statuses are about, locked in one order so that two callbacks with the same
  * messages wait for each other instead of deadlocking. Also tells the database's time.
  */
-export async function lockMessages(
-  db: Kysely<Database>,
-  references: MessageReference[],
-): Promise<(MessageRow & { database_now: Date })[]> {
+export function lockMessages(db: Kysely<Database>, references: readonly MessageReference[]): Promise<LockedMessage[]> {
   const byId = references.filter((reference) => reference.messageId !== undefined)
   const byWamid = references.filter((reference) => reference.messageId === undefined)
-  const { rows } = await sql<MessageRow & { database_now: Date }>`
-    select m.*, clock_timestamp() as database_now
-    from messages m
-    where (m.account_id, m.id) in (
-      select account_id, id from unnest(${byId.map((r) => r.accountId)}::text[], ${byId.map((r) => r.messageId)}::text[]) as r (account_id, id)
-      union
-      select found.account_id, found.id
-      from unnest(${byWamid.map((r) => r.accountId)}::text[], ${byWamid.map((r) => r.waMessageId)}::text[]) as r (account_id, wa_message_id)
-      join messages found on found.account_id = r.account_id and found.wa_message_id = r.wa_message_id
-    )
-    order by m.account_id, m.id
-    for update of m`.execute(db)
-  return rows
+  return lockAll(db, [
+    byId.map((reference) => reference.accountId),
+    byId.map((reference) => reference.messageId),
+    byWamid.map((reference) => reference.accountId),
+    byWamid.map((reference) => reference.waMessageId),
+  ])
 }
 
 export interface StateChange {
@@ -41,20 +49,31 @@ export interface StateChange {
   state: MessageState
 }
 
+const writeAll = statement<object>(
+  'write_states',
+  `update messages m set
+    status = s.status, wa_message_id = s.wa_message_id, sent_at = s.sent_at, delivered_at = s.delivered_at,
+    read_at = s.read_at, failed_at = s.failed_at, error_code = s.error_code, error_message = s.error_message
+  from unnest(
+    $1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[],
+    $7::timestamptz[], $8::timestamptz[], $9::text[], $10::text[]
+  ) as s (account_id, id, status, wa_message_id, sent_at, delivered_at, read_at, failed_at, error_code, error_message)
+  where m.account_id = s.account_id and m.id = s.id`,
+)
+
 /** Writes the new states of messages that are locked. */
-export async function writeStates(db: Kysely<Database>, changes: StateChange[]): Promise<void> {
+export async function writeStates(db: Kysely<Database>, changes: readonly StateChange[]): Promise<void> {
   if (changes.length === 0) return
-  const column = <T>(pick: (change: StateChange) => T) => changes.map(pick)
-  await sql`
-    update messages m set
-      status = s.status, wa_message_id = s.wa_message_id, sent_at = s.sent_at, delivered_at = s.delivered_at,
-      read_at = s.read_at, failed_at = s.failed_at, error_code = s.error_code, error_message = s.error_message
-    from unnest(
-      ${column((change) => change.accountId)}::text[], ${column((change) => change.messageId)}::text[],
-      ${column(({ state }) => state.status)}::text[], ${column(({ state }) => state.waMessageId)}::text[],
-      ${column(({ state }) => state.sentAt)}::timestamptz[], ${column(({ state }) => state.deliveredAt)}::timestamptz[],
-      ${column(({ state }) => state.readAt)}::timestamptz[], ${column(({ state }) => state.failedAt)}::timestamptz[],
-      ${column(({ state }) => state.error?.code ?? null)}::text[], ${column(({ state }) => state.error?.message ?? null)}::text[]
-    ) as s (account_id, id, status, wa_message_id, sent_at, delivered_at, read_at, failed_at, error_code, error_message)
-    where m.account_id = s.account_id and m.id = s.id`.execute(db)
+  await writeAll(db, [
+    changes.map((change) => change.accountId),
+    changes.map((change) => change.messageId),
+    changes.map(({ state }) => state.status),
+    changes.map(({ state }) => state.waMessageId),
+    changes.map(({ state }) => state.sentAt),
+    changes.map(({ state }) => state.deliveredAt),
+    changes.map(({ state }) => state.readAt),
+    changes.map(({ state }) => state.failedAt),
+    changes.map(({ state }) => state.error?.code ?? null),
+    changes.map(({ state }) => state.error?.message ?? null),
+  ])
 }

@@ -23,7 +23,7 @@ export interface TakenCallback extends TakenStatuses {
  * others: the owner of one app must not report on the messages of another.
  */
 export async function takeCallback(
-  deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements'>,
   { body, signature }: SignedCallback,
   defaultAppSecret: string | undefined,
 ): Promise<TakenCallback | undefined> {

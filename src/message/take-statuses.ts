@@ -1,4 +1,5 @@
 import type { MessageEvent } from '../../contracts/webhook.ts'
+import { joined } from '../db/joined.ts'
 import type { Deps } from '../deps.ts'
 import { encodeIdsInOrder } from '../ids.ts'
 import { insertEvents, type NewEvent } from '../webhook/event-store.ts'
@@ -19,22 +20,41 @@ export interface TakenStatuses {
   unknown: number
 }
 
+type TakeDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
+
 /**
- * Applies statuses in one transaction: the messages move forward, and each real change writes its
- * event and the deliveries of it. When this returns, all of it is durable.
+ * Applies statuses: the messages move forward, and each real change writes its event and the
+ * deliveries of it. When this returns, all of it is durable. Callbacks that come at once share one
+ * transaction.
  */
-export async function takeStatuses(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes'>,
-  statuses: StatusToTake[],
-): Promise<TakenStatuses> {
-  if (statuses.length === 0) return { applied: 0, repeated: 0, unknown: 0 }
-  return deps.db.transaction().execute(async (trx) => {
-    const messages = await lockMessages(trx, statuses)
-    const { changes, events, ...taken } = fold(messages, statuses)
+export function takeStatuses(deps: TakeDeps, statuses: StatusToTake[]): Promise<TakenStatuses> {
+  return statuses.length === 0 ? Promise.resolve(nothingTaken()) : takeJoined(deps.db, { deps, statuses })
+}
+
+const takeJoined = joined<{ deps: TakeDeps; statuses: StatusToTake[] }, TakenStatuses>({
+  one: async (db, { deps, statuses }) => (await takeAll(db, deps, [statuses]))[0] ?? nothingTaken(),
+  // All calls on one database come with the same dependencies.
+  many: async (db, calls) =>
+    calls[0]
+      ? takeAll(
+          db,
+          calls[0].deps,
+          calls.map((call) => call.statuses),
+        )
+      : [],
+})
+
+async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: StatusToTake[][]): Promise<TakenStatuses[]> {
+  const { taken, told } = await db.transaction().execute(async (trx) => {
+    const messages = await lockMessages(trx, callbacks.flat())
+    const { changes, events, taken } = fold(messages, callbacks)
     await writeStates(trx, changes)
     await insertEvents(trx, toNewEvents(deps, events, messages[0]?.database_now), () => deps.newId('dlv'))
-    return taken
+    return { taken, told: events.length }
   })
+  // After the commit: the workers find the deliveries that they are woken for.
+  if (told > 0) deps.announcements.announce('deliveries')
+  return taken
 }
 
 interface Told {
@@ -42,33 +62,38 @@ interface Told {
   event: MessageEvent
 }
 
-/** The statuses in the order of the callback, each applied to what the one before left. */
+/** The statuses in the order of the callbacks, each applied to what the one before left. */
 function fold(
   messages: MessageRow[],
-  statuses: StatusToTake[],
-): TakenStatuses & { changes: StateChange[]; events: Told[] } {
+  callbacks: StatusToTake[][],
+): { taken: TakenStatuses[]; changes: StateChange[]; events: Told[] } {
   const find = indexMessages(messages)
   const states = new Map<MessageRow, MessageState>()
-  const taken = { applied: 0, repeated: 0, unknown: 0 }
   const events: Told[] = []
-  for (const status of statuses) {
-    const message = find(status)
-    if (!message) {
-      taken.unknown++
-      continue
-    }
-    const { state, changed } = applyReport(states.get(message) ?? toState(message), status.report)
+  const take = ({ report, ...reference }: StatusToTake): keyof TakenStatuses => {
+    const message = find(reference)
+    if (!message) return 'unknown'
+    const { state, changed } = applyReport(states.get(message) ?? toState(message), report)
     states.set(message, state)
-    taken[changed ? 'applied' : 'repeated']++
-    const event = changed ? toEvent(message, state, status.report.at) : undefined
+    const event = changed ? toEvent(message, state, report.at) : undefined
     if (event) events.push({ message, event })
+    return changed ? 'applied' : 'repeated'
   }
+  const taken = callbacks.map((statuses) => {
+    const counts = nothingTaken()
+    for (const status of statuses) counts[take(status)]++
+    return counts
+  })
   const changes = [...states].map(([message, state]) => ({
     accountId: message.account_id,
     messageId: message.id,
     state,
   }))
-  return { ...taken, changes, events }
+  return { taken, changes, events }
+}
+
+function nothingTaken(): TakenStatuses {
+  return { applied: 0, repeated: 0, unknown: 0 }
 }
 
 function indexMessages(messages: MessageRow[]): (reference: MessageReference) => MessageRow | undefined {

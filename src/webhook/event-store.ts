@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Database, EventsTable } from '../db/schema.ts'
+import { statement } from '../db/statement.ts'
 
 export type EventRow = Selectable<EventsTable>
 
@@ -13,6 +14,21 @@ export interface NewEvent {
   createdAt: Date
 }
 
+const findEndpoints = statement<{ id: string; account_id: string; events: string[] }>(
+  'find_endpoints_to_tell',
+  'select id, account_id, events from webhook_endpoints where account_id = any ($1::text[])',
+)
+
+const insertAll = statement<object>(
+  'insert_events',
+  `with told as (
+    insert into events (account_id, id, type, message_id, payload, created_at)
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+  )
+  insert into webhook_deliveries (account_id, event_id, endpoint_id, id, due_at, created_at)
+  select *, now(), now() from unnest($7::text[], $8::text[], $9::text[], $10::text[])`,
+)
+
 /**
  * Writes events and, for each endpoint that asked for their type, a delivery that is due at once. A
  * disabled endpoint gets its deliveries too: they wait until it is enabled again. Call it in the
@@ -20,47 +36,28 @@ export interface NewEvent {
  */
 export async function insertEvents(
   db: Kysely<Database>,
-  events: NewEvent[],
+  events: readonly NewEvent[],
   newDeliveryId: () => string,
 ): Promise<void> {
   if (events.length === 0) return
-  await db
-    .insertInto('events')
-    .values(
-      events.map((event) => ({
-        account_id: event.accountId,
-        id: event.id,
-        type: event.type,
-        message_id: event.messageId,
-        payload: event.payload,
-        created_at: event.createdAt,
-      })),
-    )
-    .execute()
-  const accountIds = [...new Set(events.map((event) => event.accountId))]
-  const endpoints = await db
-    .selectFrom('webhook_endpoints')
-    .select(['id', 'account_id', 'events'])
-    .where('account_id', 'in', accountIds)
-    .execute()
+  const endpoints = await findEndpoints(db, [[...new Set(events.map((event) => event.accountId))]])
   const deliveries = events.flatMap((event) =>
     endpoints
       .filter((endpoint) => endpoint.account_id === event.accountId && endpoint.events.includes(event.type))
-      .map((endpoint) => ({
-        id: newDeliveryId(),
-        accountId: event.accountId,
-        endpointId: endpoint.id,
-        eventId: event.id,
-      })),
+      .map((endpoint) => ({ event, endpointId: endpoint.id, id: newDeliveryId() })),
   )
-  if (deliveries.length === 0) return
-  await sql`
-    insert into webhook_deliveries (id, account_id, endpoint_id, event_id, due_at, created_at)
-    select id, account_id, endpoint_id, event_id, now(), now()
-    from unnest(
-      ${deliveries.map((delivery) => delivery.id)}::text[], ${deliveries.map((delivery) => delivery.accountId)}::text[],
-      ${deliveries.map((delivery) => delivery.endpointId)}::text[], ${deliveries.map((delivery) => delivery.eventId)}::text[]
-    ) as d (id, account_id, endpoint_id, event_id)`.execute(db)
+  await insertAll(db, [
+    events.map((event) => event.accountId),
+    events.map((event) => event.id),
+    events.map((event) => event.type),
+    events.map((event) => event.messageId),
+    events.map((event) => event.payload),
+    events.map((event) => event.createdAt),
+    deliveries.map(({ event }) => event.accountId),
+    deliveries.map(({ event }) => event.id),
+    deliveries.map((delivery) => delivery.endpointId),
+    deliveries.map((delivery) => delivery.id),
+  ])
 }
 
 export interface EventFilter {
