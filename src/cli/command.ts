@@ -8,12 +8,15 @@ export interface Answer {
   exitCode?: number
 }
 
+/** Hears how far a command has come, in words for a person. */
+export type Report = (progress: string) => void
+
 /** A command about data. It runs in whichever process has the data, so it touches nothing but its `Deps`. */
 export interface DataCommand extends Syntax {
   kind: 'data'
   /** Whether the schema must be up to date. */
   needsSchema: boolean
-  run(deps: Deps, line: Line): Promise<Answer>
+  run(deps: Deps, line: Line, report: Report): Promise<Answer>
 }
 
 /** A command about this process, such as a server. Returns the exit code. */
@@ -29,7 +32,7 @@ type Typed<Args extends readonly string[], O extends Options> = Syntax & { args:
 export function dataCommand<const Args extends readonly string[], const O extends Options>(
   command: Typed<Args, O> & {
     needsSchema?: boolean
-    run(deps: Deps, line: TypedLine<Args, O>): Promise<Answer>
+    run(deps: Deps, line: TypedLine<Args, O>, report: Report): Promise<Answer>
   },
 ): DataCommand {
   return {
@@ -37,7 +40,7 @@ export function dataCommand<const Args extends readonly string[], const O extend
     ...command,
     kind: 'data',
     // `parseLine` has checked the line against this very syntax.
-    run: (deps, line) => command.run(deps, line as unknown as TypedLine<Args, O>),
+    run: (deps, line, report) => command.run(deps, line as unknown as TypedLine<Args, O>, report),
   }
 }
 

@@ -1,23 +1,29 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { OperatorError } from '../account/operator-error.ts'
-import { ControlReply } from './control-protocol.ts'
+import type { Report } from './command.ts'
+import { ControlProgress, ControlReply } from './control-protocol.ts'
 import { isTrustworthy } from './control-socket.ts'
-import { readLine } from './read-line.ts'
+import { readLines } from './read-lines.ts'
 
 /** Has a running server run a command. Undefined: nobody listens there, so nothing was asked. */
 export async function askServer(
   { dataDir, socketPath }: { dataDir: string; socketPath: string },
   argv: string[],
+  report: Report,
 ): Promise<ControlReply | undefined> {
   if (!isTrustworthy(socketPath, dataDir)) return undefined
   const socket = await open(socketPath)
   if (!socket) return undefined
   try {
     socket.write(JSON.stringify({ argv }) + '\n')
-    const line = await readLine(socket)
-    if (line === undefined) throw new Error('closed without an answer')
-    return ControlReply.parse(JSON.parse(line))
+    for await (const line of readLines(socket)) {
+      const words: unknown = JSON.parse(line)
+      const progress = ControlProgress.safeParse(words)
+      if (!progress.success) return ControlReply.parse(words)
+      report(progress.data.progress)
+    }
+    throw new Error('closed without an answer')
   } catch (error) {
     throw new OperatorError(
       'The running server stopped before it answered. Look whether the command took effect before you repeat it.',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * What a command and a running server say to each other over the control socket: one JSON line each
- * way. The line holds secrets, and so is never logged.
+ * What a command and a running server say to each other over the control socket: a JSON line there, and
+ * one back, after as many as the server has progress to tell. They hold secrets, and so are never logged.
  */
 export const ControlRequest = z.object({ argv: z.array(z.string()) })
 export type ControlRequest = z.infer<typeof ControlRequest>
@@ -15,3 +15,6 @@ export const ControlReply = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), failure: z.object({ error: z.string(), exitCode: z.int() }) }),
 ])
 export type ControlReply = z.infer<typeof ControlReply>
+
+export const ControlProgress = z.object({ progress: z.string() })
+export type ControlProgress = z.infer<typeof ControlProgress>

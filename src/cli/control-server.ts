@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import type { Deps } from '../deps.ts'
-import { ControlRequest, type ControlReply } from './control-protocol.ts'
+import type { Report } from './command.ts'
+import { ControlRequest, type ControlProgress, type ControlReply } from './control-protocol.ts'
 import type { SocketPlace } from './control-socket.ts'
 import { dataCommands } from './data-commands.ts'
 import { describeFailure } from './failure.ts'
@@ -47,7 +48,10 @@ async function converse(deps: Deps, socket: Socket, listening: Set<Socket>): Pro
     const line = await readLine(socket)
     socket.setTimeout(0)
     listening.delete(socket)
-    if (line !== undefined) socket.end(JSON.stringify(await perform(deps, line)) + '\n')
+    if (line === undefined) return
+    const say = (words: ControlProgress | ControlReply) => socket.write(JSON.stringify(words) + '\n')
+    say(await perform(deps, line, (progress) => say({ progress })))
+    socket.end()
   } catch {
     socket.destroy()
   } finally {
@@ -55,12 +59,12 @@ async function converse(deps: Deps, socket: Socket, listening: Set<Socket>): Pro
   }
 }
 
-async function perform(deps: Deps, line: string): Promise<ControlReply> {
+async function perform(deps: Deps, line: string, report: Report): Promise<ControlReply> {
   try {
     const { argv } = ControlRequest.parse(JSON.parse(line))
     const found = findCommand(dataCommands, argv)
     if (!found) throw new UsageError('The running server does not know this command: it is of another version.')
-    const { json, text, exitCode } = await found.command.run(deps, parseLine(found.command, found.rest))
+    const { json, text, exitCode } = await found.command.run(deps, parseLine(found.command, found.rest), report)
     // What travels is JSON, and so becomes what JSON makes of it: no undefined, no dates.
     return { ok: true, answer: { json: JSON.parse(JSON.stringify(json)), text, exitCode } }
   } catch (error) {

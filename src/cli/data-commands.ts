@@ -8,6 +8,18 @@ import { migrate } from './commands/migrate.ts'
 import { rekey } from './commands/rekey.ts'
 import { templateList, templateSync } from './commands/template.ts'
 import {
+  webhookAdd,
+  webhookDeliveries,
+  webhookDisable,
+  webhookEnable,
+  webhookList,
+  webhookRecover,
+  webhookRemove,
+  webhookRetry,
+  webhookRotateSecret,
+  webhookTest,
+} from './commands/webhook.ts'
+import {
   whatsappActivate,
   whatsappAdd,
   whatsappDeactivate,
@@ -34,6 +46,16 @@ export const dataCommands: readonly DataCommand[] = [
   whatsappRemove,
   templateSync,
   templateList,
+  webhookAdd,
+  webhookList,
+  webhookEnable,
+  webhookDisable,
+  webhookRemove,
+  webhookTest,
+  webhookRotateSecret,
+  webhookDeliveries,
+  webhookRetry,
+  webhookRecover,
   messageGet,
   messageList,
   rekey,

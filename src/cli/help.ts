@@ -35,7 +35,9 @@ function formatOption(name: string, option: ValueOption | Flag): string {
 
 function formatOptionUsage(name: string, option: ValueOption | Flag): string {
   const text = formatOption(name, option)
-  return isValueOption(option) && option.required ? text : `[${text}]`
+  if (!isValueOption(option)) return `[${text}]`
+  if (option.multiple) return `[${text}]…`
+  return option.required ? text : `[${text}]`
 }
 
 function indent(text: string): string {

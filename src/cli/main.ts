@@ -23,7 +23,8 @@ export async function main(argv: string[], environment: NodeJS.ProcessEnv): Prom
   try {
     const line = await readSecrets(command, parseLine(command, rest))
     if (command.kind === 'local') return await command.run(environment, line)
-    const answer = await runDataCommand(command, line, environment)
+    const report = (progress: string) => (line.json ? undefined : console.error(progress))
+    const answer = await runDataCommand({ command, line, report }, environment)
     print(line.json ? JSON.stringify(answer.json, null, 2) : answer.text)
     return answer.exitCode ?? 0
   } catch (failed) {

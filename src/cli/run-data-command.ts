@@ -4,29 +4,34 @@ import { readConfig, type Config } from '../config.ts'
 import { listPendingMigrations, migrate } from '../db/migrate.ts'
 import type { Deps } from '../deps.ts'
 import { createLogger } from '../telemetry.ts'
-import type { Answer, DataCommand } from './command.ts'
+import type { Answer, DataCommand, Report } from './command.ts'
 import { askServer } from './control-client.ts'
 import type { ControlReply } from './control-protocol.ts'
 import { ReportedError } from './failure.ts'
 import { ownDataFolder } from './own-data-folder.ts'
 import { formatLine, type Line } from './syntax.ts'
 
-/** Runs a command where the data is: in this process, or in the server that has the data folder. */
-export function runDataCommand(command: DataCommand, line: Line, environment: NodeJS.ProcessEnv): Promise<Answer> {
-  const config = readConfig(environment)
-  return config.database.kind === 'postgres'
-    ? runHere(command, line, config)
-    : runEmbedded(command, line, config, config.database.dataDir)
+export interface DataRun {
+  command: DataCommand
+  line: Line
+  report: Report
 }
 
-async function runEmbedded(command: DataCommand, line: Line, config: Config, dataDir: string): Promise<Answer> {
+/** Runs a command where the data is: in this process, or in the server that has the data folder. */
+export function runDataCommand(run: DataRun, environment: NodeJS.ProcessEnv): Promise<Answer> {
+  const config = readConfig(environment)
+  return config.database.kind === 'postgres' ? runHere(run, config) : runEmbedded(run, config, config.database.dataDir)
+}
+
+async function runEmbedded(run: DataRun, config: Config, dataDir: string): Promise<Answer> {
+  const { command, line, report } = run
   const argv = [...command.name.split(' '), ...formatLine(line)]
   const owned = await ownDataFolder(dataDir, command.name, async ({ socket }) =>
-    socket === null ? undefined : askServer({ dataDir, socketPath: socket }, argv),
+    socket === null ? undefined : askServer({ dataDir, socketPath: socket }, argv, report),
   )
   if ('met' in owned) return readReply(owned.met)
   try {
-    return await runHere(command, line, config)
+    return await runHere(run, config)
   } finally {
     owned.folder.release()
   }
@@ -37,13 +42,13 @@ function readReply(reply: ControlReply): Answer {
   return reply.answer
 }
 
-async function runHere(command: DataCommand, line: Line, config: Config): Promise<Answer> {
+async function runHere({ command, line, report }: DataRun, config: Config): Promise<Answer> {
   // What a command has to say it says itself; its log is for what it cannot know.
   const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
   const app = buildApp(config, { log })
   try {
     await prepareSchema(app.deps, config, command)
-    return await command.run(app.deps, line)
+    return await command.run(app.deps, line, report)
   } finally {
     await app.close()
   }

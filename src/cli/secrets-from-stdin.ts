@@ -2,6 +2,8 @@ import { text } from 'node:stream/consumers'
 import { isValueOption, type Line, type Syntax } from './syntax.ts'
 import { UsageError } from './usage-error.ts'
 
+type OptionValue = Line['options'][string]
+
 /**
  * Puts in what was left out of the command line as `-`, one line of standard input each, in the order
  * of the usage. What is typed as an argument ends in the shell's history and in the list of processes.
@@ -11,13 +13,20 @@ export async function readSecrets(
   line: Line,
   stdin: NodeJS.ReadableStream = process.stdin,
 ): Promise<Line> {
-  const wanted = Object.entries(syntax.options)
-    .filter(([name, option]) => isValueOption(option) && option.secret === true && line.options[name] === '-')
-    .map(([name]) => name)
-  if (wanted.length === 0) return line
+  const given = Object.entries(syntax.options).flatMap(([name, option]) => {
+    const value = line.options[name]
+    return isValueOption(option) && option.secret === true && value !== undefined ? [{ name, value }] : []
+  })
+  if (!given.some(({ value }) => [value].flat().includes('-'))) return line
   const lines = (await text(stdin)).split('\n').map((secret) => secret.trim())
-  const secrets = wanted.map((name, index) => [name, requireSecret(name, lines[index])] as const)
+  const secrets = given.map(({ name, value }) => [name, fillIn(name, value, lines)] as const)
   return { ...line, options: { ...line.options, ...Object.fromEntries(secrets) } }
+}
+
+/** Takes as many lines from the front as there are values to fill in. */
+function fillIn(name: string, value: OptionValue, lines: string[]): OptionValue {
+  if (Array.isArray(value)) return value.map((one) => (one === '-' ? requireSecret(name, lines.shift()) : one))
+  return value === '-' ? requireSecret(name, lines.shift()) : value
 }
 
 function requireSecret(name: string, secret: string | undefined): string {

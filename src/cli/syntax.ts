@@ -11,6 +11,8 @@ export interface ValueOption {
   choices?: readonly string[]
   /** A whole number. */
   number?: true
+  /** Can be given several times. */
+  multiple?: true
 }
 
 export interface Flag {
@@ -36,7 +38,7 @@ export interface Syntax {
 export interface Line {
   args: string[]
   rest: string[]
-  options: Record<string, string | boolean>
+  options: Record<string, string | boolean | string[]>
   /** Every command takes `--json`. */
   json: boolean
 }
@@ -49,11 +51,13 @@ export interface TypedLine<Args extends readonly string[], O extends Options> {
   json: boolean
 }
 
-type OptionValue<O> = O extends { value: string; required: true }
-  ? string
-  : O extends { value: string }
-    ? string | undefined
-    : boolean | undefined
+type OptionValue<O> = O extends { value: string; multiple: true }
+  ? string[] | undefined
+  : O extends { value: string; required: true }
+    ? string
+    : O extends { value: string }
+      ? string | undefined
+      : boolean | undefined
 
 export const commonOptions = { json: { help: 'Print one JSON document instead of text for people' } } as const
 
@@ -76,7 +80,9 @@ export function parseLine(syntax: Syntax, argv: string[]): Line {
 
 /** The inverse of `parseLine`, for a line that another process carries out. */
 export function formatLine({ args, rest, options }: Line): string[] {
-  const given = Object.entries(options).map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`))
+  const given = Object.entries(options).flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : [value].flat().map((one) => `--${name}=${one}`),
+  )
   return [...given, '--', ...args, ...rest]
 }
 
@@ -87,7 +93,7 @@ function split(syntax: Syntax, argv: string[]): { values: Line['options']; posit
       options: toParseArgs({ ...syntax.options, ...commonOptions }),
       allowPositionals: true,
     })
-    return { values: Object.fromEntries(Object.entries(values).filter(isSingleValue)), positionals }
+    return { values: Object.fromEntries(Object.entries(values).filter(isGiven)), positionals }
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(`${error.message.split('. ')[0]}.`)
     throw error
@@ -96,16 +102,20 @@ function split(syntax: Syntax, argv: string[]): { values: Line['options']; posit
 
 function toParseArgs(options: Options): NonNullable<ParseArgsConfig['options']> {
   return Object.fromEntries(
-    Object.entries(options).map(([name, option]) => [name, { type: isValueOption(option) ? 'string' : 'boolean' }]),
+    Object.entries(options).map(([name, option]) =>
+      isValueOption(option)
+        ? [name, { type: 'string', multiple: option.multiple === true }]
+        : [name, { type: 'boolean' }],
+    ),
   )
 }
 
-/** No option of ours is `multiple`, so there are no lists; the type of `parseArgs` cannot know. */
-function isSingleValue(entry: [string, unknown]): entry is [string, string | boolean] {
-  return typeof entry[1] === 'string' || typeof entry[1] === 'boolean'
+/** No flag of ours is `multiple`, so there are no lists of booleans; the type of `parseArgs` cannot know. */
+function isGiven(entry: [string, unknown]): entry is [string, string | boolean | string[]] {
+  return entry[1] !== undefined
 }
 
-function checkValue(name: string, option: ValueOption, value: string | boolean | undefined): void {
+function checkValue(name: string, option: ValueOption, value: Line['options'][string] | undefined): void {
   if (value === undefined) {
     if (option.required) throw new UsageError(`--${name} ${option.value} is missing.`)
     return

@@ -1,0 +1,302 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { sql, type Kysely } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
+import { openPGlite } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/schema.ts'
+import { encodeId } from '../../src/ids.ts'
+import { verifyWebhook } from '../../src/receiver/webhook.ts'
+import { insertEvents } from '../../src/webhook/event-store.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createEmbeddedInstallation, type Ended, type Installation } from './installation.ts'
+
+/** Many processes in a row, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 })
+
+let postgres: TestDatabase | undefined
+let environment: NodeJS.ProcessEnv
+let waybill: Installation
+let receiver: Server
+let url: string
+let received: { headers: IncomingHttpHeaders; body: string }[] = []
+let status = 204
+
+beforeAll(async () => {
+  postgres = inject('database').kind === 'postgres' ? await openTestDatabase() : undefined
+  environment = {
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...(postgres && { DATABASE_URL: postgres.url, WAYBILL_SECRET_KEY: randomBytes(32).toString('base64') }),
+  }
+  waybill = await createEmbeddedInstallation(environment)
+  receiver = createServer(async (request, response) => {
+    received.push({ headers: request.headers, body: await text(request) })
+    response.writeHead(status).end(status === 204 ? undefined : 'not today')
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  // A server that listens on a port has an address of this kind.
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
+})
+
+beforeEach(() => {
+  received = []
+  status = 204
+})
+
+afterEach(() => vi.restoreAllMocks())
+
+afterAll(async () => {
+  await waybill.remove()
+  await postgres?.close()
+  receiver.close()
+})
+
+async function createAccount(): Promise<string> {
+  return (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
+}
+
+/** What commands about webhooks print; each test says which part it expects. */
+interface PrintedWebhook {
+  endpointId: string
+  secret: string
+  items: { deliveryId: string }[]
+}
+
+async function json(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<PrintedWebhook> {
+  const printed: unknown = await waybill.json(args, options)
+  return printed as PrintedWebhook
+}
+
+async function add(accountId: string, ...more: string[]): Promise<PrintedWebhook> {
+  return json(['webhook', 'add', accountId, '--url', url, ...more])
+}
+
+/** While no process of ours has it. */
+async function withDatabase(work: (db: Kysely<Database>) => Promise<void>): Promise<void> {
+  if (postgres) return work(postgres.db)
+  const db = openPGlite(path.join(waybill.dataDir, 'pgdata'))
+  await work(db)
+  await db.destroy()
+}
+
+/** Of a minute ago, so that no clock is behind it. */
+function newId(prefix: 'evt' | 'dlv'): string {
+  return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
+}
+
+async function happen(accountId: string, count: number): Promise<void> {
+  const event = { accountId, type: 'message.delivered', messageId: 'msg_1', payload: '{}', createdAt: new Date() }
+  const events = Array.from({ length: count }, () => ({ ...event, id: newId('evt') }))
+  await withDatabase((db) => insertEvents(db, events, () => newId('dlv')))
+}
+
+test('an endpoint is added, listed, switched off and on, and removed', async () => {
+  const accountId = await createAccount()
+
+  const added = await add(accountId, '--events', 'message.failed, message.read', '--description', 'Orders')
+  expect(added).toEqual({
+    endpointId: expect.stringMatching(/^ep_[0-9a-z]{26}$/),
+    secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/),
+  })
+  const { endpointId } = added
+  const endpoint = {
+    endpointId,
+    url,
+    events: ['message.read', 'message.failed'],
+    state: 'enabled',
+    description: 'Orders',
+    hasHeaders: false,
+    waiting: 0,
+    createdAt: expect.any(String),
+  }
+  expect(await json(['webhook', 'list', accountId])).toEqual({ items: [endpoint] })
+  expect(await json(['webhook', 'disable', endpointId])).toEqual({
+    ...endpoint,
+    state: 'disabled',
+    reason: 'disabled by an operator',
+  })
+  expect((await waybill.run(['webhook', 'list', accountId])).stdout).toMatch(/State +disabled: disabled by an operator/)
+  expect(await json(['webhook', 'enable', endpointId])).toEqual(endpoint)
+  expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 0 })
+  expect((await waybill.run(['webhook', 'list', accountId])).stdout).toMatch(/has no endpoint yet/)
+})
+
+test('a test event reaches the endpoint with its headers, and can be verified', async () => {
+  const { endpointId, secret } = await add(await createAccount(), '--header', 'X-Shop: ada', '--header', 'X-Two:2')
+
+  const tested = await json(['webhook', 'test', endpointId])
+
+  expect(tested).toMatchObject({
+    endpointId,
+    eventId: expect.stringMatching(/^evt_/),
+    delivered: true,
+    statusCode: 204,
+  })
+  expect(received).toMatchObject([{ headers: { 'x-shop': 'ada', 'x-two': '2' } }])
+  const [{ headers, body } = { headers: {}, body: '' }] = received
+  expect(verifyWebhook(body, headers, secret)).toMatchObject({ type: 'webhook.test', data: { endpointId } })
+})
+
+test('a test that is not delivered exits with 1, and shows the answer', async () => {
+  const { endpointId } = await add(await createAccount())
+  status = 503
+
+  const shown = await waybill.run(['webhook', 'test', endpointId])
+  expect(shown).toMatchObject({ exitCode: 1, stderr: '' })
+  expect(shown.stdout).toMatch(/^Not delivered: HTTP 503, after \d+ ms\.\nIt answered: "not today"\n$/)
+  const { exitCode, stdout } = await waybill.run(['webhook', 'test', endpointId, '--json'])
+  expect(exitCode).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({ delivered: false, statusCode: 503, responseStart: 'not today' })
+})
+
+test('a rotated secret is shown once, and the old one signs for as long as was asked', async () => {
+  const accountId = await createAccount()
+  const { endpointId, secret } = await add(accountId)
+
+  const rotated = await json(['webhook', 'rotate-secret', endpointId, '--overlap', '2h'])
+  expect(rotated).toEqual({ secret: expect.stringMatching(/^whsec_/), previousSecretUntil: expect.any(String) })
+  const listed = await waybill.run(['webhook', 'list', accountId])
+
+  expect(listed.stdout).toMatch(/Old secret +signs too until /)
+  await json(['webhook', 'test', endpointId])
+  const [{ headers, body } = { headers: {}, body: '' }] = received
+  for (const key of [secret, rotated.secret]) expect(verifyWebhook(body, headers, key).type).toBe('webhook.test')
+  expect(await json(['webhook', 'rotate-secret', endpointId, '--overlap', '0s'])).toEqual({
+    secret: expect.any(String),
+  })
+})
+
+test('secrets and headers never come back', async () => {
+  const accountId = await createAccount()
+  const stdin = 'Authorization: Bearer hushhush\nX-Other: whisper\n'
+  const { endpointId, secret } = await json(
+    ['webhook', 'add', accountId, '--url', url, '--header', '-', '--header', 'X-Open: door', '--header', '-'],
+    { stdin },
+  )
+
+  const outputs = [
+    await waybill.run(['webhook', 'list', accountId]),
+    await waybill.run(['webhook', 'list', accountId, '--json']),
+    await waybill.run(['webhook', 'test', endpointId], { env: { LOG_LEVEL: 'debug' } }),
+    await waybill.run(['webhook', 'deliveries', endpointId, '--json']),
+    await waybill.run(['webhook', 'add', accountId, '--url', url, '--header', 'hushhush']),
+    await waybill.run(['webhook', 'add', accountId, '--url', url, '--header', 'Host: hushhush']),
+    await waybill.run(['webhook', 'add', accountId, '--url', 'ftp://whisper']),
+  ]
+
+  expect(outputs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 2, 1, 1])
+  expect(JSON.stringify(outputs)).not.toMatch(/hushhush|whisper/)
+  expect(JSON.stringify(outputs)).not.toContain(secret)
+  expect(received).toMatchObject([
+    { headers: { authorization: 'Bearer hushhush', 'x-other': 'whisper', 'x-open': 'door' } },
+  ])
+})
+
+test('deliveries are listed, made again, and recovered with progress', async () => {
+  const accountId = await createAccount()
+  await happen(accountId, 6000)
+  const { endpointId } = await add(accountId)
+  await waybill.json(['webhook', 'disable', endpointId])
+  await happen(accountId, 2)
+
+  const page = await json(['webhook', 'deliveries', endpointId, '--limit', '1'])
+  expect(page).toMatchObject({
+    items: [{ state: 'waiting', type: 'message.delivered', messageId: 'msg_1', attempts: [] }],
+    nextCursor: expect.stringMatching(/^evt_/),
+  })
+  const deliveryId = page.items[0]?.deliveryId ?? ''
+  await withDatabase(async (db) => {
+    await sql`
+      with gone as (delete from webhook_deliveries where id = ${deliveryId} returning *)
+      insert into webhook_finished_deliveries
+      select account_id, id, endpoint_id, event_id, 'failed', 1, created_at, now() from gone`.execute(db)
+    await sql`
+      insert into webhook_attempts
+      select account_id, id, endpoint_id, event_id, 1, now(), 250, 500, 'HTTP 500', 'oops' || chr(10)
+      from webhook_finished_deliveries where id = ${deliveryId}`.execute(db)
+  })
+
+  const failed = await waybill.run(['webhook', 'deliveries', endpointId, '--state', 'failed'])
+  expect(failed.stdout).toMatch(/^Delivery +dlv_\w+\nEvent +evt_\w+ \(message\.delivered of msg_1\)\nState +failed at /)
+  expect(failed.stdout).toMatch(/\n {2}1 +\S+Z +250 ms +HTTP 500 +"oops\\n"\n/)
+  const retried = await json(['webhook', 'retry', deliveryId])
+  expect(retried).toMatchObject({ deliveryId, endpointId, endpointState: 'disabled' })
+
+  const recovered = await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])
+  expect(recovered).toEqual({
+    exitCode: 0,
+    stdout: `Queued for ${endpointId}: 6000 deliveries.\n`,
+    stderr: expect.stringMatching(/^\d+ queued so far …\n$/),
+  })
+  const since = new Date(Date.now() - 3_600_000).toISOString()
+  const again = await waybill.run(['webhook', 'recover', endpointId, '--since', since, '--json'])
+  expect(again).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(JSON.parse(again.stdout)).toEqual({ endpointId, recovered: 0 })
+  expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6002 })
+})
+
+/** What a process would print and return, without the time that a process takes. */
+async function type(words: string[]): Promise<Ended> {
+  const log = vi.spyOn(console, 'log').mockReturnValue()
+  const error = vi.spyOn(console, 'error').mockReturnValue()
+  const exitCode = await main(words, { ...environment, WAYBILL_DATA_DIR: waybill.dataDir, LOG_LEVEL: 'warn' })
+  return { exitCode, stdout: log.mock.calls.join('\n'), stderr: error.mock.calls.join('\n') }
+}
+
+test.each([
+  { typed: ['add', 'acc_1', '--url', 'https://example.com', '--header', 'nonsense'], says: "like 'X-Api-Key: value'" },
+  { typed: ['rotate-secret', 'EP', '--overlap', 'tomorrow'], says: '--overlap must be a time such as' },
+  { typed: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a time such as' },
+])('webhook $typed is wrong usage: $says', async ({ typed, says }) => {
+  const ended = await type(['webhook', ...typed, '--json'])
+
+  expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(says) })
+})
+
+test.each([
+  { typed: ['list', 'acc_none'], says: 'There is no account "acc_none"' },
+  ...['enable', 'test', 'deliveries'].map((verb) => ({
+    typed: [verb, 'ep_none'],
+    says: 'There is no endpoint "ep_none"',
+  })),
+  { typed: ['recover', 'ep_none', '--since', '1h'], says: 'There is no endpoint "ep_none"' },
+  { typed: ['retry', 'dlv_none'], says: 'There is no delivery "dlv_none"' },
+])('webhook $typed says what there is not', async ({ typed, says }) => {
+  const ended = await type(['webhook', ...typed])
+
+  expect(ended).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(says) })
+})
+
+test('without WEBHOOK_ALLOW_PRIVATE a private address is refused', async () => {
+  const typed = ['webhook', 'add', await createAccount(), '--url', url]
+
+  expect(await waybill.run(typed, { env: { WEBHOOK_ALLOW_PRIVATE: '' } })).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('must be an https URL with a public host'),
+  })
+})
+
+test.runIf(inject('database').kind === 'pglite')('a running server decides by its own setting', async () => {
+  const accountId = await createAccount()
+  await happen(accountId, 6000)
+  const typed = ['webhook', 'add', accountId, '--url', url]
+  const strict = await waybill.serve({ env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
+  expect(await waybill.run(typed)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('public host') })
+  await strict.stop()
+
+  const server = await waybill.serve()
+  const { endpointId } = await json(typed, { env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
+  expect(await json(['webhook', 'test', endpointId])).toMatchObject({ delivered: true })
+  await json(['webhook', 'disable', endpointId])
+  expect(await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])).toEqual({
+    exitCode: 0,
+    stdout: `Queued for ${endpointId}: 6000 deliveries.\n`,
+    stderr: '5000 queued so far …\n',
+  })
+  expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6000 })
+  await server.stop()
+})
