@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { readOrCreateSecretKey, type Config } from './config.ts'
 import { createAnnouncements } from './db/announcements.ts'
 import { openDatabase } from './db/database.ts'
 import type { Deps } from './deps.ts'
 import { encodeId } from './ids.ts'
+import { createRandomPool } from './random-pool.ts'
+import { rememberSecrets } from './remember-secrets.ts'
 import { createSecretBox } from './secret-box.ts'
 import { createLogger, type Logger } from './telemetry.ts'
 import { createWebhookSender } from './webhook/sender.ts'
@@ -20,6 +21,7 @@ const idRandomBytes = 10
 
 /** Builds the real dependencies: the only place that takes time, chance and the network from the outside. */
 export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: Logger } = {}): App {
+  const randomBytes = createRandomPool()
   const log = options.log ?? createLogger(config.logLevel)
   const db = openDatabase(config.database, log)
   const whatsapp = options.whatsapp ?? createCloudApi(config.graphApi)
@@ -30,7 +32,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     whatsapp,
     webhooks,
     announcements,
-    secrets: createSecretBox(secretKeysOf(config), randomBytes),
+    secrets: rememberSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
     now: () => new Date(),
     newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(idRandomBytes)),
     randomBytes,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Spec, API key: a fixed vendor prefix, then `_live_`, then 64 hexadecimal characters. */
 const prefix = 'wb_live_'
@@ -20,5 +20,5 @@ export function generateApiKey(randomBytes: (size: number) => Uint8Array): NewAp
 
 /** A key has 256 bits of chance in it, so a plain SHA-256 protects it: there is nothing to guess. */
 export function hashApiKey(apiKey: string): Uint8Array {
-  return createHash('sha256').update(apiKey).digest()
+  return hash('sha256', apiKey, 'buffer')
 }

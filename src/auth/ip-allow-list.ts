@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
@@ -5,6 +6,8 @@ import ipaddr from 'ipaddr.js'
  * becomes v4, a zone (`%eth0`) is dropped. Undefined when the text is no address.
  */
 export function normalizeAddress(text: string): string | undefined {
+  // Node takes four decimal parts without leading zeros only: there is nothing to normalize.
+  if (isIPv4(text)) return text
   const withoutZone = text.replace(/%.*$/, '')
   if (!isStrictAddress(withoutZone)) return undefined
   return ipaddr.process(withoutZone).toString()

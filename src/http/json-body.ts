@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import { ServiceError } from '../../contracts/errors.ts'
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** RFC 8259, 8.1, lets a parser ignore it. */
+const byteOrderMark = '\uFEFF'
 
 /** The value of a JSON request body (RFC 8259). Errors say where it breaks, never what stands there. */
 export function parseJsonBody(
@@ -32,11 +34,9 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 function decode(body: Buffer): string {
-  try {
-    return utf8.decode(body)
-  } catch {
-    throw new ServiceError('VALIDATION_ERROR', 'The request body is not valid UTF-8.')
-  }
+  if (!isUtf8(body)) throw new ServiceError('VALIDATION_ERROR', 'The request body is not valid UTF-8.')
+  const text = body.toString('utf8')
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
 
 function parse(text: string): unknown {

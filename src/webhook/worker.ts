@@ -3,7 +3,6 @@ import { joinCalls } from '../batch.ts'
 import type { WebhookConfig } from '../config.ts'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
-import { rememberSecrets } from '../remember-secrets.ts'
 import type { SecretBox } from '../secret-box.ts'
 import type { AttemptResult } from '../webhook-sender.ts'
 import { firstWindow, Lanes, narrowestWindow } from './lanes.ts'
@@ -97,7 +96,7 @@ export class Worker {
     }
     if (this.#options.leaseSeconds <= config.timeoutSeconds)
       throw new Error('The lease of a delivery must be longer than the deadline of an attempt.')
-    this.#secrets = rememberSecrets(deps.secrets)
+    this.#secrets = deps.secrets
     this.#record = joinCalls({
       run: (ended) => this.#recordAll(ended),
       maxItems: maxRecorded,

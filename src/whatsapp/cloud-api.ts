@@ -24,7 +24,8 @@ interface Timeouts {
 }
 
 const defaultTimeouts: Timeouts = { connectMs: 3_000, sendMs: 20_000, readMs: 20_000 }
-const maxConnections = 256
+/** A send holds one for as long as WhatsApp takes, commonly a tenth of a second. */
+const maxConnections = 1024
 const retryPauseMs = 200
 const maxSendAnswerBytes = 1024 * 1024
 /** A page holds up to 100 templates, whose letters Meta may write as six-byte escapes. */
