@@ -1,3 +1,5 @@
+import { errors } from 'undici'
+
 /** Why an attempt brought no answer, in texts that the customer reads: stable, and nothing of our insides. */
 const texts: Record<string, string> = {
   WAYBILL_ADDRESS_NOT_ALLOWED: 'the address is not allowed',
@@ -28,7 +30,7 @@ export function describeAttemptError(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const known = texts[code]
   if (known !== undefined) return known
-  if (code.startsWith('HPE_')) return 'the answer is not HTTP'
+  if (error instanceof errors.HTTPParserError) return 'the answer is not HTTP'
   if (/CERT|TLS|SSL|SIGNATURE|CRL|EPROTO/.test(code)) return 'TLS: no secure connection'
   return 'the connection broke'
 }

@@ -264,6 +264,8 @@ export class Worker {
         await delay(databaseRetryMilliseconds)
       }
     }
+    // This worker has claimed it anew, or has given it back.
+    if (!this.#stopping) this.#options.observer.lost()
   }
 
   async #recordAll(ended: readonly EndedAttempt[]): Promise<('recorded' | 'lost')[]> {

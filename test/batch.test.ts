@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { joinCalls, type BatchOptions } from '../src/batch.ts'
+
+/** Batches that end when the test says so. */
+function openBatches(options: Partial<BatchOptions<number, number>> = {}) {
+  const batches: { items: readonly number[]; end: () => void; fail: (error: Error) => void }[] = []
+  const call = joinCalls<number, number>({
+    run: (items) =>
+      new Promise((resolve, reject) => {
+        batches.push({ items, end: () => resolve(items.map((item) => item * 2)), fail: reject })
+      }),
+    maxItems: 3,
+    maxInFlight: 1,
+    canBeOneItem: () => true,
+    ...options,
+  })
+  return { call, batches, items: () => batches.map((batch) => batch.items) }
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('a lone call leaves at once', async () => {
+  const { call, batches, items } = openBatches()
+  const result = call(1)
+  await Promise.resolve()
+  expect(items()).toEqual([[1]])
+  batches[0]?.end()
+  expect(await result).toBe(2)
+})
+
+test('what comes while a batch is away leaves together when it returns, in order and up to the bound', async () => {
+  const { call, batches, items } = openBatches()
+  const first = call(1)
+  await turn()
+  const others = [2, 3, 4, 5].map((item) => call(item))
+  await turn()
+  expect(items()).toEqual([[1]])
+
+  batches[0]?.end()
+  await first
+  await turn()
+  expect(items()).toEqual([[1], [2, 3, 4]])
+
+  batches[1]?.end()
+  await turn()
+  batches[2]?.end()
+  expect(await Promise.all(others)).toEqual([4, 6, 8, 10])
+  expect(items()).toEqual([[1], [2, 3, 4], [5]])
+})
+
+test('a burst leaves together, and no more batches than allowed are away', async () => {
+  const { call, items } = openBatches({ maxInFlight: 2 })
+  for (let item = 1; item <= 8; item++) void call(item)
+  await turn()
+  expect(items()).toEqual([
+    [1, 2, 3],
+    [4, 5, 6],
+  ])
+})
+
+test('an error that cannot be one item fails the whole batch, once', async () => {
+  const { call, batches } = openBatches({ canBeOneItem: () => false })
+  const calls = [1, 2, 3].map((item) => call(item))
+  await turn()
+  batches[0]?.fail(new Error('the database is gone'))
+  for (const result of await Promise.allSettled(calls)) expect(result.status).toBe('rejected')
+  expect(batches).toHaveLength(1)
+
+  const next = call(4)
+  await turn()
+  batches[1]?.end()
+  expect(await next).toBe(8)
+})
+
+test('a call that is taken back before it leaves is not run, one that has left is not waited for', async () => {
+  const { call, batches, items } = openBatches()
+  const leaver = new AbortController()
+  const left = call(1, leaver.signal)
+  await turn()
+  const waiter = new AbortController()
+  const waiting = call(2, waiter.signal)
+  const other = call(3)
+  waiter.abort(new Error('gone'))
+  leaver.abort(new Error('gone too'))
+  await expect(waiting).rejects.toThrow('gone')
+  await expect(left).rejects.toThrow('gone too')
+  await expect(call(4, AbortSignal.abort(new Error('never came')))).rejects.toThrow('never came')
+
+  batches[0]?.end()
+  await turn()
+  batches[1]?.end()
+  expect(await other).toBe(6)
+  expect(items()).toEqual([[1], [3]])
+})
+
+test('a run that answers with too few results is an error for all, not a mix-up', async () => {
+  const call = joinCalls<number, number>({
+    run: (items) => Promise.resolve(items.slice(1)),
+    maxItems: 10,
+    maxInFlight: 1,
+    canBeOneItem: () => true,
+  })
+  const results = await Promise.allSettled([1, 2, 3].map((item) => call(item)))
+  for (const result of results)
+    expect(result).toMatchObject({
+      status: 'rejected',
+      reason: { message: 'a batch of 3 was answered with 2 results' },
+    })
+})
+
+/** A number that fails is odd trouble; what a caller does is part of the story. */
+const Story = fc.record({
+  calls: fc.array(
+    fc.record({ fails: fc.boolean(), leavesAfter: fc.option(fc.nat(5), { nil: undefined }), startsAfter: fc.nat(6) }),
+    { minLength: 1, maxLength: 60 },
+  ),
+  maxItems: fc.integer({ min: 1, max: 10 }),
+  maxInFlight: fc.integer({ min: 1, max: 3 }),
+})
+
+test('every caller gets its own result, whoever fails or leaves beside it', async () => {
+  await fc.assert(
+    fc.asyncProperty(Story, async ({ calls, maxItems, maxInFlight }) => {
+      let away = 0
+      const done: number[] = []
+      const call = joinCalls<number, string>({
+        run: async (items) => {
+          away += 1
+          expect(away).toBeLessThanOrEqual(maxInFlight)
+          expect(items.length).toBeLessThanOrEqual(maxItems)
+          await turn()
+          away -= 1
+          if (items.some((item) => calls[item]?.fails)) throw new Error(`failed with ${items.join()}`)
+          done.push(...items)
+          return items.map((item) => `result ${item}`)
+        },
+        maxItems,
+        maxInFlight,
+        canBeOneItem: () => true,
+      })
+      const outcomes = await Promise.all(
+        calls.map(async ({ startsAfter, leavesAfter }, index) => {
+          for (let turns = 0; turns < startsAfter; turns++) await turn()
+          const leaver = new AbortController()
+          const result = call(index, leaver.signal)
+          const leave = async () => {
+            for (let turns = 0; turns < (leavesAfter ?? 0); turns++) await turn()
+            leaver.abort(new Error('left'))
+          }
+          if (leavesAfter !== undefined) void leave()
+          return result.catch((error: Error) => error.message)
+        }),
+      )
+      for (const [index, outcome] of outcomes.entries()) {
+        const own = calls[index]?.fails ? `failed with ${index}` : `result ${index}`
+        expect(calls[index]?.leavesAfter === undefined ? [own] : [own, 'left']).toContain(outcome)
+      }
+      expect(new Set(done).size).toBe(done.length)
+    }),
+    { numRuns: 200 },
+  )
+})

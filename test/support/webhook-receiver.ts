@@ -1,0 +1,74 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+
+export interface ReceivedWebhook {
+  /** `webhook-id`. */
+  id: string
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+  at: number
+}
+
+/** How a receiver answers; what it does not answer stays open. */
+export type Behaviour = (received: ReceivedWebhook, response: ServerResponse, request: IncomingMessage) => void
+
+export interface WebhookReceiver {
+  url: string
+  received: ReceivedWebhook[]
+  /** Those of one path, which is how tests tell endpoints apart. */
+  at(path: string): ReceivedWebhook[]
+  /** From now on; those of one path only, if one is given. */
+  behave(behaviour: Behaviour, path?: string): void
+  close(): Promise<void>
+}
+
+export const accept: Behaviour = (_received, response) => void response.end('ok')
+
+export function answer(statusCode: number, headers: Record<string, string> = {}): Behaviour {
+  return (_received, response) => void response.writeHead(statusCode, headers).end(`answer ${statusCode}`)
+}
+
+/** Holds the request open until the sender gives up. */
+export const neverAnswer: Behaviour = () => {}
+
+/** A customer's HTTP server. */
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const received: ReceivedWebhook[] = []
+  const behaviours = new Map<string, Behaviour>()
+  let otherwise = accept
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const webhook = {
+        id: String(request.headers['webhook-id']),
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+        at: Date.now(),
+      }
+      received.push(webhook)
+      const behave = behaviours.get(webhook.path) ?? otherwise
+      behave(webhook, response, request)
+    })
+    response.on('error', () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    received,
+    at: (path) => received.filter((webhook) => webhook.path === path),
+    behave: (behaviour, path) => {
+      if (path === undefined) otherwise = behaviour
+      else behaviours.set(path, behaviour)
+    },
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import type { MessageEvent } from '../../contracts/webhook.ts'
+import { createAccount } from '../../src/account/create-account.ts'
+import { createLocalAnnouncements } from '../../src/db/announcements.ts'
+import type { Deps } from '../../src/deps.ts'
+import { encodeId } from '../../src/ids.ts'
+import { createSecretBox } from '../../src/secret-box.ts'
+import { addEndpoint, type NewEndpoint } from '../../src/webhook/add-endpoint.ts'
+import { insertEvents } from '../../src/webhook/event-store.ts'
+import { createWebhookSender } from '../../src/webhook/sender.ts'
+import { Worker, type WorkerOptions } from '../../src/webhook/worker.ts'
+import type { TestDatabase } from './database.ts'
+
+export type WebhookDeps = Pick<
+  Deps,
+  'db' | 'webhooks' | 'announcements' | 'secrets' | 'log' | 'now' | 'newId' | 'randomBytes'
+>
+
+export const webhookConfig = { timeoutSeconds: 1, retrySeconds: [0.05, 0.1, 3600], allowPrivate: true }
+
+/** Workers on a real database, and the deliveries that they find there. */
+export interface TestWebhooks {
+  deps: WebhookDeps
+  accountId: string
+  startWorker(options?: WorkerOptions): Worker
+  addEndpoint(url: string, input?: Partial<NewEndpoint>): Promise<{ endpointId: string; secret: string }>
+  /** Events with a delivery to each endpoint, due now; returns the events' ids. */
+  tell(count?: number): Promise<string[]>
+  deliveries(endpointId?: string): Promise<{ id: string; attempts: number; generation: number; dueInSeconds: number }[]>
+  finished(): Promise<{ event_id: string; outcome: string; attempts: number }[]>
+  attempts(eventId: string): Promise<{ number: number; status_code: number | null; error: string | null }[]>
+  endpoint(
+    endpointId: string,
+  ): Promise<{ enabled: boolean; disabled_reason: string | null; failing_since: Date | null }>
+  /** Stops the workers, and forgets all deliveries and endpoints. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startTestWebhooks({ db }: TestDatabase, log: string[] = []): Promise<TestWebhooks> {
+  const deps: WebhookDeps = {
+    db,
+    webhooks: createWebhookSender(webhookConfig),
+    announcements: createLocalAnnouncements(),
+    secrets: createSecretBox([randomBytes(32)], randomBytes),
+    log: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }),
+    now: () => new Date(),
+    newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),
+    randomBytes,
+  }
+  const { accountId } = await createAccount(deps, { name: 'Webhooks' })
+  const workers: Worker[] = []
+  const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop({ graceMilliseconds: 0 })))
+  return {
+    deps,
+    accountId,
+    startWorker: (options) => {
+      const worker = new Worker(deps, webhookConfig, { pollMilliseconds: 20, random: () => 0, ...options })
+      workers.push(worker)
+      worker.start()
+      return worker
+    },
+    addEndpoint: (url, input) => addEndpoint(deps, accountId, { url, ...input }),
+    tell: async (count = 1) => {
+      const events = Array.from({ length: count }, () => newEvent(deps, accountId))
+      await insertEvents(db, events, () => deps.newId('dlv'))
+      deps.announcements.announce('deliveries')
+      return events.map((event) => event.id)
+    },
+    deliveries: async (endpointId) => {
+      const query = db
+        .selectFrom('webhook_deliveries')
+        .select([
+          'id',
+          'attempts',
+          'generation',
+          sql<number>`extract(epoch from due_at - now())::float8`.as('dueInSeconds'),
+        ])
+      return (endpointId === undefined ? query : query.where('endpoint_id', '=', endpointId)).execute()
+    },
+    finished: () => db.selectFrom('webhook_finished_deliveries').select(['event_id', 'outcome', 'attempts']).execute(),
+    attempts: (eventId) =>
+      db
+        .selectFrom('webhook_attempts')
+        .select(['number', 'status_code', 'error'])
+        .where('event_id', '=', eventId)
+        .orderBy('number')
+        .execute(),
+    endpoint: (endpointId) =>
+      db
+        .selectFrom('webhook_endpoints')
+        .select(['enabled', 'disabled_reason', 'failing_since'])
+        .where('id', '=', endpointId)
+        .executeTakeFirstOrThrow(),
+    reset: async () => {
+      await stopWorkers()
+      for (const table of ['webhook_deliveries', 'webhook_endpoints', 'events'] as const)
+        await db.deleteFrom(table).execute()
+      for (const table of ['webhook_finished_deliveries', 'webhook_attempts'] as const)
+        await db.deleteFrom(table).execute()
+    },
+    close: async () => {
+      await stopWorkers()
+      await deps.webhooks.close()
+    },
+  }
+}
+
+function newEvent(deps: Pick<Deps, 'newId'>, accountId: string) {
+  const messageId = deps.newId('msg')
+  const createdAt = new Date()
+  const event: MessageEvent = {
+    type: 'message.delivered',
+    timestamp: createdAt.toISOString(),
+    data: {
+      messageId,
+      waMessageId: `wamid.${messageId}`,
+      status: 'delivered',
+      to: '34600111222',
+      template: 'order_shipped',
+      language: 'en',
+      accountId: deps.newId('wa'),
+    },
+  }
+  const payload = JSON.stringify(event)
+  return { accountId, id: deps.newId('evt'), type: event.type, messageId, payload, createdAt }
+}
