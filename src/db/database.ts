@@ -29,6 +29,8 @@ function openPostgres(url: string, log: Logger): Kysely<Database> {
   })
   // An idle connection that dies is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  // One that dies at work fails its query, which is heard of there; it too would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
 }
 

@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration } from 'kysely/migration'
 import * as send from './migrations/0001-send.ts'
 import * as status from './migrations/0002-status.ts'
+import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
 /** Forward only, in this order; a migration that has been released is never edited. */
@@ -24,6 +25,7 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
     try {
       const { error, results } = await createMigrator(connection).migrateToLatest()
       if (error) throw error
+      await createPartitions(connection, new Date())
       return (results ?? []).map((result) => result.migrationName)
     } finally {
       await sql`select pg_advisory_unlock(${advisoryLock})`.execute(connection)

@@ -1,8 +1,9 @@
 import type { Config } from '../config.ts'
+import { createPartitions, dropOldPartitions } from '../db/partitions.ts'
 import type { Deps } from '../deps.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/send-store.ts'
 import { syncWhatIsDue } from '../template/periodic-sync.ts'
-import { dropOldWebhookRows } from '../webhook/retention-store.ts'
+import { deleteOldDeliveries } from '../webhook/retention-store.ts'
 
 interface Chore {
   everySeconds: number
@@ -20,8 +21,12 @@ const chores: Chore[] = [
   },
   {
     everySeconds: 3600,
-    failure: 'old events, deliveries and attempts could not be dropped',
-    run: ({ db }, { retentionDays }) => dropOldWebhookRows(db, retentionDays),
+    failure: 'partitions could not be made or dropped',
+    run: async ({ db, now }, { retentionDays }) => {
+      await createPartitions(db, now())
+      await deleteOldDeliveries(db, retentionDays)
+      await dropOldPartitions(db, now(), retentionDays)
+    },
   },
   { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },
 ]

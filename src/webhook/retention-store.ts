@@ -1,34 +1,23 @@
 import { sql, type Kysely } from 'kysely'
 import type { Database } from '../db/schema.ts'
 
-/** A statement drops this many rows at most, so that none of them is long, or holds up a vacuum. */
+/** A statement deletes this many rows at most, so that none of them is long, or holds up a vacuum. */
 const batchSize = 5_000
 
-/** First what points to events, then the events: an event is there for as long as something is to be told of it. */
-const ages = [
-  ['webhook_attempts', 'started_at'],
-  ['webhook_finished_deliveries', 'finished_at'],
-  ['webhook_deliveries', 'created_at'],
-  ['events', 'created_at'],
-] as const
-
 /**
- * Drops what is older than the retention, deliveries that wait for a disabled endpoint too; returns how
- * many rows. Of all accounts: time alone ends a row.
+ * Deletes deliveries that have waited for longer than the retention, as those of an endpoint that stays
+ * switched off do: their events go with the partitions. Returns how many. Of all accounts: time alone
+ * ends a row.
  */
-export async function dropOldWebhookRows(db: Kysely<Database>, retentionDays: number): Promise<number> {
-  let dropped = 0
-  for (const [table, time] of ages) {
-    let batch: number
-    do {
-      const { numAffectedRows } = await sql`
-        delete from ${sql.table(table)} where ctid = any(array(
-          select ctid from ${sql.table(table)} where ${sql.ref(time)} < now() - ${retentionDays} * interval '1 day'
-          limit ${sql.lit(batchSize)}
-        ))`.execute(db)
-      batch = Number(numAffectedRows ?? 0)
-      dropped += batch
-    } while (batch === batchSize)
+export async function deleteOldDeliveries(db: Kysely<Database>, retentionDays: number): Promise<number> {
+  let deleted = 0
+  for (;;) {
+    const { numAffectedRows } = await sql`
+      delete from webhook_deliveries where ctid = any(array(
+        select ctid from webhook_deliveries where created_at < now() - ${retentionDays} * interval '1 day'
+        limit ${sql.lit(batchSize)}
+      ))`.execute(db)
+    deleted += Number(numAffectedRows ?? 0)
+    if (Number(numAffectedRows ?? 0) < batchSize) return deleted
   }
-  return dropped
 }

@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 
 /**
- * What a send needs. Tables that grow are keyed by account first, so that the database can be
- * distributed by account. Ids compare bytewise (`collate "C"`): their order is the order of time.
+ * What a send needs. Tables that grow are keyed by account first, so that the database can be distributed
+ * by account, and those that grow with time are partitioned by it (partitions.ts). Ids compare bytewise (`collate "C"`): their order is the order of time.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
@@ -73,7 +73,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       error_code text,
       error_message text,
       primary key (account_id, id)
-    )`,
+    ) partition by range (id)`,
     `create index messages_external_id on messages (account_id, external_id, id) where external_id is not null`,
     `create index messages_to_number on messages (account_id, to_number, id)`,
     `create index messages_wa_message_id on messages (account_id, wa_message_id) where wa_message_id is not null`,

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 
 /**
  * What became of a message, and telling it. The queue of deliveries holds only what waits or is under
- * way, so that it stays small; what is finished moves out of its path.
+ * way, so that it stays small; what is finished moves out of its path, to tables that are partitioned by time.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
@@ -38,10 +38,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       payload text not null,
       created_at timestamptz not null,
       primary key (account_id, id)
-    )`,
+    ) partition by range (id)`,
     `create index events_message on events (account_id, message_id)`,
-    // By time alone: what is old enough is dropped, whoever it belongs to.
-    `create index events_created_at on events (created_at)`,
     `create table webhook_deliveries (
       account_id text collate "C" not null,
       id text collate "C" not null,
@@ -65,10 +63,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       created_at timestamptz not null,
       finished_at timestamptz not null,
       primary key (account_id, id)
-    )`,
+    ) partition by range (id)`,
     // For the list of an endpoint's deliveries, and for finding what it missed.
     `create index webhook_finished_deliveries_event on webhook_finished_deliveries (account_id, endpoint_id, event_id)`,
-    `create index webhook_finished_deliveries_finished_at on webhook_finished_deliveries (finished_at)`,
     `create table webhook_attempts (
       account_id text collate "C" not null,
       delivery_id text collate "C" not null,
@@ -80,9 +77,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       status_code integer,
       error text,
       response_start text
-    )`,
+    ) partition by range (started_at)`,
     `create index webhook_attempts_delivery on webhook_attempts (account_id, delivery_id)`,
-    `create index webhook_attempts_started_at on webhook_attempts (started_at)`,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
