@@ -3,19 +3,19 @@ import {
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
+  PostgresQueryCompiler,
   type CompiledQuery,
   type DatabaseConnection,
-  type QueryCompiler,
 } from 'kysely'
 import type { Database } from '../../src/db/schema.ts'
+import { nameOf } from '../../src/db/statement.ts'
 
-/**
- * A database that is not there: a statement that holds one of the given texts gets those rows, any
- * other gets none. Not even the SQL is put together, since that is a cost of the database too.
- */
-export function openNoDatabase(answers: Record<string, object[]>): Kysely<Database> {
-  const known = Object.entries(answers)
-  const answer = ({ sql }: CompiledQuery) => known.find(([text]) => sql.includes(text))?.[1] ?? []
+/** The rows that PostgreSQL would give for these parameters. */
+export type Answer = (parameters: readonly unknown[]) => object[]
+
+/** A database that is not there: each statement, by its name, is answered at once; any other gets no rows. */
+export function openNoDatabase(answers: Readonly<Record<string, Answer>>): Kysely<Database> {
+  const answer = ({ sql, parameters }: CompiledQuery) => answers[nameOf(sql) ?? '']?.(parameters) ?? []
   const connection: DatabaseConnection = {
     // Kysely's types leave to each dialect what its rows are.
     executeQuery: async <R>(query: CompiledQuery) => ({ rows: answer(query) as R[] }),
@@ -27,17 +27,19 @@ export function openNoDatabase(answers: Record<string, object[]>): Kysely<Databa
     dialect: {
       createAdapter: () => new PostgresAdapter(),
       createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => firstFragment,
+      createQueryCompiler: () => new PostgresQueryCompiler(),
       createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: () => Promise.resolve(connection) }),
     },
   })
 }
 
-const firstFragment: QueryCompiler = {
-  compileQuery: (query, queryId) => ({
-    query,
-    queryId,
-    sql: query.kind === 'RawNode' ? query.sqlFragments.join('?') : query.kind,
-    parameters: [],
-  }),
+/** For a statement that joins the questions of many: the same row for each, under its place. */
+export function each(row: object): Answer {
+  return ([questions]) => listOf(questions).map((_, index) => ({ ...row, n: index + 1 }))
+}
+
+/** A parameter that holds a value of each question. */
+export function listOf(parameter: unknown): unknown[] {
+  if (!Array.isArray(parameter)) throw new Error('the statement has changed: this parameter was a list')
+  return parameter
 }

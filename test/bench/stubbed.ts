@@ -12,7 +12,7 @@ import type { Deps } from '../../src/deps.ts'
 import { createServer } from '../../src/http/server.ts'
 import { verbs } from '../../src/http/verbs.ts'
 import { templateComponents } from './example.ts'
-import { openNoDatabase } from './no-database.ts'
+import { each, listOf, openNoDatabase } from './no-database.ts'
 
 const [part, upstreamUrl = 'http://127.0.0.1:1'] = process.argv.slice(2)
 
@@ -47,11 +47,18 @@ const sendFacts = {
   template_status: 'APPROVED',
   parameter_format: 'POSITIONAL',
   components: templateComponents,
+  tells_sent: false,
 }
 
 const deps: Deps = {
   ...app.deps,
-  db: openNoDatabase({ 'from api_keys': [caller], 'from whatsapp_accounts': [sendFacts] }),
+  db: openNoDatabase({
+    find_caller: () => [caller],
+    find_callers: each(caller),
+    find_send_facts: () => [sendFacts],
+    find_many_send_facts: each(sendFacts),
+    record_many_pending: ([, ids]) => listOf(ids).map((id) => ({ id })),
+  }),
 }
 
 if (part === 'verb') Object.assign(verbs.message, { send: () => Promise.resolve(sendMessage.example.output) })
