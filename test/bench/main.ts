@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
 import { describeMachine } from './machine.ts'
 import { ceiling } from './rows/ceiling.ts'
+import { joined } from './rows/joined.ts'
 import { lone } from './rows/lone.ts'
 import { route } from './rows/route.ts'
 import { send } from './rows/send.ts'
@@ -14,7 +15,7 @@ import { trpc } from './rows/trpc.ts'
 import { openStage } from './stage.ts'
 import { tableHeader, toLines } from './table.ts'
 
-const benchmarks: Benchmark[] = [send, lone, slowUpstream, ceiling, route, trpc]
+const benchmarks: Benchmark[] = [send, lone, joined, slowUpstream, ceiling, route, trpc]
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,31 @@
+import type { Benchmark } from '../benchmark.ts'
+import { compare, toRow } from '../compare.ts'
+import { createCustomer } from '../customer.ts'
+import type { Goal, Row } from '../row.ts'
+import { startProcess } from '../start-process.ts'
+
+const goals: { connections: number; p50?: Goal }[] = [{ connections: 1, p50: { atMost: 1.05 } }, { connections: 128 }]
+
+/** What joining the statements of concurrent requests costs a request that has nobody to join, and gives many. */
+export const joined: Benchmark = {
+  name: 'joined',
+  against: 'the same server, each call a statement of its own',
+  run: async (stage) => {
+    await using upstream = await startProcess('test/bench/upstream.ts')
+    await using joining = await createCustomer(stage, upstream.url)
+    await using apart = await createCustomer(stage, upstream.url)
+    await using ours = await startProcess('src/cli/waybill.js', { args: ['serve'], environment: joining.environment })
+    await using other = await startProcess('test/bench/apart.ts', { args: ['serve'], environment: apart.environment })
+    const targets = { ours: joining.sendThrough(ours.url), other: apart.sendThrough(other.url) }
+    const rows: Row[] = []
+    for (const { connections, p50 } of goals) {
+      const comparison = await compare(targets, connections, stage.rounds)
+      const at = connections === 1 ? '1 connection' : `${connections} connections`
+      rows.push(
+        toRow(comparison, 'p50', { measure: `p50 of a send, ${at}`, goal: p50 }),
+        toRow(comparison, 'perSecond', { measure: `sends/s, ${at}` }),
+      )
+    }
+    return rows
+  },
+}
