@@ -39,16 +39,20 @@ export interface TestWebhooks {
   close(): Promise<void>
 }
 
-export async function startTestWebhooks({ db }: TestDatabase, log: string[] = []): Promise<TestWebhooks> {
+export async function startTestWebhooks(
+  { db }: Pick<TestDatabase, 'db'>,
+  given: Partial<WebhookDeps> = {},
+): Promise<TestWebhooks> {
   const deps: WebhookDeps = {
     db,
     webhooks: createWebhookSender(webhookConfig),
     announcements: createLocalAnnouncements(),
     secrets: createSecretBox([randomBytes(32)], randomBytes),
-    log: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }),
+    log: pino({ level: 'silent' }),
     now: () => new Date(),
     newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),
     randomBytes,
+    ...given,
   }
   const { accountId } = await createAccount(deps, { name: 'Webhooks' })
   const workers: Worker[] = []

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto'
+import path from 'node:path'
+import { sql } from 'kysely'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
+import { startServe, type ServeProcess } from '../support/process.ts'
+import {
+  accept,
+  answer,
+  startWebhookReceiver,
+  type Behaviour,
+  type WebhookReceiver,
+} from '../support/webhook-receiver.ts'
+import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
+import { openApp } from './customer.ts'
+
+const timeoutSeconds = 2
+/** The deadline, and what the worker adds to it. */
+const leaseSeconds = timeoutSeconds + 10
+
+let postgres: RunningPostgres
+let environment: Record<string, string>
+let app: App
+let receiver: WebhookReceiver
+let webhooks: TestWebhooks
+const nodes: ServeProcess[] = []
+beforeAll(async () => {
+  postgres = await startPostgres()
+  environment = {
+    DATABASE_URL: postgres.url,
+    WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    WEBHOOK_TIMEOUT_SECONDS: String(timeoutSeconds),
+    WEBHOOK_RETRY_SCHEDULE: '2s,2s,2s,2s,2s',
+  }
+  app = openApp(environment)
+  await migrate(app.deps.db)
+  receiver = await startWebhookReceiver()
+  const { db, secrets, announcements } = app.deps
+  webhooks = await startTestWebhooks({ db }, { secrets, announcements })
+})
+afterEach(async () => {
+  for (const node of nodes.splice(0)) {
+    node.kill('SIGCONT')
+    node.kill('SIGKILL')
+    await node.exited
+  }
+  await webhooks.reset()
+  receiver.behave(accept)
+  receiver.received.length = 0
+})
+afterAll(async () => {
+  await webhooks.close()
+  await receiver.close()
+  await app.close()
+  await postgres.stop()
+})
+
+async function startWorkerProcess(extra: Record<string, string> = {}): Promise<ServeProcess> {
+  const node = await startServe({ ...environment, ...extra }, ['--role', 'worker'])
+  nodes.push(node)
+  return node
+}
+
+function idsOf(deliveries: { id: string }[]): string[] {
+  return [...new Set(deliveries.map(({ id }) => id))].toSorted()
+}
+
+/** Holds every request until released; then it accepts. */
+function holdRequests(): { behaviour: Behaviour; release: () => void } {
+  const held: (() => void)[] = []
+  let released = false
+  return {
+    behaviour: (_received, response) => void (released ? response.end() : held.push(() => response.end())),
+    release: () => {
+      released = true
+      for (const end of held.splice(0)) end()
+    },
+  }
+}
+
+async function finishedCount(): Promise<number> {
+  return (await webhooks.finished()).length
+}
+
+test('a worker killed while receivers hold its requests: all is delivered within the lease, with the same ids', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const { behaviour, release } = holdRequests()
+  receiver.behave(behaviour)
+  const victim = await startWorkerProcess()
+  const told = await webhooks.tell(40)
+  await expect.poll(() => receiver.received.length, { interval: 5 }).toBeGreaterThan(10)
+
+  victim.kill('SIGKILL')
+  const killedAt = Date.now()
+  await victim.exited
+  const heldByVictim = idsOf(receiver.received)
+  release()
+  await startWorkerProcess()
+
+  await expect.poll(finishedCount, { timeout: 30_000 }).toBe(40)
+  const seconds = (Date.now() - killedAt) / 1000
+  expect(seconds).toBeLessThan(leaseSeconds + 3)
+  expect(idsOf(receiver.received)).toEqual(told.toSorted())
+  for (const id of heldByVictim) expect(receiver.received.filter((received) => received.id === id)).toHaveLength(2)
+})
+
+test('SIGTERM: what is under way is finished, what waits is left for others at once, and nothing goes twice', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const { behaviour, release } = holdRequests()
+  receiver.behave(behaviour)
+  const leaver = await startWorkerProcess()
+  const told = await webhooks.tell(200)
+  await expect.poll(() => receiver.received.length, { interval: 5 }).toBeGreaterThan(10)
+
+  leaver.kill('SIGTERM')
+  await expect.poll(async () => (await leaver.get('/readyz')).statusCode, { interval: 5 }).toBe(503)
+  release()
+  expect(await leaver.exited).toEqual({ code: 0, signal: null })
+
+  await startWorkerProcess()
+  await expect.poll(finishedCount, { timeout: 10_000 }).toBe(200)
+  expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(told.toSorted())
+})
+
+test('SIGTERM while receivers never answer: it ends within the deadline, and gives back what it held', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  receiver.behave(holdRequests().behaviour)
+  const leaver = await startWorkerProcess()
+  await webhooks.tell(3)
+  await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(3)
+  const askedAt = Date.now()
+  leaver.kill('SIGTERM')
+  expect(await leaver.exited).toEqual({ code: 0, signal: null })
+  expect(Date.now() - askedAt).toBeLessThan((timeoutSeconds + 3) * 1000)
+  for (const { dueInSeconds } of await webhooks.deliveries()) expect(dueInSeconds).toBeLessThan(3)
+})
+
+test('a worker that stood still past its lease neither completes nor disturbs what another has done', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const { behaviour, release } = holdRequests()
+  receiver.behave(behaviour)
+  const sleeper = await startWorkerProcess()
+  const told = await webhooks.tell(5)
+  await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(5)
+
+  sleeper.kill('SIGSTOP')
+  release()
+  await startWorkerProcess()
+  await expect.poll(finishedCount, { timeout: 30_000 }).toBe(5)
+  const before = await webhooks.finished()
+  sleeper.kill('SIGCONT')
+
+  // It is awake again when it delivers something new.
+  const later = await webhooks.tell(20)
+  await expect.poll(finishedCount, { timeout: 10_000 }).toBe(25)
+  await expect.poll(async () => (await sleeper.get('/healthz')).statusCode).toBe(200)
+  expect((await webhooks.finished()).filter(({ event_id: id }) => told.includes(id))).toEqual(before)
+  for (const id of told) expect(await webhooks.attempts(id)).toHaveLength(1)
+  expect(idsOf(receiver.received)).toEqual([...told, ...later].toSorted())
+})
+
+test('PostgreSQL goes away and comes back under load: the worker recovers by itself, and nothing is lost', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  receiver.behave((received, response) => void setTimeout(() => accept(received, response, response.req), 20))
+  const node = await startWorkerProcess()
+  const told: string[] = []
+  for (let round = 0; round < 3; round++) {
+    told.push(...(await webhooks.tell(300)))
+    await expect.poll(() => receiver.received.length, { interval: 1 }).toBeGreaterThan(round * 300 + 50)
+    await postgres.pause()
+    expect((await node.get('/healthz')).statusCode).toBe(200)
+    await postgres.resume()
+    await expect.poll(() => finishedCount().catch(() => 0), { timeout: 40_000 }).toBe((round + 1) * 300)
+  }
+  expect(idsOf(receiver.received)).toEqual(told.toSorted())
+  expect(await webhooks.deliveries()).toEqual([])
+})
+
+test('connections that are cut, the listening one too, cost nothing but a moment', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await startWorkerProcess()
+  const listening = async () => {
+    const { rows } = await sql<{ pid: number }>`
+      select pid from pg_stat_activity where application_name = 'waybill listen'`.execute(app.deps.db)
+    return rows.map(({ pid }) => pid)
+  }
+  await expect.poll(listening).toHaveLength(1)
+  const [before] = await listening()
+  const told = await webhooks.tell(100)
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name like 'waybill%' and pid <> pg_backend_pid()`.execute(app.deps.db)
+  told.push(...(await webhooks.tell(100)))
+  await expect.poll(() => finishedCount().catch(() => 0), { timeout: 30_000 }).toBe(200)
+  expect(idsOf(receiver.received)).toEqual(told.toSorted())
+
+  await expect.poll(listening, { timeout: 10_000 }).toHaveLength(1)
+  expect(await listening()).not.toContain(before)
+})
+
+test.each([10, -10])('on a node whose clock is %i minutes off nothing is early, nothing late', async (minutes) => {
+  const { secret } = await webhooks.addEndpoint(receiver.url)
+  await startWorkerProcess({
+    NODE_OPTIONS: `--import=${path.join(import.meta.dirname, 'shifted-clock.ts')}`,
+    SHIFT_CLOCK_MILLISECONDS: String(minutes * 60_000),
+  })
+  const failed = new Set<string>()
+  receiver.behave((received, response) => {
+    const isFirst = !failed.has(received.id)
+    failed.add(received.id)
+    answer(isFirst ? 500 : 200)(received, response, response.req)
+  })
+  const toldAt = Date.now()
+  const [first = ''] = await webhooks.tell(10)
+  await expect.poll(finishedCount, { timeout: 20_000 }).toBe(10)
+
+  for (const id of idsOf(receiver.received)) {
+    const [attempt, retry] = receiver.received.filter((received) => received.id === id)
+    expect(attempt?.at).toBeLessThan(toldAt + 2_000)
+    const waited = (retry?.at ?? 0) - (attempt?.at ?? 0)
+    expect(waited).toBeGreaterThanOrEqual(2_000)
+    // The schedule, its longest jitter, the time between two looks, and what a busy machine takes.
+    expect(waited).toBeLessThan(2_200 + 1_000 + 1_000)
+    // The verifier refuses timestamps that are more than five minutes off.
+    expect(() => new Webhook(secret).verify(retry?.body ?? '', retry?.headers as Record<string, string>)).not.toThrow()
+  }
+  const { rows } = await sql<{ off: number }>`
+    select abs(extract(epoch from now() - started_at))::float8 as off from webhook_attempts where event_id = ${first}`.execute(
+    app.deps.db,
+  )
+  for (const { off } of rows) expect(off).toBeLessThan(60)
+})
