@@ -7,15 +7,20 @@ const syntax = {
   summary: 'An example',
   args: ['ACC'],
   rest: 'MORE',
-  options: { token: { value: 'T', help: '', required: true }, flag: { help: '' } },
+  options: {
+    token: { value: 'T', help: '', required: true },
+    header: { value: 'H', help: '', multiple: true },
+    flag: { help: '' },
+  },
   examples: [],
 } satisfies Syntax
 
 test('a line means the same after its way to another process', () => {
   const word = fc.oneof(fc.string(), fc.constantFrom('-', '--', '--flag', '--token=x', '-x'))
   fc.assert(
-    fc.property(word, fc.array(word), word, fc.boolean(), (arg, rest, token, flag) => {
-      const line = { args: [arg], rest, options: { token, ...(flag && { flag }) }, json: false }
+    fc.property(word, fc.array(word), word, fc.array(word), fc.boolean(), (arg, rest, token, header, flag) => {
+      const options = { token, ...(header.length > 0 && { header }), ...(flag && { flag }) }
+      const line = { args: [arg], rest, options, json: false }
       expect(parseLine(syntax, formatLine(line))).toEqual(line)
     }),
   )
