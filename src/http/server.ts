@@ -10,12 +10,13 @@ import { fromFastifyError } from './fastify-errors.ts'
 import { registerHealth } from './health.ts'
 import { registerHome } from './home.ts'
 import { registerInbound, type InboundOptions } from './inbound.ts'
+import { registerLoadLimit } from './load-limit.ts'
 import { registerMetrics, type MetricsAccess } from './metrics.ts'
 import { registerNotFound } from './not-found.ts'
 import { registerPendingMetric } from './pending-metric.ts'
 import { pairProcedures } from './procedures.ts'
 import { registerRest } from './rest.ts'
-import { registerTrpc } from './trpc.ts'
+import { registerTrpc, toTrpcFailureBody } from './trpc.ts'
 import { verbs } from './verbs.ts'
 
 export interface ServerOptions {
@@ -30,6 +31,8 @@ export interface ServerOptions {
   healthOnly?: boolean
   /** The sandbox keeps nothing from its user: its metrics are open. */
   sandbox: boolean
+  /** Requests at work at once, beyond which they are refused. */
+  maxAtWork?: number
   /** True once a stop was asked for. */
   isDraining: () => boolean
 }
@@ -76,20 +79,25 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   if (options.healthOnly === true) return app
   registerHome(app)
   registerDocs(app)
-  await registerRest(app, deps, procedures)
-  await registerTrpc(app, deps, procedures)
-  await registerInbound(app, deps, options.callbacks ?? { appSecret: undefined, verifyToken: undefined }, registry)
+  const load = registerLoadLimit(app, registry, options.maxAtWork)
+  const limited = { ...deps, whatsapp: load.exempt(deps.whatsapp) }
+  await registerRest(app, limited, procedures)
+  await registerTrpc(app, limited, procedures)
+  await registerInbound(app, limited, options.callbacks ?? { appSecret: undefined, verifyToken: undefined }, registry)
   return app
 }
 
 function answerFailure(
   { log }: Pick<Deps, 'log'>,
   error: unknown,
-  { id }: FastifyRequest,
+  { id, url }: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const failure = fromFastifyError(error) ?? toServiceError(error, { requestId: id, log })
-  return reply.code(statusOf(failure)).headers(failureHeaders(failure)).send(toFailureBody(failure))
+  return reply
+    .code(statusOf(failure))
+    .headers(failureHeaders(failure))
+    .send(url.startsWith('/trpc/') ? toTrpcFailureBody(failure) : toFailureBody(failure))
 }
 
 function metricsAccess({ metricsToken, sandbox }: ServerOptions): MetricsAccess {

@@ -1,4 +1,5 @@
 import { initTRPC, TRPCError } from '@trpc/server'
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import { fastifyTRPCPlugin, type CreateFastifyContextOptions } from '@trpc/server/adapters/fastify'
 import type { FastifyInstance } from 'fastify'
 import type { AppRouter, ServiceErrorShape } from '../client/app-router.ts'
@@ -97,6 +98,11 @@ function fromTrpcError(error: TRPCError, deps: Deps, requestId: string): Service
     default:
       return toServiceError(error.cause ?? error, { requestId, log: deps.log })
   }
+}
+
+/** What fails before tRPC sees the request, such as a body that is too large, in the shape its clients read. */
+export function toTrpcFailureBody(error: ServiceError): { error: ServiceErrorShape } {
+  return { error: toShape(error, TRPC_ERROR_CODES_BY_KEY[trpcCodes[statusOf(error)]]) }
 }
 
 function toShape(error: ServiceError, code: ServiceErrorShape['code']): ServiceErrorShape {

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import { safe } from '../../src/client/client.ts'
+import type { Deps } from '../../src/deps.ts'
+import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
+
+const example = sendMessage.example.input
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+/** A node whose sends stop in the middle of our own work, until they are let go. */
+async function startHeldNode(maxAtWork: number): Promise<{ node: TestServer; held: () => number; letGo: () => void }> {
+  const waiting: (() => void)[] = []
+  const secrets: Deps['secrets'] = server.deps.secrets
+  let open = false
+  const db = new Proxy(server.deps.db, {
+    get(target, property, receiver) {
+      const value: unknown = Reflect.get(target, property, receiver)
+      if (property !== 'executeQuery' || typeof value !== 'function') return value
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (!open) await new Promise<void>((resolve) => waiting.push(resolve))
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+  const node = await startTestServer({ beside: server, server: { maxAtWork }, deps: { db, secrets } })
+  return {
+    node,
+    held: () => waiting.length,
+    letGo: () => {
+      open = true
+      for (const resolve of waiting) resolve()
+    },
+  }
+}
+
+test('beyond what it can work on at once, requests are refused at once, and those at work are served', async () => {
+  const { node, held, letGo } = await startHeldNode(3)
+  const caller = through(node, account)
+  const atWork = [1, 2, 3].map(() => caller.post('/api/v1/message/send', example))
+  await expect.poll(held).toBeGreaterThan(0)
+  await expect
+    .poll(async () => (await node.request('GET', '/metrics')).text)
+    .toMatch(/^waybill_http_requests_at_work 3$/m)
+
+  const refused = await caller.post('/api/v1/message/send', example)
+  expect(refused.statusCode).toBe(503)
+  expect(refused.json()).toEqual({
+    success: false,
+    error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('busy') },
+  })
+  expect(refused.headers['retry-after']).toBe('1')
+  const [, error] = await safe(caller.trpc.message.send.mutate(example))
+  expect(error?.data).toMatchObject({ code: 'SERVICE_UNAVAILABLE', httpStatus: 503, retryAfterSeconds: 1 })
+  expect((await node.request('GET', '/healthz')).statusCode).toBe(200)
+
+  letGo()
+  for (const response of await Promise.all(atWork)) expect(response.statusCode).toBe(200)
+  expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  expect((await node.request('GET', '/metrics')).text).toMatch(/^waybill_http_requests_refused_total 2$/m)
+  await node.close()
+})
+
+test('a request that waits for WhatsApp keeps nobody out', async () => {
+  const node = await startTestServer({ beside: server, server: { maxAtWork: 1 } })
+  const caller = through(node, account)
+  const to = '15559000001'
+  const slow = caller.post('/api/v1/message/send', { ...example, to })
+  await expect.poll(() => server.simulator.requests.some(({ body }) => JSON.stringify(body).includes(to))).toBe(true)
+
+  expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  expect((await slow).statusCode).toBe(200)
+  await node.close()
+})
+
+test('a body that is too large is refused in the words of tRPC, too', async () => {
+  const response = await account.post('/trpc/message.send', { ...example, externalId: 'x'.repeat(70_000) })
+  expect(JSON.parse(response.text)).toMatchObject({ error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } })
+})
