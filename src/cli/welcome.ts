@@ -11,6 +11,7 @@ export function writeWelcome(url: string, demo: Demo): string {
       `Start page   ${url}/`,
       `Docs         ${url}/docs`,
       `OpenAPI      ${url}/openapi.json`,
+      `Webhooks     npm run waybill -- webhook add ${demo.accountId} --url http://127.0.0.1:4000/`,
       'Commands     npm run waybill -- --help',
     ].join('\n'),
     'Ctrl+C stops it; the data stays.',

@@ -15,7 +15,10 @@ type LockedMessage = MessageRow & { database_now: Date }
 
 const lockAll = statement<LockedMessage>(
   'lock_messages',
-  `select m.*, clock_timestamp() as database_now
+  // Named one by one: a prepared `*` fails on every node when a migration adds a column.
+  `select m.account_id, m.id, m.whatsapp_account_id, m.status, m.to_number, m.template_name, m.template_language,
+    m.external_id, m.wa_message_id, m.created_at, m.sent_at, m.delivered_at, m.read_at, m.failed_at, m.error_code,
+    m.error_message, clock_timestamp() as database_now
   from messages m
   where (m.account_id, m.id) in (
     select account_id, id from unnest($1::text[], $2::text[]) as r (account_id, id)
