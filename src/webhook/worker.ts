@@ -42,7 +42,7 @@ export type WorkerDeps = Pick<Deps, 'db' | 'webhooks' | 'announcements' | 'secre
 const leaseMarginSeconds = 10
 const maxClaimed = 256
 const maxRecorded = 256
-const recordingsAtOnce = 2
+const recordingsAtOnce = 1
 /** After a claim that brought few, others gather: a statement for each would cost more than it helps. */
 const fewClaimed = 32
 const gatherMilliseconds = 5
