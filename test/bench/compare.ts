@@ -1,6 +1,6 @@
-import type { Target } from './connection.ts'
 import type { Goal, Row } from './row.ts'
 import { runLoad, type LoadOptions, type LoadResult } from './run-load.ts'
+import type { Target } from './target.ts'
 
 export interface Rounds {
   count: number
@@ -22,17 +22,21 @@ export interface Comparison {
   answered: Sides<number>
 }
 
+/** What is sent to a side; as a function, when it depends on how many answers have come before. */
+export type Load = Target | Target[] | ((answered: number) => Target)
+
 /**
  * The same load on both sides, by turns in short rounds, so that a machine that grows slower or busier
  * meanwhile does so for both.
  */
-export async function compare(targets: Sides<Target>, connections: number, rounds: Rounds): Promise<Comparison> {
+export async function compare(loads: Sides<Load>, connections: number, rounds: Rounds): Promise<Comparison> {
   const answered = { ours: 0, other: 0 }
   const load = async (side: keyof typeof answered, lengths: Pick<LoadOptions, 'warmUpSeconds' | 'seconds'>) => {
-    const result = await runLoad({ target: targets[side], connections, ...lengths })
+    const chosen = loads[side]
+    const targets = [typeof chosen === 'function' ? chosen(answered[side]) : chosen].flat()
+    const result = await runLoad({ targets, connections, ...lengths })
     answered[side] += result.answered
-    if (result.busy > tooBusy)
-      console.error(`the load generator was busy: ${targets[side].url} may be faster than this`)
+    if (result.busy > tooBusy) console.error(`the load generator was busy: ${targets[0]?.url} may be faster than this`)
     return result
   }
   const both = async (lengths: Pick<LoadOptions, 'warmUpSeconds' | 'seconds'>) => ({
@@ -48,20 +52,27 @@ export async function compare(targets: Sides<Target>, connections: number, round
 /** Share of a core from which on the load generator may be what is measured. */
 const tooBusy = 0.9
 
-/** One figure of a comparison as a line of the table. */
+/** One figure of a comparison as a line of the table. `times`: how many of what is measured an answer stands for. */
 export function toRow(
   { rounds }: Comparison,
   figure: 'perSecond' | 'p50' | 'p99',
-  { measure, goal }: { measure: string; goal?: Goal | undefined },
+  { measure, goal, times = 1 }: { measure: string; goal?: Goal | undefined; times?: number },
 ): Row {
-  const ours = rounds.map((round) => round.ours[figure])
-  const other = rounds.map((round) => round.other[figure])
-  const ratios = rounds.map((round) => round.ours[figure] / round.other[figure])
+  const figures = rounds.map(({ ours, other }) => ({ ours: ours[figure] * times, other: other[figure] * times }))
+  return summarize(figures, { measure, unit: figure === 'perSecond' ? 'per second' : 'ms', goal })
+}
+
+/** A line of the table from the same figure of each round. */
+export function summarize(
+  rounds: Sides<number>[],
+  { measure, unit, goal }: Pick<Row, 'measure' | 'unit' | 'goal'>,
+): Row {
+  const ratios = rounds.map(({ ours, other }) => ours / other)
   return {
     measure,
-    unit: figure === 'perSecond' ? 'per second' : 'ms',
-    ours: median(ours),
-    other: median(other),
+    unit,
+    ours: median(rounds.map(({ ours }) => ours)),
+    other: median(rounds.map(({ other }) => other)),
     ratio: { median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) },
     goal,
   }

@@ -1,14 +1,5 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { varying } from './example.ts'
-
-/** The request to send again and again. */
-export interface Target {
-  url: string
-  path: string
-  headers: Record<string, string>
-  body: string
-}
 
 /** A kept-alive connection that carries one request at a time. */
 export interface Connection {
@@ -17,24 +8,23 @@ export interface Connection {
   close(): void
 }
 
-export async function openConnection(target: Target): Promise<Connection> {
-  const { hostname, port } = new URL(target.url)
+/** `nextRequest` gives the bytes of each request; they are on their way before it is asked again. */
+export async function openConnection(url: string, nextRequest: () => Buffer): Promise<Connection> {
+  const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   await once(socket, 'connect')
-  return new SocketConnection(socket, target)
+  return new SocketConnection(socket, nextRequest)
 }
 
 class SocketConnection implements Connection {
   readonly #socket: Socket
-  readonly #request: Buffer
-  readonly #places: number[]
+  readonly #nextRequest: () => Buffer
   #received: Buffer | undefined
   #pending: PromiseWithResolvers<void> | undefined
 
-  constructor(socket: Socket, target: Target) {
+  constructor(socket: Socket, nextRequest: () => Buffer) {
     this.#socket = socket
-    this.#request = writeRequest(target)
-    this.#places = findVarying(this.#request)
+    this.#nextRequest = nextRequest
     socket
       .on('data', (chunk: Buffer) => this.#receive(chunk))
       .on('error', (error) => this.#pending?.reject(error))
@@ -42,9 +32,8 @@ class SocketConnection implements Connection {
   }
 
   exchange(): Promise<void> {
-    writeNextNumber(this.#request, this.#places)
     this.#pending = Promise.withResolvers()
-    this.#socket.write(this.#request)
+    this.#socket.write(this.#nextRequest())
     return this.#pending.promise
   }
 
@@ -61,29 +50,6 @@ class SocketConnection implements Connection {
     if (received.toString('latin1', 9, 12) === '200') this.#pending?.resolve()
     else this.#pending?.reject(new Error(`not a 200:\n${received.toString()}`))
   }
-}
-
-function writeRequest({ url, path, headers, body }: Target): Buffer {
-  const fields = { host: new URL(url).host, ...headers, 'content-length': String(Buffer.byteLength(body)) }
-  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-  return Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n${body}`)
-}
-
-function findVarying(request: Buffer): number[] {
-  const places: number[] = []
-  for (let at = request.indexOf(varying); at !== -1; at = request.indexOf(varying, at + 1)) places.push(at)
-  return places
-}
-
-const numbers = 10 ** varying.length
-/** Shares no factor with `numbers`, so that all of them come before one comes again, in no order. */
-const step = 7_368_787
-let number = Date.now() % numbers
-
-function writeNextNumber(request: Buffer, places: number[]): void {
-  number = (number + step) % numbers
-  for (let index = varying.length - 1, rest = number; index >= 0; index--, rest = Math.trunc(rest / 10))
-    for (const place of places) request[place + index] = 48 + (rest % 10)
 }
 
 /** With one request in flight, what comes after the head is its body and nothing else. */

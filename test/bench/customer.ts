@@ -6,23 +6,29 @@ import { generateKey } from '../../src/account/generate-key.ts'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import type { Deps } from '../../src/deps.ts'
 import { createLogger } from '../../src/telemetry.ts'
 import { syncTemplates } from '../../src/template/sync.ts'
-import type { Target } from './connection.ts'
 import { example } from './example.ts'
 import type { Stage } from './stage.ts'
+import type { RepeatedRequest } from './target.ts'
 
 /** A migrated database with one customer in it, who may send as fast as he can. */
 export interface Customer extends AsyncDisposable {
   /** Of a process that serves him. */
   environment: Record<string, string>
+  deps: Deps
+  accountId: string
+  whatsAppAccountId: string
   /** His send, through the server at this address. */
-  sendThrough(url: string): Target
+  sendThrough(url: string): RepeatedRequest
   /** Messages that are stored as sent, with WhatsApp's id. */
   countSent(): Promise<number>
 }
 
 const unlimited = 2_000_000_000
+export const phoneNumberId = '106540352242922'
+export const appSecret = randomBytes(16).toString('hex')
 
 export async function createCustomer(stage: Stage, upstreamUrl: string): Promise<Customer> {
   const environment = {
@@ -31,6 +37,8 @@ export async function createCustomer(stage: Stage, upstreamUrl: string): Promise
     DATABASE_URL: await stage.createDatabase(),
     WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
     GRAPH_API_URL: upstreamUrl,
+    META_APP_SECRET: appSecret,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
     LOG_LEVEL: 'warn',
   }
   const app = buildApp(readConfig(environment), { log: createLogger('silent') })
@@ -39,14 +47,17 @@ export async function createCustomer(stage: Stage, upstreamUrl: string): Promise
   const { accountId } = await createAccount(deps, { name: 'Bench' })
   await deps.db.updateTable('accounts').set({ rate_limit_per_minute: unlimited }).where('id', '=', accountId).execute()
   const { apiKey } = await generateKey(deps, accountId)
-  await addWhatsAppAccount(deps, accountId, {
-    phoneNumberId: '106540352242922',
+  const { whatsAppAccountId } = await addWhatsAppAccount(deps, accountId, {
+    phoneNumberId,
     wabaId: '102290129340398',
     accessToken,
   })
   await syncTemplates(deps, accountId)
   return {
     environment,
+    deps,
+    accountId,
+    whatsAppAccountId,
     sendThrough: (url) => sendTarget(url, apiKey),
     countSent: async () => {
       const { rows } = await sql<{ count: number }>`
@@ -61,7 +72,7 @@ export async function createCustomer(stage: Stage, upstreamUrl: string): Promise
 /** As long as Meta's own tokens are. */
 const accessToken = randomBytes(100).toString('hex')
 
-export function sendTarget(url: string, apiKey: string, path = '/api/v1/message/send'): Target {
+export function sendTarget(url: string, apiKey: string, path = '/api/v1/message/send'): RepeatedRequest {
   return {
     url,
     path,

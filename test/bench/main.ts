@@ -11,11 +11,12 @@ import { lone } from './rows/lone.ts'
 import { route } from './rows/route.ts'
 import { send } from './rows/send.ts'
 import { slowUpstream } from './rows/slow-upstream.ts'
+import { statuses } from './rows/statuses.ts'
 import { trpc } from './rows/trpc.ts'
 import { openStage } from './stage.ts'
 import { tableHeader, toLines } from './table.ts'
 
-const benchmarks: Benchmark[] = [send, lone, joined, slowUpstream, ceiling, route, trpc]
+const benchmarks: Benchmark[] = [send, lone, joined, slowUpstream, ceiling, route, trpc, statuses]
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type { Target } from './connection.ts'
+import type { Target } from './target.ts'
 
 export interface LoadOptions {
-  target: Target
+  /** Each gets its share of the connections. */
+  targets: Target[]
   connections: number
   /** Seconds of load before anything is counted. */
   warmUpSeconds: number

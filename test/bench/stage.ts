@@ -4,6 +4,8 @@ import type { Rounds } from './compare.ts'
 
 /** What every benchmark runs on. */
 export interface Stage extends AsyncDisposable {
+  /** Rounds are shorter, and what is filled in is less. */
+  isQuick: boolean
   rounds: Rounds
   /** Of the PostgreSQL server. */
   adminUrl: string
@@ -19,6 +21,7 @@ export async function openStage(options: { quick: boolean; databaseUrl: string |
   const adminUrl = options.databaseUrl ?? (await startOwn(resources))
   const kept = resources.move()
   return {
+    isQuick: options.quick,
     rounds: options.quick ? quick : thorough,
     adminUrl,
     createDatabase: async () => {

@@ -1,0 +1,52 @@
+import { createHmac, createSecretKey } from 'node:crypto'
+import { numbered } from './numbered-messages.ts'
+import type { Callbacks } from './target.ts'
+import { writeRequest } from './write-request.ts'
+
+/** What becomes of a message, in this order; each of them is news once. */
+const statuses = ['delivered', 'read'] as const
+
+/** First all messages are delivered, then all are read; throws when nothing new is left to tell. */
+export function writeCallbacks(target: Callbacks): () => Buffer {
+  const { url, phoneNumberId, messages, statusesPerCallback } = target
+  const key = createSecretKey(Buffer.from(target.appSecret))
+  let next = target.sent * statusesPerCallback
+  return () => {
+    const items = Array.from({ length: statusesPerCallback }, () => toStatus(target, next++))
+    if (next > messages.count * statuses.length) throw new Error('all messages are read: store more of them')
+    const body = JSON.stringify({
+      object: 'whatsapp_business_account',
+      entry: [
+        {
+          id: '102290129340398',
+          changes: [
+            {
+              field: 'messages',
+              value: {
+                messaging_product: 'whatsapp',
+                metadata: { display_phone_number: '34600111222', phone_number_id: phoneNumberId },
+                statuses: items,
+              },
+            },
+          ],
+        },
+      ],
+    })
+    const signature = createHmac('sha256', key).update(body).digest('hex')
+    const headers = { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` }
+    return writeRequest({ url, path: '/webhooks/whatsapp', headers, body })
+  }
+}
+
+/** With the fields that Meta sends along (reference, section 4.3). */
+function toStatus({ messages }: Callbacks, position: number): object {
+  const number = position % messages.count
+  return {
+    id: numbered(messages.waMessageIdStart, number),
+    status: statuses[Math.floor(position / messages.count)],
+    timestamp: String(Math.floor(Date.now() / 1000)),
+    recipient_id: String(34_600_000_000 + number),
+    biz_opaque_callback_data: numbered(messages.idStart, number),
+    pricing: { billable: true, pricing_model: 'PMP', type: 'regular', category: 'utility' },
+  }
+}

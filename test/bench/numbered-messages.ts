@@ -1,0 +1,37 @@
+import { sql } from 'kysely'
+import { firstIdAt } from '../../src/ids.ts'
+import type { Customer } from './customer.ts'
+
+/** Messages that WhatsApp has accepted, and whose ids follow from their number. */
+export interface NumberedMessages {
+  count: number
+  /** What the number, in this many digits, is put behind. */
+  idStart: string
+  waMessageIdStart: string
+}
+
+const digits = 15
+
+export function numbered(start: string, number: number): string {
+  return start + String(number).padStart(digits, '0')
+}
+
+/** Stores them in one statement, on the server. */
+export async function storeNumberedMessages(
+  { deps, accountId, whatsAppAccountId }: Customer,
+  count: number,
+): Promise<NumberedMessages> {
+  const sentAt = deps.now()
+  // The time, and the version of a UUIDv7; digits are digits of its base32 too.
+  const idStart = `${firstIdAt('msg', sentAt).slice(0, -digits - 1)}e`
+  const waMessageIdStart = 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQ'
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
+      external_id, wa_message_id, created_at, sent_at)
+    select ${accountId}, ${idStart}::text || place, ${whatsAppAccountId}, 'sent', 34600000000 + n, 'order_shipped', 'en',
+      'order-' || n, ${waMessageIdStart}::text || place, ${sentAt}::timestamptz, ${sentAt}::timestamptz
+    from generate_series(0, ${count} - 1) as n
+    cross join lateral lpad(n::text, ${sql.lit(digits)}, '0') as place`.execute(deps.db)
+  await sql`analyze messages`.execute(deps.db)
+  return { count, idStart, waMessageIdStart }
+}
