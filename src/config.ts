@@ -122,7 +122,7 @@ export interface Config {
   meta: { appSecret: string | undefined; verifyToken: string | undefined }
   trustedProxies: string[]
   webhooks: WebhookConfig
-  /** How long events, deliveries and attempts are kept. */
+  /** How long messages, events, deliveries and attempts are kept. */
   retentionDays: number
   logLevel: (typeof logLevels)[number]
   metricsToken: string | undefined
