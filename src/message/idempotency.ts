@@ -36,11 +36,9 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
       'This Idempotency-Key was used with another request body. Use a new key for a new message.',
     )
   const { message } = earlier
+  if (hasFailedUnaccepted(message))
+    throw new ServiceError('MESSAGE_REJECTED', describeFailure(message), { replayed: true })
   if (message.wa_message_id !== null) return toSentMessage(message, message.wa_message_id)
-  if (message.status === 'failed')
-    throw new ServiceError('MESSAGE_REJECTED', describeRejection(message.error_code, message.error_message), {
-      replayed: true,
-    })
   if (earlier.mayBeRunning)
     throw new ServiceError(
       'IDEMPOTENCY_KEY_IN_USE',
@@ -48,6 +46,20 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
       { retryAfterSeconds: 1 },
     )
   throw unknownOutcome(message.id, { replayed: true })
+}
+
+/**
+ * Nobody was ever told that WhatsApp accepted it: neither our own answer nor a `sent` status set
+ * `sent_at`. What was accepted stays `sent` for its retries, and is told of its failure by webhook.
+ */
+function hasFailedUnaccepted({ status, sent_at }: MessageRow): boolean {
+  return status === 'failed' && sent_at === null
+}
+
+/** A message without a wamid was refused at the door; one with it failed later, as its status tells. */
+function describeFailure({ wa_message_id, error_code: code, error_message: reason }: MessageRow): string {
+  if (wa_message_id === null) return describeRejection(code, reason)
+  return `WhatsApp reported that this message failed${inBrackets(code)}: ${toSentence(reason)}`
 }
 
 export function toSentMessage(
@@ -65,7 +77,16 @@ export function toSentMessage(
 }
 
 export function describeRejection(code: string | null, reason: string | null): string {
-  return `WhatsApp refused this message${code === null ? '' : ` (${code})`}: ${reason ?? 'no reason was given'}.`
+  return `WhatsApp refused this message${inBrackets(code)}: ${toSentence(reason)}`
+}
+
+function inBrackets(code: string | null): string {
+  return code === null ? '' : ` (${code})`
+}
+
+/** Meta ends some of its reasons with a full stop, and some not. */
+function toSentence(reason: string | null): string {
+  return `${(reason || 'no reason was given').replace(/\.$/, '')}.`
 }
 
 export function unknownOutcome(messageId: string, options: { replayed?: boolean } = {}): ServiceError {

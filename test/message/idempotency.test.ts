@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
+import { signCallback } from '../../src/whatsapp/signature.ts'
 import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
@@ -158,6 +159,63 @@ test('after an unknown outcome a retry never sends again: it is told so, and lat
   const settled = await account.post(path, { ...example, to, externalId: 'order-11' }, headers)
   expect(settled.json()).toMatchObject({ success: true, data: { waMessageId: 'wamid.X', externalId: 'order-11' } })
   expect(sendsTo(to)).toBe(1)
+})
+
+async function reportFailed(messageId: string, waMessageId: string): Promise<void> {
+  const status = {
+    id: waMessageId,
+    status: 'failed',
+    timestamp: '1800000000',
+    recipient_id: example.to,
+    biz_opaque_callback_data: messageId,
+    errors: [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp.' } }],
+  }
+  const metadata = { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId }
+  const value = { messaging_product: 'whatsapp', metadata, statuses: [status] }
+  const callback = {
+    object: 'whatsapp_business_account',
+    entry: [{ id: '1', changes: [{ field: 'messages', value }] }],
+  }
+  const body = Buffer.from(JSON.stringify(callback))
+  const headers = {
+    'content-type': 'application/json',
+    'x-hub-signature-256': signCallback(body, 'test-app-secret'),
+  }
+  expect((await server.request('POST', '/webhooks/whatsapp', { headers, body })).statusCode).toBe(200)
+}
+
+test('after an unknown outcome that turned out a failure, a retry is told the failure', async () => {
+  const request = { ...example, to: '15559000004', externalId: 'order-14' }
+  const headers = { 'idempotency-key': 'order-14' }
+  expect((await account.post(path, request, headers)).json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
+  const { id } = await server.deps.db
+    .selectFrom('messages')
+    .select('id')
+    .where('account_id', '=', account.accountId)
+    .where('external_id', '=', 'order-14')
+    .executeTakeFirstOrThrow()
+
+  await reportFailed(id, 'wamid.order14')
+  const retry = await account.post(path, request, headers)
+
+  expect(retry.json().error).toMatchObject({
+    code: 'MESSAGE_REJECTED',
+    message: 'WhatsApp reported that this message failed (131026): Not on WhatsApp.',
+  })
+  expect(retry.headers['idempotent-replayed']).toBe('true')
+})
+
+test('a message that was accepted and failed later stays sent for its retries', async () => {
+  const headers = { 'idempotency-key': 'order-15' }
+  const first = await account.post(path, example, headers)
+  const { messageId, waMessageId } = first.json().data as { messageId: string; waMessageId: string }
+
+  await reportFailed(messageId, waMessageId)
+  const retry = await account.post(path, example, headers)
+
+  expect((await account.get(`/api/v1/message/${messageId}`)).json().data['status']).toBe('failed')
+  expect(retry.statusCode).toBe(200)
+  expect(retry.json()).toEqual(first.json())
 })
 
 test('a key is free again after a day', async () => {
