@@ -17,7 +17,7 @@ export function encodeId(prefix: IdPrefix, milliseconds: number, random: Uint8Ar
   return `${prefix}_${base32(uuid)}`
 }
 
-/** At most 4096 ids of one time that sort in the order in which they are returned. */
+/** Ids that sort in the order in which they are returned. A millisecond holds 4096: more run on into the next one. */
 export function encodeIdsInOrder(
   prefix: IdPrefix,
   milliseconds: number,
@@ -25,7 +25,7 @@ export function encodeIdsInOrder(
   randomBytes: (size: number) => Uint8Array,
 ): string[] {
   return Array.from({ length: count }, (_, index) =>
-    encodeId(prefix, milliseconds, Uint8Array.of(index >> 8, index & 0xff, ...randomBytes(8))),
+    encodeId(prefix, milliseconds + (index >> 12), Uint8Array.of((index >> 8) & 0xf, index & 0xff, ...randomBytes(8))),
   )
 }
 
