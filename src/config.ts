@@ -54,7 +54,12 @@ const WebUrl = z
 const Environment = z
   .object({
     HOST: z.string().default('127.0.0.1'),
-    PORT: z.coerce.number('must be a number').int('must be a whole number').min(0).max(65535).default(3000),
+    PORT: z.coerce
+      .number('must be a number')
+      .int('must be a whole number')
+      .min(0, 'must be at least 0')
+      .max(65_535, 'must be at most 65535')
+      .default(3000),
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL; leave it out for the embedded database' })
       .optional(),

@@ -6,8 +6,8 @@ export type LogLevel = (typeof logLevels)[number]
 
 /**
  * One JSON line per entry, on standard error: standard output belongs to what a command answers.
- * Logged errors carry type, code and stack, never the message of a database or HTTP error, which
- * can quote a caller's values.
+ * Logged errors carry type, code and stack. The message of a database error is left out, since it can
+ * quote a caller's values; in others numbers and wamids are masked.
  */
 export function createLogger(level: LogLevel, destination: DestinationStream = pino.destination(2)): Logger {
   return pino(
@@ -36,13 +36,16 @@ export function maskPersonalData(text: string): string {
     .replace(/\+?\d{7,15}/g, (number) => maskNumber(number.replace('+', '')))
 }
 
+/** PostgreSQL's error codes. */
+const sqlState = /^[0-9A-Z]{5}$/
+
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return {
     type: error.name,
     code,
-    message: maskPersonalData(error.message),
+    message: code !== undefined && sqlState.test(code) ? undefined : maskPersonalData(error.message),
     stack: error.stack === undefined ? undefined : framesOf(error.stack),
     cause: error.cause === undefined ? undefined : describeError(error.cause),
   }

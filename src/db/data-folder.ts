@@ -71,7 +71,7 @@ function createPrivateFolder(folder: string): void {
 }
 
 function lockFile(file: string): DatabaseSync | undefined {
-  const database = new DatabaseSync(file, { timeout: 0 })
+  const database = new DatabaseSync(file, { timeout: 0, defensive: false })
   try {
     // No journal: nothing is ever written, and a killed owner leaves none behind to be recovered.
     database.exec('pragma journal_mode = off; begin exclusive')

@@ -16,12 +16,9 @@ export interface LoadLimit {
 /** At eight thousand sends a second each of them waits a sixteenth of a second at the most. */
 const maxAtWork = 512
 
-/** Callers under these paths are limited; health, metrics and pages are not. */
-const limitedPaths = ['/api/', '/trpc/', '/webhooks/']
-
+/** Limits the routes of this context (Fastify: encapsulation), and no others: health and pages are not. */
 export function registerLoadLimit(app: FastifyInstance, registry: Registry, max = maxAtWork): LoadLimit {
   let atWork = 0
-  const counted = new WeakSet<object>()
   const refused = new Counter({
     name: 'waybill_http_requests_refused_total',
     help: 'Requests refused because this process was at work on as many as it can.',
@@ -37,8 +34,8 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
       },
     }),
   )
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (!limitedPaths.some((path) => request.url.startsWith(path))) return done()
+  // After the body has come and been read: a caller that is slow to send holds nothing of ours.
+  app.addHook('preHandler', (_request, reply, done) => {
     if (atWork >= max) {
       refused.inc()
       return done(
@@ -48,12 +45,11 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
       )
     }
     atWork++
-    counted.add(request)
+    // Whatever ends the answer closes it: its last byte, or a caller that goes away.
+    reply.raw.once('close', () => {
+      atWork--
+    })
     return done()
-  })
-  app.addHook('onResponse', (request, _reply, done) => {
-    if (counted.delete(request)) atWork--
-    done()
   })
   return {
     exempt: (whatsapp) => ({

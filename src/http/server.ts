@@ -43,6 +43,8 @@ const requestTimeoutMilliseconds = 10_000
 /** Longer than the minute for which load balancers commonly keep idle connections. */
 const keepAliveMilliseconds = 65_000
 
+const noCallbacks: InboundOptions = { appSecret: undefined, verifyToken: undefined }
+
 export async function createServer(deps: Deps, options: ServerOptions): Promise<FastifyInstance> {
   const app = fastify({
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
@@ -79,11 +81,13 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   if (options.healthOnly === true) return app
   registerHome(app)
   registerDocs(app)
-  const load = registerLoadLimit(app, registry, options.maxAtWork)
-  const limited = { ...deps, whatsapp: load.exempt(deps.whatsapp) }
-  await registerRest(app, limited, procedures)
-  await registerTrpc(app, limited, procedures)
-  await registerInbound(app, limited, options.callbacks ?? { appSecret: undefined, verifyToken: undefined }, registry)
+  await app.register(async (limited) => {
+    const load = registerLoadLimit(limited, registry, options.maxAtWork)
+    const exempt = { ...deps, whatsapp: load.exempt(deps.whatsapp) }
+    await registerRest(limited, exempt, procedures)
+    await registerTrpc(limited, exempt, procedures)
+    await registerInbound(limited, exempt, options.callbacks ?? noCallbacks, registry)
+  })
   return app
 }
 

@@ -11,6 +11,8 @@ import type { Procedure } from './procedures.ts'
 import { exchangeOf } from './rest.ts'
 import { parseInput } from './validation.ts'
 
+const maxBatchSize = 10
+
 interface Context {
   exchange: Exchange
   requestId: string
@@ -22,6 +24,8 @@ export async function registerTrpc(app: FastifyInstance, deps: Deps, procedures:
     prefix: '/trpc',
     trpcOptions: {
       router: buildRouter(deps, procedures),
+      // One request is one place at work, whatever it holds.
+      maxBatchSize,
       // What fails in here arrives as a 500, so it does nothing that can fail.
       createContext: ({ req, res }: CreateFastifyContextOptions): Context => ({
         exchange: exchangeOf(req, res),

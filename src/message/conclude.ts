@@ -34,7 +34,8 @@ export function conclude(messageId: string, outcome: SendOutcome): Conclusion {
 
 function concludeRefusal({ answer, error, retryAfterSeconds }: Extract<SendOutcome, { kind: 'refused' }>): Conclusion {
   const code = String(error.code)
-  const reason = error.details ?? error.title
+  // Our own sentence goes on behind it.
+  const reason = (error.details ?? error.title).replace(/\.+$/, '')
   const message = {
     MESSAGE_REJECTED: describeRejection(code, reason),
     TEMPLATE_NOT_FOUND: `WhatsApp does not know this template as approved (${code}): ${reason}. ${nothingSent}`,

@@ -6,6 +6,8 @@ import { readCallback, type Inbound, type StatusUpdate } from '../whatsapp/inbou
 import { isSignedWith } from '../whatsapp/signature.ts'
 import { takeStatuses, type StatusToTake, type TakenStatuses } from './take-statuses.ts'
 
+const maxNames = 1000
+
 export interface SignedCallback {
   /** The raw bytes: the signature is theirs. */
   body: Buffer
@@ -28,7 +30,10 @@ export async function takeCallback(
   defaultAppSecret: string | undefined,
 ): Promise<TakenCallback | undefined> {
   const inbound = readCallback(parseLeniently(body))
-  const senders = await findCallbackSenders(deps, listNames(inbound), defaultAppSecret)
+  const names = listNames(inbound)
+  // Meta sends up to a thousand updates at once; whoever names more is not Meta.
+  if (names.phoneNumberIds.length + names.wabaIds.length > maxNames) return undefined
+  const senders = await findCallbackSenders(deps, names, defaultAppSecret)
   const secrets = new Set(
     [defaultAppSecret, ...senders.map((sender) => sender.appSecret)].filter((secret) => secret !== undefined),
   )

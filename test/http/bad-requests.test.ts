@@ -222,6 +222,13 @@ test('a tRPC batch answers each call with its own result', async () => {
   expect(refused.error.data.code).toBe('VALIDATION_ERROR')
 })
 
+test('a tRPC batch is refused beyond ten calls', async () => {
+  const procedures = Array.from({ length: 11 }, () => 'message.list').join(',')
+  const response = await account.get(`/trpc/${procedures}?batch=1&input=${encodeURIComponent('{}')}`)
+  expect(response.statusCode).toBe(400)
+  expect(response.text).toContain('VALIDATION_ERROR')
+})
+
 test('what is not HTTP is answered in the envelope too', async () => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.end('HELLO WORLD\r\n\r\n')

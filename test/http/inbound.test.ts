@@ -139,6 +139,8 @@ test.each([
   'hub.mode=subscribe&hub.verify_token=wrong&hub.challenge=1',
   'hub.mode=subscribe&hub.challenge=1',
   'hub.mode=other&hub.verify_token=test-verify-token&hub.challenge=1',
+  'hub.mode=subscribe&hub.verify_token=test-verify-token&hub.verify_token=b&hub.challenge=1',
+  'hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=1&hub.challenge=2',
   '',
 ])('the handshake refuses ?%s', async (query) => {
   expect((await server.request('GET', `${path}?${query}`)).statusCode).toBe(403)

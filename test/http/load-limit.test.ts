@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
 import { safe } from '../../src/client/client.ts'
@@ -20,9 +23,10 @@ async function startHeldNode(maxAtWork: number): Promise<{ node: TestServer; hel
   const secrets: Deps['secrets'] = server.deps.secrets
   let open = false
   const db = new Proxy(server.deps.db, {
-    get(target, property, receiver) {
-      const value: unknown = Reflect.get(target, property, receiver)
-      if (property !== 'executeQuery' || typeof value !== 'function') return value
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target)
+      if (typeof value !== 'function') return value
+      if (property !== 'executeQuery') return value.bind(target) as unknown
       return async (...args: unknown[]): Promise<unknown> => {
         if (!open) await new Promise<void>((resolve) => waiting.push(resolve))
         return Reflect.apply(value, target, args)
@@ -64,6 +68,49 @@ test('beyond what it can work on at once, requests are refused at once, and thos
   for (const response of await Promise.all(atWork)) expect(response.statusCode).toBe(200)
   expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
   expect((await node.request('GET', '/metrics')).text).toMatch(/^waybill_http_requests_refused_total 2$/m)
+  await node.close()
+})
+
+test('whoever goes away gives the place back, in the middle of the body or of the work', async () => {
+  const { node, held, letGo } = await startHeldNode(2)
+  const caller = through(node, account)
+  for (let n = 0; n < 5; n++) {
+    const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
+    socket.write(
+      `POST /api/v1/message/send HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
+    )
+    socket.once('ready', () => setImmediate(() => socket.destroy()))
+    await once(socket, 'close')
+  }
+  const gone = new AbortController()
+  const aborted = request(`${node.url}/api/v1/message`, {
+    headers: { 'x-api-key': account.apiKey },
+    signal: gone.signal,
+  })
+  await expect.poll(held).toBe(1)
+  gone.abort()
+  await expect(aborted).rejects.toThrow(/abort/i)
+  await expect
+    .poll(async () => (await node.request('GET', '/metrics')).text)
+    .toMatch(/^waybill_http_requests_at_work 0$/m)
+
+  letGo()
+  const served = await Promise.all([1, 2].map(() => caller.get('/api/v1/message')))
+  expect(served.map((response) => response.statusCode)).toEqual([200, 200])
+  await node.close()
+})
+
+test('callers who are slow to send their bodies keep nobody out', async () => {
+  const node = await startTestServer({ beside: server, server: { maxAtWork: 1 } })
+  const slow = Array.from({ length: 5 }, () => connect(Number(new URL(node.url).port), '127.0.0.1'))
+  for (const socket of slow) {
+    await once(socket, 'connect')
+    socket.write(
+      `POST /api/v1/message/send HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
+    )
+  }
+  expect((await through(node, account).post('/api/v1/message/send', example)).statusCode).toBe(200)
+  for (const socket of slow) socket.destroy()
   await node.close()
 })
 
