@@ -1,15 +1,17 @@
 import { PGlite } from '@electric-sql/pglite'
-import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
+import { CompiledQuery, Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../telemetry.ts'
-import { PreparedClient } from './prepared-client.ts'
+import { hurry, PreparedClient, takeTime } from './prepared-client.ts'
 import type { Database } from './schema.ts'
 
 /** A caller waits this long for a connection before the answer is SERVICE_UNAVAILABLE. */
 const connectTimeoutMilliseconds = 2_000
-/** No statement of ours takes a second; one that takes ten waits for a server that is gone. */
-const statementTimeoutMilliseconds = 10_000
+/** No statement of ours takes a second. The server ends one that takes this long, so that nothing of it happens later. */
+const statementTimeoutMilliseconds = 8_000
+/** Longer than the server's own: whoever waits until then waits for a server that is gone. */
+const readTimeoutMilliseconds = 10_000
 const poolSize = 16
 
 /** Opens PostgreSQL or, in a folder of ours, PGlite: the same SQL runs on both. */
@@ -23,7 +25,8 @@ function openPostgres(url: string, log: Logger): Kysely<Database> {
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMilliseconds,
-    query_timeout: statementTimeoutMilliseconds,
+    statement_timeout: statementTimeoutMilliseconds,
+    query_timeout: readTimeoutMilliseconds,
     keepAlive: true,
     application_name: 'waybill',
   })
@@ -39,4 +42,17 @@ export function openPGlite(pglite: string | PGlite): Kysely<Database> {
   return new Kysely<Database>({
     dialect: new PGliteDialect({ pglite: typeof pglite === 'string' ? () => PGlite.create(pglite) : pglite }),
   })
+}
+
+/** Runs statements that may take as long as they need, such as migrations, on one connection. */
+export async function withoutTimeout<Result>(
+  connection: Kysely<Database>,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  await connection.executeQuery(CompiledQuery.raw(takeTime))
+  try {
+    return await run()
+  } finally {
+    await connection.executeQuery(CompiledQuery.raw(hurry))
+  }
 }

@@ -17,6 +17,7 @@ const unavailableMessages = [
   /^timeout expired/,
   /^Query read timeout/,
   /^Client has encountered a connection error/,
+  /^Client was closed and is not queryable/,
   /^Cannot use a pool after calling end/,
 ]
 
@@ -31,4 +32,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)) ||
     isDatabaseUnavailable(error.cause)
   )
+}
+
+/** A deadlock, a serialization failure, a lock that was not to be had. */
+const passingStates = new Set(['40P01', '40001', '55P03'])
+
+/** Whether the same query may well succeed a moment later: others were in its way, or the database is away. */
+export function isPassing(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return (typeof code === 'string' && passingStates.has(code)) || isDatabaseUnavailable(error)
 }
