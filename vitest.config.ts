@@ -2,9 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 /**
  * The whole suite runs twice, on each database that Waybill runs on; what never opens one runs once.
- * The fault tests kill processes and the package tests install: `npm run test:faults`, `npm run test:package`.
+ * Apart stand those that kill processes, install, or need a browser: `npm run test:faults`, `test:package`, `test:browser`.
  */
-const apart = ['test/faults/**', 'test/package/**']
+const apart = ['test/faults/**', 'test/package/**', 'test/browser/**']
 const databaseFree = ['test/contracts/**', 'test/whatsapp/**']
 
 export default defineConfig({
@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['test/**/*.test.ts'],
-          exclude: [...apart, 'test/browser/**', ...databaseFree],
+          exclude: [...apart, ...databaseFree],
           globalSetup: 'test/support/postgres.ts',
         },
       },

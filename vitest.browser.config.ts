@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+/** What is seen in a real browser. It needs Chromium, so it stands apart from `npm test`, which needs nothing. */
+export default defineConfig({
+  test: {
+    include: ['test/browser/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    globalSetup: 'test/support/pglite.ts',
+  },
+})
