@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration } from 'kysely/migration'
+import { readDatabaseClock } from './database-clock.ts'
 import * as send from './migrations/0001-send.ts'
 import * as status from './migrations/0002-status.ts'
 import { createPartitions } from './partitions.ts'
@@ -25,7 +26,7 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
     try {
       const { error, results } = await createMigrator(connection).migrateToLatest()
       if (error) throw error
-      await createPartitions(connection, new Date())
+      await createPartitions(connection, await readDatabaseClock(connection))
       return (results ?? []).map((result) => result.migrationName)
     } finally {
       await sql`select pg_advisory_unlock(${advisoryLock})`.execute(connection)

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { readDatabaseClock } from '../db/database-clock.ts'
 import { createPartitions, dropOldPartitions } from '../db/partitions.ts'
 import type { Deps } from '../deps.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/send-store.ts'
@@ -22,10 +23,12 @@ const chores: Chore[] = [
   {
     everySeconds: 3600,
     failure: 'partitions could not be made or dropped',
-    run: async ({ db, now }, { retentionDays }) => {
-      await createPartitions(db, now())
+    run: async ({ db }, { retentionDays }) => {
+      // A node whose clock is ahead would drop what is still to be kept.
+      const now = await readDatabaseClock(db)
+      await createPartitions(db, now)
       await deleteOldDeliveries(db, retentionDays)
-      await dropOldPartitions(db, now(), retentionDays)
+      await dropOldPartitions(db, now, retentionDays)
     },
   },
   { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },

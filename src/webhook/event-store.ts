@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import type { Database, EventsTable } from '../db/schema.ts'
 import { statement } from '../db/statement.ts'
 
@@ -84,12 +84,4 @@ export function findEvents(
   if (fromId !== undefined) query = query.where('id', '>=', fromId)
   if (afterId !== undefined) query = query.where('id', '>', afterId)
   return query.orderBy('id').limit(limit).execute()
-}
-
-/** The database's time: the clocks of the nodes may differ from it and from each other. */
-export async function readDatabaseClock(db: Kysely<Database>): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
-  const now = rows[0]?.now
-  if (!now) throw new Error('the database did not tell its time')
-  return now
 }

@@ -3,9 +3,10 @@ import type { EventPage, listEvents as contract } from '../../contracts/event.ts
 import type { InputOf } from '../../contracts/procedure.ts'
 import { MessageEvent } from '../../contracts/webhook.ts'
 import type { Caller } from '../auth/authenticate.ts'
+import { readDatabaseClock } from '../db/database-clock.ts'
 import type { Deps } from '../deps.ts'
 import { firstIdAt } from '../ids.ts'
-import { findEvents, readDatabaseClock } from './event-store.ts'
+import { findEvents } from './event-store.ts'
 
 /** A cursor is the id of the last event seen. */
 const cursorPattern = /^evt_[0-9a-z]{26}$/

@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { startHousekeeping } from '../../src/http/housekeeping.ts'
+import { createTestDeps } from '../account/deps.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+afterEach(() => vi.useRealTimers())
+afterAll(() => database.close())
+
+async function listPartitions(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class where relispartition and relkind = 'r' order by relname`.execute(database.db)
+  return rows.map((row) => row.name)
+}
+
+/** Runs the hourly chores until `done`. */
+async function keepHouse(now: Date, done: () => Promise<boolean>): Promise<void> {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const housekeeping = startHousekeeping({ ...createTestDeps(database), now: () => now }, { retentionDays: 30 })
+  vi.advanceTimersByTime(3_600_000)
+  housekeeping.stop()
+  vi.useRealTimers()
+  await expect.poll(done).toBe(true)
+}
+
+test('a node whose clock is 60 days ahead drops nothing, and makes no partitions of its own time', async () => {
+  const before = await listPartitions()
+  // Rows of the rest are deleted last.
+  await sql`
+    insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms)
+    values ('acc_1', 'dlv_1', 'ep_1', 'evt_1', 1, now() - interval '60 days', 1)`.execute(database.db)
+
+  await keepHouse(new Date(Date.now() + 60 * 86_400_000), async () => {
+    const { rows } = await sql`select 1 from webhook_attempts`.execute(database.db)
+    return rows.length === 0
+  })
+
+  expect(await listPartitions()).toEqual(before)
+})
