@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { OperatorError } from '../account/operator-error.ts'
+import { readDatabaseClock } from '../db/database-clock.ts'
 import type { Database } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
 import { firstIdAt } from '../ids.ts'
@@ -31,13 +32,14 @@ export interface Recovery {
  * Stopped in the middle, it can be run again: what waits already is left alone.
  */
 export async function recoverDeliveries(
-  deps: Pick<Deps, 'db' | 'now' | 'newId' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
   accountId: string,
   endpointId: string,
   since: Date,
   onProgress: (recovered: number) => void = () => {},
 ): Promise<Recovery> {
-  const now = deps.now()
+  // The ids of events carry the database's time.
+  const now = await readDatabaseClock(deps.db)
   if (!(since <= now)) throw new OperatorError('There is nothing to recover since a time that is yet to come.')
   let range: EventRange | undefined = { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', now) }
   let recovered = 0

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MessageEventType } from '../../contracts/webhook.ts'
 import { createAccount } from '../../src/account/create-account.ts'
 import type { Deps } from '../../src/deps.ts'
+import { encodeId } from '../../src/ids.ts'
 import { verifyWebhook } from '../../src/receiver/webhook.ts'
 import { addEndpoint, type NewEndpoint } from '../../src/webhook/add-endpoint.ts'
 import { findDelivery } from '../../src/webhook/delivery-store.ts'
@@ -33,9 +35,18 @@ let receiverUrl: string
 let received: { headers: IncomingHttpHeaders; body: string }[]
 let answer: { status: number; body: string }
 
+/** Behind the clock of the database, which bounds a recovery; each moment comes after the one before. */
+let time = Date.now() - 86_400_000
+const now = () => new Date((time += 1000))
+
 beforeAll(async () => {
   database = await openTestDatabase()
-  deps = { ...createTestDeps(database), webhooks: createWebhookSender({ timeoutSeconds: 5, allowPrivate: true }) }
+  deps = {
+    ...createTestDeps(database),
+    now,
+    newId: (prefix) => encodeId(prefix, now().getTime(), randomBytes(10)),
+    webhooks: createWebhookSender({ timeoutSeconds: 5, allowPrivate: true }),
+  }
   receiver = createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) })
     response.writeHead(answer.status).end(answer.body)
@@ -604,6 +615,15 @@ test('recovery takes any number in batches, tells how far it is, and two at once
   await enableEndpoint(deps, accountId, id)
   expect((await readWaits(id)).filter((wait) => wait > 0)).toEqual([])
   expect(await removeEndpoint(deps, accountId, id)).toMatchObject({ dropped: 12_000 })
+})
+
+test('recovery reaches what happened until now by the clock of the database, whatever the clock of the node says', async () => {
+  const id = await add()
+  const [eventId = ''] = await happen()
+  await finish(eventId, 'failed')
+
+  const behind = { ...deps, now: () => new Date(0) }
+  expect(await recoverDeliveries(behind, accountId, id, new Date(0))).toMatchObject({ recovered: 1 })
 })
 
 test('nothing is recovered since a time that is yet to come', async () => {
