@@ -26,6 +26,7 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
     try {
       const { error, results } = await createMigrator(connection).migrateToLatest()
       if (error) throw error
+      // What cannot be made now is no reason not to start: housekeeping tries again every hour, and tells.
       await createPartitions(connection, await readDatabaseClock(connection))
       return (results ?? []).map((result) => result.migrationName)
     } finally {

@@ -17,23 +17,49 @@ const firstMonday = Date.UTC(2024, 0, 1)
 /** As long as a service may be switched off and still find a place for its rows when it comes back. */
 const weeksAhead = 4
 
+/** A partition that could not be made, and why. */
+export interface MissingPartition {
+  partition: string
+  error: unknown
+}
+
 /**
  * Makes the partitions of this week and the coming ones; what lies outside of them has one together.
- * Safe to run on many nodes: what exists stays.
+ * Safe to run on many nodes: what exists stays. Returns what could not be made, such as those of a table
+ * in use: the weeks ahead leave time to try again. Throws only for a table that has no partition at all.
  */
-export async function createPartitions(db: Kysely<Database>, now: Date): Promise<void> {
-  const thisWeek = weekOf(now)
+export async function createPartitions(db: Kysely<Database>, now: Date): Promise<MissingPartition[]> {
+  const missing: MissingPartition[] = []
   for (const { table, boundAt } of partitioned) {
     const existing = await findPartitions(db, table)
-    if (!existing.includes(restOf(table))) await create(db, restOf(table), table, 'default')
-    for (let index = 0; index <= weeksAhead; index++) {
-      const start = new Date(thisWeek + index * weekMilliseconds)
-      const end = new Date(start.getTime() + weekMilliseconds)
-      const name = nameOf(table, start)
-      const bounds = `for values from ('${boundAt(start)}') to ('${boundAt(end)}')`
-      if (!existing.includes(name)) await create(db, name, table, bounds)
+    for (const partition of listWanted(table, boundAt, now).filter(({ name }) => !existing.includes(name))) {
+      try {
+        await create(db, partition)
+      } catch (error) {
+        if (existing.length === 0) throw error
+        missing.push({ partition: partition.name, error })
+        // The next one would only hold up the table for another second.
+        if (hasCode(error, lockNotAvailable)) break
+      }
     }
   }
+  return missing
+}
+
+interface Partition {
+  name: string
+  table: string
+  /** Absent: whatever no other partition takes. */
+  range?: { from: string; to: string }
+}
+
+function listWanted(table: string, boundAt: (at: Date) => string, now: Date): Partition[] {
+  const weeks = Array.from({ length: weeksAhead + 1 }, (_, index) => {
+    const start = new Date(weekOf(now) + index * weekMilliseconds)
+    const end = new Date(start.getTime() + weekMilliseconds)
+    return { name: nameOf(table, start), table, range: { from: boundAt(start), to: boundAt(end) } }
+  })
+  return [{ name: restOf(table), table }, ...weeks]
 }
 
 /**
@@ -80,23 +106,66 @@ async function findPartitions(db: Kysely<Database>, table: string): Promise<stri
   return rows.map((row) => row.name)
 }
 
-/** Names and bounds are made here, of letters, digits and the signs of a time. */
-async function create(db: Kysely<Database>, name: string, table: string, bounds: string): Promise<void> {
-  await sql.raw(`create table if not exists ${name} partition of ${table} ${bounds}`).execute(db)
-}
-
+const checkViolation = '23514'
 const lockNotAvailable = '55P03'
 
-/** False when the table is in use: a drop would wait for whoever reads, and all others for the drop. */
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+async function create(db: Kysely<Database>, partition: Partition): Promise<void> {
+  try {
+    await withImpatientLocks(db, (trx) => createEmpty(trx, partition))
+  } catch (error) {
+    if (!hasCode(error, checkViolation)) throw error
+    await withImpatientLocks(db, (trx) => createFromRest(trx, partition))
+  }
+}
+
+/** Names and bounds are made here, of letters, digits and the signs of a time. */
+async function createEmpty(trx: Kysely<Database>, { name, table, range }: Partition): Promise<void> {
+  const bounds = range ? `for values from ('${range.from}') to ('${range.to}')` : 'default'
+  await sql.raw(`create table if not exists ${name} partition of ${table} ${bounds}`).execute(trx)
+}
+
+/** A clock that was weeks ahead has left rows of this range in the rest, which PostgreSQL does not move by itself. */
+async function createFromRest(trx: Kysely<Database>, partition: Partition): Promise<void> {
+  const { name, table, range } = partition
+  const column = partitioned.find((candidate) => candidate.table === table)?.column
+  if (!range || column === undefined) return
+  const [all, rest, aside] = [sql.table(table), sql.table(restOf(table)), sql.table(`${name}_aside`)]
+  // The parent first, as everybody does who uses it.
+  await sql`lock table only ${all} in access exclusive mode`.execute(trx)
+  await sql`lock table ${rest} in access exclusive mode`.execute(trx)
+  await sql`create table ${aside} (like ${rest})`.execute(trx)
+  await sql`
+    with moved as (
+      delete from ${rest} where ${sql.ref(column)} >= ${range.from} and ${sql.ref(column)} < ${range.to} returning *
+    )
+    insert into ${aside} select * from moved`.execute(trx)
+  await createEmpty(trx, partition)
+  await sql`insert into ${all} select * from ${aside}`.execute(trx)
+  await sql`drop table ${aside}`.execute(trx)
+}
+
+/** False when the table is in use. */
 async function drop(db: Kysely<Database>, name: string): Promise<boolean> {
   try {
-    await db.transaction().execute(async (trx) => {
-      await sql`set local lock_timeout = '1s'`.execute(trx)
-      await sql.raw(`drop table if exists ${name}`).execute(trx)
-    })
+    await withImpatientLocks(db, (trx) => sql.raw(`drop table if exists ${name}`).execute(trx))
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === lockNotAvailable) return false
+    if (hasCode(error, lockNotAvailable)) return false
     throw error
   }
+}
+
+/** Whoever waits for a whole table waits for all who read it, and everybody else waits behind: not for long. */
+async function withImpatientLocks(
+  db: Kysely<Database>,
+  change: (trx: Kysely<Database>) => Promise<unknown>,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`set local lock_timeout = '1s'`.execute(trx)
+    await change(trx)
+  })
 }

@@ -23,10 +23,11 @@ const chores: Chore[] = [
   {
     everySeconds: 3600,
     failure: 'partitions could not be made or dropped',
-    run: async ({ db }, { retentionDays }) => {
+    run: async ({ db, log }, { retentionDays }) => {
       // A node whose clock is ahead would drop what is still to be kept.
       const now = await readDatabaseClock(db)
-      await createPartitions(db, now)
+      for (const { partition, error } of await createPartitions(db, now))
+        log.warn({ err: error, partition }, 'a partition could not be made yet; trying again in an hour')
       await deleteOldDeliveries(db, retentionDays)
       await dropOldPartitions(db, now, retentionDays)
     },

@@ -23,6 +23,12 @@ async function recordAt(time: Date): Promise<string> {
   return rows[0]?.partition ?? ''
 }
 
+async function listPartitions(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class where relispartition and relkind = 'r'`.execute(database.db)
+  return rows.map((row) => row.name)
+}
+
 async function countMessages(): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*)::integer as count from messages`.execute(database.db)
   return rows[0]?.count ?? 0
@@ -62,4 +68,57 @@ test('whole weeks are dropped once their last day is older than the retention, a
   ])
   expect(await countMessages()).toBe(0)
   expect(await recordAt(now)).toBe('messages_rest')
+})
+
+test('rows that a clock weeks ahead has left in the rest move to their week when it is made', async () => {
+  const later = new Date('2032-05-12T12:00:00Z')
+  expect(await recordAt(later)).toBe('messages_rest')
+  expect(await recordAt(new Date(later.getTime() + 100 * day))).toBe('messages_rest')
+  const before = await countMessages()
+
+  expect(await createPartitions(database.db, later)).toEqual([])
+
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from messages_20320510`.execute(database.db)
+  expect(rows).toEqual([{ count: 1 }])
+  expect(await countMessages()).toBe(before)
+  expect((await listPartitions()).filter((name) => name.endsWith('_20320607'))).toHaveLength(4)
+})
+
+test('a table in use is left for the next time, holds up nobody, and the other tables get their weeks', async (context) => {
+  if (database.url === undefined) return context.skip('PGlite has one connection')
+  const later = new Date('2034-05-10T12:00:00Z')
+  await database.db.transaction().execute(async (reader) => {
+    await sql`select count(*) from messages_rest`.execute(reader)
+
+    const making = createPartitions(database.db, later)
+    await expect.poll(isAnyoneWaiting).toBe(true)
+    expect(await recordAt(new Date())).toMatch(/^messages_/)
+    expect(await making).toMatchObject([{ partition: 'messages_20340508', error: { code: '55P03' } }])
+  })
+
+  const made = (await listPartitions()).filter((name) => name.endsWith('_20340508'))
+  expect(made).toHaveLength(3)
+  expect(made).not.toContain('messages_20340508')
+  expect(await createPartitions(database.db, later)).toEqual([])
+})
+
+async function isAnyoneWaiting(): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from pg_locks
+    where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
+    database.db,
+  )
+  return rows.length > 0
+}
+
+test('a database without any partition fails when they cannot be made', async (context) => {
+  if (database.url === undefined) return context.skip('PGlite has one connection')
+  for (const name of (await listPartitions()).filter((candidate) => candidate.startsWith('webhook_attempts_')))
+    await sql.raw(`drop table ${name}`).execute(database.db)
+
+  await database.db.transaction().execute(async (reader) => {
+    await sql`select count(*) from webhook_attempts`.execute(reader)
+    await expect(createPartitions(database.db, now)).rejects.toMatchObject({ code: '55P03' })
+  })
 })
