@@ -3,7 +3,7 @@ const jitter = 0.1
 /** An endpoint may ask for more patience than the schedule has, but not for ever. */
 const longestRetryAfterSeconds = 24 * 60 * 60
 
-export interface EndedAttempt {
+export interface AttemptsSoFar {
   /** How many attempts have ended, this one included. */
   attempts: number
   retryAfterSeconds: number | undefined
@@ -12,7 +12,7 @@ export interface EndedAttempt {
 /** How long to wait before the next attempt; undefined when there is none left. */
 export function nextWaitSeconds(
   schedule: readonly number[],
-  { attempts, retryAfterSeconds = 0 }: EndedAttempt,
+  { attempts, retryAfterSeconds = 0 }: AttemptsSoFar,
   random: () => number,
 ): number | undefined {
   const scheduled = schedule[attempts - 1]
