@@ -245,25 +245,41 @@ export const settleAccepted = joined<Acceptance, void>({
 
 /**
  * The message was certainly not sent. `releaseKey`: a retry with the same idempotency key may send;
- * otherwise it answers with this failure.
+ * otherwise it answers with this failure. False when there is no such message that is pending.
  */
 export async function settleFailed(
   db: Kysely<Database>,
   message: { accountId: string; id: string },
   { code, reason, at, releaseKey }: { code: string; reason: string; at: Date; releaseKey: string | undefined },
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
     with released as (
       delete from idempotency_keys
       where account_id = ${message.accountId} and key = ${releaseKey ?? null}::text and message_id = ${message.id}
     )
     update messages set status = 'failed', failed_at = ${at}::timestamptz, error_code = ${code}, error_message = ${reason}
     where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'`.execute(db)
+  return numAffectedRows === 1n
 }
 
+/** A statement deletes this many keys at most, so that none of them is long. */
+const expiredKeysAtOnce = 5_000
+
 /** Deletes keys past their day; returns how many. Reads all accounts: time alone ends a key. */
-export async function deleteExpiredIdempotencyKeys(db: Kysely<Database>): Promise<number> {
-  const result =
-    await sql`delete from idempotency_keys where created_at <= now() - ${sql.raw(idempotencyKept)}`.execute(db)
-  return Number(result.numAffectedRows ?? 0n)
+export async function deleteExpiredIdempotencyKeys(
+  db: Kysely<Database>,
+  batchSize: number = expiredKeysAtOnce,
+): Promise<number> {
+  let deleted = 0
+  for (;;) {
+    // Asked of the row again: a key that was claimed anew since it was looked for is no longer expired.
+    const { numAffectedRows } = await sql`
+      delete from idempotency_keys
+      where created_at <= now() - ${sql.raw(idempotencyKept)} and ctid = any(array(
+        select ctid from idempotency_keys where created_at <= now() - ${sql.raw(idempotencyKept)}
+        limit ${sql.lit(batchSize)}
+      ))`.execute(db)
+    deleted += Number(numAffectedRows ?? 0)
+    if (Number(numAffectedRows ?? 0) < batchSize) return deleted
+  }
 }

@@ -2,12 +2,13 @@ import { ServiceError } from '../../contracts/errors.ts'
 import type { SendMessageRequest, SentMessage } from '../../contracts/message.ts'
 import { accessTokenPurpose } from '../account/secret-purposes.ts'
 import type { Caller } from '../auth/authenticate.ts'
+import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
 import { conclude } from './conclude.ts'
 import { decide } from './decide.ts'
 import { describeRequest, replay, toSentMessage, type IdempotentRequest } from './idempotency.ts'
 import { learn } from './learn.ts'
-import { settle } from './settle.ts'
+import { settle, settleNeverDispatched } from './settle.ts'
 import { findEarlierRequest, findSendFacts, recordPending, type PendingMessage } from './send-store.ts'
 
 export interface Sent {
@@ -80,19 +81,11 @@ async function record(deps: Deps, message: PendingMessage, request: IdempotentRe
   try {
     return await recordPending(deps.db, { message, request })
   } catch (error) {
-    await settle(deps, message, neverDispatched, request)
+    // Of anything else the database has said itself that nothing was recorded.
+    if (isDatabaseUnavailable(error)) await settleNeverDispatched(deps, message, request)
     throw error
   }
 }
-
-/** The insert may have happened although its answer was lost; a key that it claimed must not stay claimed. */
-const neverDispatched = {
-  kind: 'failed',
-  code: 'SERVICE_UNAVAILABLE',
-  reason: 'the database became unavailable before the message was sent',
-  final: false,
-  answer: new ServiceError('SERVICE_UNAVAILABLE', 'The database is unavailable. Nothing was sent.'),
-} as const
 
 /** Another request claimed the key between our look and our insert. */
 async function replayOvertaken(

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import { isPassing } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
 import type { Conclusion } from './conclude.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 import { takeStatuses } from './take-statuses.ts'
 import { settleAccepted, settleFailed, type PendingMessage } from './send-store.ts'
 
-/** The times between attempts to settle while the database is away, about ten minutes in all. */
+/** The times between attempts to settle while the database cannot, about ten minutes in all. */
 const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 120 }, () => 5_000)]
 
 /**
@@ -21,13 +21,46 @@ export async function settle(
   request: IdempotentRequest | undefined,
 ): Promise<void> {
   const at = deps.now()
-  const write = () => writeConclusion(deps, message, conclusion, request, at)
+  await persist(deps, message.id, async () => {
+    await writeConclusion(deps, message, conclusion, request, at)
+    return true
+  })
+}
+
+/** An insert whose answer was lost is committed or gone by then: its statement timeout is shorter by far. */
+const longestInsertMilliseconds = 30_000
+
+/**
+ * The record of a message failed, so WhatsApp never heard of it. The insert may have happened all the
+ * same, or happen in a moment, and then its idempotency key must not stay claimed: a row that is not
+ * there is looked for again until no insert can be under way any more.
+ */
+export async function settleNeverDispatched(
+  deps: Pick<Deps, 'db' | 'now' | 'log'>,
+  message: PendingMessage,
+  request: IdempotentRequest | undefined,
+): Promise<void> {
+  const at = deps.now()
+  await persist(deps, message.id, async () => {
+    const failed = await settleFailed(deps.db, message, { ...neverDispatched, at, releaseKey: request?.key })
+    return failed || deps.now().getTime() - at.getTime() > longestInsertMilliseconds
+  })
+}
+
+const neverDispatched = {
+  code: 'SERVICE_UNAVAILABLE',
+  reason: 'the database became unavailable before the message was sent',
+}
+
+/** `write` says whether nothing is left to do; until then it is tried again, in the background. */
+async function persist(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<boolean>): Promise<void> {
   try {
-    await write()
+    if (await write()) return
   } catch (error) {
-    deps.log.warn({ err: error, messageId: message.id }, 'a message could not be settled yet; trying again')
-    if (isDatabaseUnavailable(error)) void settleLater(deps, message.id, write)
+    deps.log.warn({ err: error, messageId }, 'a message could not be settled yet; trying again')
+    if (!isPassing(error)) return
   }
+  void persistLater(deps, messageId, write)
 }
 
 async function writeConclusion(
@@ -41,12 +74,14 @@ async function writeConclusion(
     case 'sent':
       return settleSent(deps, message, conclusion.waMessageId, at)
     case 'failed':
-      return settleFailed(deps.db, message, {
+      // Without a row to change a status has overtaken us, and stays.
+      await settleFailed(deps.db, message, {
         code: conclusion.code,
         reason: conclusion.reason,
         at,
         releaseKey: conclusion.final ? undefined : request?.key,
       })
+      return
     case 'pending':
       return
   }
@@ -65,15 +100,15 @@ async function settleSent(
   await takeStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
 }
 
-async function settleLater(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<void>): Promise<void> {
+async function persistLater(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<boolean>): Promise<void> {
   for (const milliseconds of retryMilliseconds) {
     await delay(milliseconds, undefined, { ref: false })
     try {
-      await write()
+      if (!(await write())) continue
       deps.log.info({ messageId }, 'the message is settled')
       return
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) break
+      if (!isPassing(error)) break
     }
   }
   deps.log.error({ messageId }, 'the message could not be settled; it stays pending until its status arrives')
