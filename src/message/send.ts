@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import type { SendMessageRequest, SentMessage } from '../../contracts/message.ts'
-import { accessTokenPurpose } from '../account/secret-purposes.ts'
+import { describeUnreadableToken, openAccessToken } from '../account/access-token.ts'
 import type { Caller } from '../auth/authenticate.ts'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
@@ -38,7 +38,9 @@ export async function send(
     language: input.language,
   })
   const { from, parameters, tellsSent } = decide(facts, input)
-  const accessToken = deps.secrets.decrypt(from.accessTokenEncrypted, accessTokenPurpose(from.id))
+  const owner = { accountId: caller.accountId, whatsAppAccountId: from.id }
+  const accessToken = openAccessToken(deps, owner, from.accessTokenEncrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
 
   const message: PendingMessage = {
     id: deps.newId('msg'),

@@ -1,13 +1,13 @@
+import { describeUnreadableToken, openAccessToken } from '../account/access-token.ts'
 import { requireAccount } from '../account/account.ts'
 import { markUnusable } from '../account/mark-unusable.ts'
 import { OperatorError } from '../account/operator-error.ts'
-import { accessTokenPurpose } from '../account/secret-purposes.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from '../account/whatsapp-account-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ListedTemplate } from '../whatsapp/whatsapp.ts'
 import { storeListing, type Listing } from './sync-store.ts'
 
-type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now'>
+type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
 
 export interface SyncResult {
   synced: number
@@ -54,7 +54,10 @@ async function syncThrough(deps: SyncDeps, accountId: string, senders: WhatsAppA
   return { ok: true, ...count(listings) }
 }
 
-/** Any token of the WABA will do; one that WhatsApp refuses takes its account out of use. The text is a reason. */
+/**
+ * Any token of the WABA will do: one that cannot be decrypted is passed over, and one that WhatsApp
+ * refuses takes its account out of use. The text is a reason.
+ */
 async function list(
   deps: SyncDeps,
   { accountId, wabaId, senders }: { accountId: string; wabaId: string; senders: WhatsAppAccountRow[] },
@@ -62,7 +65,12 @@ async function list(
   let reason = ''
   for (const sender of senders) {
     const listedAt = deps.now()
-    const accessToken = deps.secrets.decrypt(sender.access_token_encrypted, accessTokenPurpose(sender.id))
+    const owner = { accountId, whatsAppAccountId: sender.id }
+    const accessToken = openAccessToken(deps, owner, sender.access_token_encrypted)
+    if (accessToken === undefined) {
+      reason = describeUnreadableToken(sender.id)
+      continue
+    }
     const outcome = await deps.whatsapp.listTemplates({ wabaId, accessToken })
     if (outcome.ok) return { accountId, wabaId, listedAt, templates: uniqueTemplates(outcome.value) }
     reason = outcome.reason
