@@ -4,8 +4,9 @@ import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../account/wha
 import { listPendingMigrations } from '../db/migrate.ts'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
+import { countPendingMessages } from '../message/store.ts'
 import type { SecretBox } from '../secret-box.ts'
-import { countApprovedTemplates, countPendingMessages, readServerVersion } from './store.ts'
+import { countApprovedTemplates, readServerVersion } from './store.ts'
 import { listStoredSecrets } from './stored-secrets.ts'
 
 export interface Finding {
@@ -17,8 +18,6 @@ export interface Finding {
 }
 
 const oldestVersion = 140_000
-const minute = 60_000
-const day = 24 * 60 * minute
 
 /** Each check stands on the ones before it: the first one that fails at the foundation is the last. */
 export async function examine(deps: Deps): Promise<Finding[]> {
@@ -128,15 +127,14 @@ async function checkTemplates({ db }: Deps): Promise<Finding[]> {
 }
 
 /** Only of the last day: what has not been settled by then no longer will be. */
-async function checkMessages({ db, now }: Deps): Promise<Finding> {
-  const time = now().getTime()
-  const pending = await countPendingMessages(db, { from: new Date(time - day), until: new Date(time - minute) })
+async function checkMessages({ db }: Deps): Promise<Finding> {
+  const { count } = await countPendingMessages(db, { lastHours: 24 })
   const check = 'messages'
-  if (pending === 0) return { check, ok: true, message: 'none is pending for longer than a minute' }
+  if (count === 0) return { check, ok: true, message: 'none is pending for longer than a minute' }
   return {
     check,
     ok: false,
-    message: `${pending} of the last day are pending for longer than a minute: whether WhatsApp took them is not known`,
+    message: `${count} of the last day are pending for longer than a minute: whether WhatsApp took them is not known`,
     fix: "Status webhooks settle them: see that Meta's callback for this app reaches /webhooks/whatsapp.",
   }
 }

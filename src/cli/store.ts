@@ -1,6 +1,5 @@
 import { sql, type Kysely } from 'kysely'
 import type { Database } from '../db/schema.ts'
-import { firstIdAt } from '../ids.ts'
 
 /**
  * Reads all accounts: an operator names a message without saying whose it is. Asked account by
@@ -22,22 +21,6 @@ export async function findMessageOwner(db: Kysely<Database>, messageId: string):
     .select('accounts.id')
     .executeTakeFirst()
   return row?.id
-}
-
-/** Reads all accounts. Bounded by id, which sorts by time and is what messages are keyed by. */
-export async function countPendingMessages(
-  db: Kysely<Database>,
-  { from, until }: { from: Date; until: Date },
-): Promise<number> {
-  const row = await db
-    .selectFrom('accounts')
-    .innerJoin('messages', 'messages.account_id', 'accounts.id')
-    .where('messages.id', '>=', firstIdAt('msg', from))
-    .where('messages.id', '<', firstIdAt('msg', until))
-    .where('messages.status', '=', 'pending')
-    .select((eb) => eb.fn.countAll<string>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(row.count)
 }
 
 /** Reads all accounts: each WABA that somebody sends from, with the number of its templates that can be sent. */

@@ -47,10 +47,18 @@ export function findMessages(
   return query.orderBy('id', 'desc').limit(limit).execute()
 }
 
-/** Messages without an outcome for more than a minute. Reads all accounts: for operators only. */
-export async function countPendingMessages(db: Kysely<Database>): Promise<{ count: number; oldestSeconds: number }> {
+/**
+ * Messages without an outcome for more than a minute by the database's clock, all of them or only those
+ * of the last hours. Reads all accounts: for operators only.
+ */
+export async function countPendingMessages(
+  db: Kysely<Database>,
+  { lastHours }: { lastHours?: number } = {},
+): Promise<{ count: number; oldestSeconds: number }> {
   const { rows } = await sql<{ count: number; oldest_seconds: number }>`
     select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
-    from messages where status = 'pending' and created_at < now() - interval '1 minute'`.execute(db)
+    from messages
+    where status = 'pending' and created_at < now() - interval '1 minute'
+      and created_at >= coalesce(now() - ${lastHours ?? null}::float8 * interval '1 hour', '-infinity')`.execute(db)
   return { count: rows[0]?.count ?? 0, oldestSeconds: rows[0]?.oldest_seconds ?? 0 }
 }
