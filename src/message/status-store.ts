@@ -11,14 +11,12 @@ export interface MessageReference {
   waMessageId: string
 }
 
-type LockedMessage = MessageRow & { database_now: Date }
-
-const lockAll = statement<LockedMessage>(
+const lockAll = statement<MessageRow>(
   'lock_messages',
   // Named one by one: a prepared `*` fails on every node when a migration adds a column.
   `select m.account_id, m.id, m.whatsapp_account_id, m.status, m.to_number, m.template_name, m.template_language,
     m.external_id, m.wa_message_id, m.created_at, m.sent_at, m.delivered_at, m.read_at, m.failed_at, m.error_code,
-    m.error_message, clock_timestamp() as database_now
+    m.error_message
   from messages m
   where (m.account_id, m.id) in (
     select account_id, id from unnest($1::text[], $2::text[]) as r (account_id, id)
@@ -33,9 +31,9 @@ const lockAll = statement<LockedMessage>(
 
 /**
  * The messages that statuses are about, locked in one order so that two callbacks with the same
- * messages wait for each other instead of deadlocking. Also tells the database's time.
+ * messages wait for each other instead of deadlocking.
  */
-export function lockMessages(db: Kysely<Database>, references: readonly MessageReference[]): Promise<LockedMessage[]> {
+export function lockMessages(db: Kysely<Database>, references: readonly MessageReference[]): Promise<MessageRow[]> {
   const byId = references.filter((reference) => reference.messageId !== undefined)
   const byWamid = references.filter((reference) => reference.messageId === undefined)
   return lockAll(db, [

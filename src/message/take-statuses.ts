@@ -2,7 +2,7 @@ import type { MessageEvent } from '../../contracts/webhook.ts'
 import { joined } from '../db/joined.ts'
 import type { Deps } from '../deps.ts'
 import { encodeIdsInOrder } from '../ids.ts'
-import { insertEvents, type NewEvent } from '../webhook/event-store.ts'
+import { insertEvents, startRecording, type NewEvent } from '../webhook/event-store.ts'
 import { applyReport, type MessageState, type Report } from './status.ts'
 import { lockMessages, writeStates, type MessageReference, type StateChange } from './status-store.ts'
 import type { MessageRow } from './store.ts'
@@ -49,7 +49,8 @@ async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: StatusToTa
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, taken } = fold(messages, callbacks)
     await writeStates(trx, changes)
-    await insertEvents(trx, toNewEvents(deps, events, messages[0]?.database_now), () => deps.newId('dlv'))
+    if (events.length > 0)
+      await insertEvents(trx, toNewEvents(deps, events, await startRecording(trx)), () => deps.newId('dlv'))
     return { taken, told: events.length }
   })
   // After the commit: the workers find the deliveries that they are woken for.
@@ -116,8 +117,7 @@ function toState(message: MessageRow): MessageState {
 }
 
 /** Ids by the database's time, so that the events of all nodes are in one order. */
-function toNewEvents(deps: Pick<Deps, 'randomBytes'>, told: Told[], databaseNow: Date | undefined): NewEvent[] {
-  if (!databaseNow) return []
+function toNewEvents(deps: Pick<Deps, 'randomBytes'>, told: Told[], databaseNow: Date): NewEvent[] {
   const ids = encodeIdsInOrder('evt', databaseNow.getTime(), told.length, deps.randomBytes)
   return told.map(({ message, event }, index) => ({
     accountId: message.account_id,

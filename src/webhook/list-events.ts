@@ -3,20 +3,17 @@ import type { EventPage, listEvents as contract } from '../../contracts/event.ts
 import type { InputOf } from '../../contracts/procedure.ts'
 import { MessageEvent } from '../../contracts/webhook.ts'
 import type { Caller } from '../auth/authenticate.ts'
-import { readDatabaseClock } from '../db/database-clock.ts'
 import type { Deps } from '../deps.ts'
 import { firstIdAt } from '../ids.ts'
-import { findEvents } from './event-store.ts'
+import { findEvents, readSettledTime } from './event-store.ts'
 
 /** A cursor is the id of the last event seen. */
 const cursorPattern = /^evt_[0-9a-z]{26}$/
 
 /**
- * Ids are made before their transaction ends, so an event can appear behind a later one. Those of the
- * last moment are held back, and a reader who goes on from its last event misses none.
+ * Ids are made before their transaction ends, so an event can appear behind a later one. What is not
+ * settled is held back, and a reader who goes on from its last event misses none.
  */
-const settlingMilliseconds = 2_000
-
 export async function listEvents(
   deps: Pick<Deps, 'db'>,
   caller: Caller,
@@ -28,7 +25,7 @@ export async function listEvents(
       'VALIDATION_ERROR',
       'cursor: must be the nextCursor of the page before, or the eventId of the last event seen. Leave it out for the first page.',
     )
-  const settled = (await readDatabaseClock(deps.db)).getTime() - settlingMilliseconds
+  const settled = (await readSettledTime(deps.db)).getTime()
   const rows = await findEvents(
     deps.db,
     caller.accountId,
