@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration } from 'kysely/migration'
+import { withoutTimeout } from './database.ts'
 import { readDatabaseClock } from './database-clock.ts'
 import * as send from './migrations/0001-send.ts'
 import * as status from './migrations/0002-status.ts'
@@ -22,9 +23,9 @@ const advisoryLock = 9_292_455
  */
 export async function migrate(db: Kysely<Database>): Promise<string[]> {
   return db.connection().execute(async (connection) => {
-    await sql`select pg_advisory_lock(${advisoryLock})`.execute(connection)
+    await withoutTimeout(connection, () => sql`select pg_advisory_lock(${advisoryLock})`.execute(connection))
     try {
-      const { error, results } = await createMigrator(connection).migrateToLatest()
+      const { error, results } = await withoutTimeout(connection, () => createMigrator(connection).migrateToLatest())
       if (error) throw error
       // What cannot be made now is no reason not to start: housekeeping tries again every hour, and tells.
       await createPartitions(connection, await readDatabaseClock(connection))
