@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto'
-import { numbered } from './numbered-messages.ts'
+import { numbered } from './numbered-ids.ts'
 import type { Callbacks } from './target.ts'
 import { writeRequest } from './write-request.ts'
 

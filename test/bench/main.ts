@@ -6,6 +6,8 @@ import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
 import { describeMachine } from './machine.ts'
 import { ceiling } from './rows/ceiling.ts'
+import { deliveriesBare } from './rows/deliveries-bare.ts'
+import { deliveries } from './rows/deliveries.ts'
 import { joined } from './rows/joined.ts'
 import { lone } from './rows/lone.ts'
 import { route } from './rows/route.ts'
@@ -16,7 +18,18 @@ import { trpc } from './rows/trpc.ts'
 import { openStage } from './stage.ts'
 import { tableHeader, toLines } from './table.ts'
 
-const benchmarks: Benchmark[] = [send, lone, joined, slowUpstream, ceiling, route, trpc, statuses]
+const benchmarks: Benchmark[] = [
+  send,
+  lone,
+  joined,
+  slowUpstream,
+  ceiling,
+  route,
+  trpc,
+  statuses,
+  deliveries,
+  deliveriesBare,
+]
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -1,19 +1,13 @@
 import { sql } from 'kysely'
-import { firstIdAt } from '../../src/ids.ts'
 import type { Customer } from './customer.ts'
+import { numberDigits, numberedIdStart } from './numbered-ids.ts'
 
 /** Messages that WhatsApp has accepted, and whose ids follow from their number. */
 export interface NumberedMessages {
   count: number
-  /** What the number, in this many digits, is put behind. */
+  /** What the number is put behind. */
   idStart: string
   waMessageIdStart: string
-}
-
-const digits = 15
-
-export function numbered(start: string, number: number): string {
-  return start + String(number).padStart(digits, '0')
 }
 
 /** Stores them in one statement, on the server. */
@@ -22,8 +16,7 @@ export async function storeNumberedMessages(
   count: number,
 ): Promise<NumberedMessages> {
   const sentAt = deps.now()
-  // The time, and the version of a UUIDv7; digits are digits of its base32 too.
-  const idStart = `${firstIdAt('msg', sentAt).slice(0, -digits - 1)}e`
+  const idStart = numberedIdStart('msg', sentAt)
   const waMessageIdStart = 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQ'
   await sql`
     insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
@@ -31,7 +24,7 @@ export async function storeNumberedMessages(
     select ${accountId}, ${idStart}::text || place, ${whatsAppAccountId}, 'sent', 34600000000 + n, 'order_shipped', 'en',
       'order-' || n, ${waMessageIdStart}::text || place, ${sentAt}::timestamptz, ${sentAt}::timestamptz
     from generate_series(0, ${count} - 1) as n
-    cross join lateral lpad(n::text, ${sql.lit(digits)}, '0') as place`.execute(deps.db)
+    cross join lateral lpad(n::text, ${sql.lit(numberDigits)}, '0') as place`.execute(deps.db)
   await sql`analyze messages`.execute(deps.db)
   return { count, idStart, waMessageIdStart }
 }

@@ -1,0 +1,16 @@
+import { request } from 'undici'
+import type { Deliverer } from './deliverer.ts'
+import { startProcess } from './start-process.ts'
+
+/** A loop of signed POSTs; there is no queue, and nothing is recorded. */
+export async function startBareDeliverer(urls: string[]): Promise<Deliverer> {
+  const running = await startProcess('test/bench/bare-sender.ts', { args: urls })
+  return {
+    deliver: async (count) => {
+      const { body } = await request(`${running.url}/${count}`, { method: 'POST' })
+      await body.dump()
+    },
+    settled: () => Promise.resolve(),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  }
+}

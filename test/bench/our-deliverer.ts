@@ -1,0 +1,70 @@
+import { sql } from 'kysely'
+import { webhooks } from '../../contracts/webhook.ts'
+import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
+import { createCustomer, type Customer } from './customer.ts'
+import type { Deliverer } from './deliverer.ts'
+import { numberDigits, numberedIdStart } from './numbered-ids.ts'
+import type { Stage } from './stage.ts'
+import { startProcess } from './start-process.ts'
+import { until } from './until.ts'
+
+/** Our worker, and nothing beside it in its process. */
+export async function startOurDeliverer(
+  stage: Stage,
+  { upstreamUrl, urls }: { upstreamUrl: string; urls: string[] },
+): Promise<Deliverer> {
+  await using resources = new AsyncDisposableStack()
+  const customer = resources.use(await createCustomer(stage, upstreamUrl))
+  const endpointIds: string[] = []
+  for (const url of urls) endpointIds.push((await addEndpoint(customer.deps, customer.accountId, { url })).endpointId)
+  resources.use(
+    await startProcess('src/cli/waybill.js', {
+      args: ['serve', '--role', 'worker'],
+      environment: customer.environment,
+    }),
+  )
+  const kept = resources.move()
+  let queued = 0
+  return {
+    deliver: async (count) => {
+      queued += count
+      await queueDeliveries(customer, endpointIds, count)
+    },
+    settled: () => until(async () => (await countDelivered(customer, endpointIds)) === queued),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+/** Stores events that the endpoints are told in turns, in one statement, on the server. Nobody is woken. */
+export async function queueDeliveries(
+  { deps, accountId }: Pick<Customer, 'deps' | 'accountId'>,
+  endpointIds: string[],
+  count: number,
+): Promise<void> {
+  const event = webhooks['message.delivered'].example
+  const eventIdStart = numberedIdStart('evt', deps.now())
+  const deliveryIdStart = numberedIdStart('dlv', deps.now())
+  await deps.db.transaction().execute(async (trx) => {
+    await sql`
+      with numbered as (
+        select n, lpad(n::text, ${sql.lit(numberDigits)}, '0') as place from generate_series(0, ${count} - 1) as n
+      ), told as (
+        insert into events (account_id, id, type, message_id, payload, created_at)
+        select ${accountId}, ${eventIdStart}::text || place, ${event.type}, ${event.data.messageId},
+          ${JSON.stringify(event)}, now()
+        from numbered
+      )
+      insert into webhook_deliveries (account_id, event_id, endpoint_id, id, due_at, created_at)
+      select ${accountId}, ${eventIdStart}::text || place, (${endpointIds}::text[])[1 + n % ${endpointIds.length}],
+        ${deliveryIdStart}::text || place, now(), now()
+      from numbered`.execute(trx)
+    await sql`analyze events, webhook_deliveries`.execute(trx)
+  })
+}
+
+async function countDelivered({ deps, accountId }: Customer, endpointIds: string[]): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from webhook_finished_deliveries
+    where account_id = ${accountId} and endpoint_id = any (${endpointIds}) and outcome = 'delivered'`.execute(deps.db)
+  return rows[0]?.count ?? 0
+}

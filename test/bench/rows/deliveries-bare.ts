@@ -1,0 +1,25 @@
+import { startBareDeliverer } from '../bare-deliverer.ts'
+import type { Benchmark } from '../benchmark.ts'
+import { compareDeliveries } from '../compare-deliveries.ts'
+import { endpointUrls } from '../deliverer.ts'
+import { startOurDeliverer } from '../our-deliverer.ts'
+import { startProcess } from '../start-process.ts'
+import { startReceiver } from '../start-receiver.ts'
+
+/** What the queue, the leases and the records cost: the other side has none of them. */
+export const deliveriesBare: Benchmark = {
+  name: 'deliveries-bare',
+  against: 'a bare loop of signed POSTs, no database',
+  run: async (stage) => {
+    await using upstream = await startProcess('test/bench/upstream.ts')
+    await using receiver = await startReceiver()
+    await using ours = await startOurDeliverer(stage, {
+      upstreamUrl: upstream.url,
+      urls: endpointUrls(receiver.url, 'ours'),
+    })
+    await using other = await startBareDeliverer(endpointUrls(receiver.url, 'other'))
+    const rounds = { count: stage.isQuick ? 4_000 : 16_000, receiver }
+    const measure = 'deliveries/s, the receiver answers at once'
+    return [await compareDeliveries(stage, { ours, other }, rounds, { measure, goal: { atLeast: 0.65 } })]
+  },
+}

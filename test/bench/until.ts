@@ -1,0 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+const everyMilliseconds = 20
+const atMostMilliseconds = 60_000
+
+/** Looks again and again until it is so; throws when it takes too long. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const startedAt = performance.now()
+  while (!(await isSo())) {
+    if (performance.now() - startedAt > atMostMilliseconds) throw new Error('what was waited for did not come')
+    await delay(everyMilliseconds)
+  }
+}
