@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
 import type { SecretBox } from '../secret-box.ts'
 import type { AttemptResult } from '../webhook-sender.ts'
-import { firstWindow, Lanes, narrowestWindow } from './lanes.ts'
+import { Lanes, windowsOf, type Turn } from './lanes.ts'
 import { openEndpoint, type OpenedEndpoint } from './open-endpoint.ts'
 import {
   claimDueDeliveries,
@@ -72,7 +72,8 @@ export class Worker {
   readonly #held = new Map<string, Held>()
   readonly #record: (ended: EndedAttempt) => Promise<'recorded' | 'lost'>
   readonly #secrets: SecretBox
-  #afterEndpointId = ''
+  /** Where the last claim of each kind stopped. */
+  readonly #afterEndpointIds = new Map<Turn['of'], string>()
   /** Whether there was no room for another delivery. */
   #isFull = false
   #stopping = false
@@ -145,46 +146,66 @@ export class Worker {
 
   async #run(): Promise<void> {
     while (!this.#stopping) {
-      const wasPartial = this.#afterEndpointId !== ''
-      const claimed = await this.#claim()
-      if (claimed >= fewClaimed || (claimed === 0 && wasPartial && !this.#isFull)) continue
+      const { claimed, isWhole } = await this.#claim()
+      if (claimed >= fewClaimed || (claimed === 0 && !isWhole)) continue
       if (claimed > 0) await delay(gatherMilliseconds)
       else await this.#sleep(this.#options.pollMilliseconds)
     }
   }
 
-  /** Returns how many deliveries were taken. */
-  async #claim(): Promise<number> {
+  /** Returns how many deliveries were taken, and whether that is all there was to take. */
+  async #claim(): Promise<{ claimed: number; isWhole: boolean }> {
     this.#woken = false
-    const limit = Math.min(maxClaimed, this.#options.maxHeld - this.#held.size)
-    this.#isFull = limit <= 0
-    if (this.#isFull) return 0
-    const rooms = this.#lanes.rooms()
-    const sentAt = performance.now()
+    this.#isFull = this.#held.size >= this.#options.maxHeld
+    let claimed = 0
+    let isWhole = true
+    if (this.#isFull) return { claimed, isWhole }
     try {
-      const deliveries = await claimDueDeliveries(this.#deps.db, {
-        leaseSeconds: this.#options.leaseSeconds,
-        limit,
-        afterEndpointId: this.#afterEndpointId,
-        rooms,
-        otherwise: firstWindow,
-        whileFailing: narrowestWindow,
-      })
+      for (const turn of this.#lanes.plan(this.#options.maxHeld, maxClaimed, performance.now())) {
+        const wasPartial = this.#after(turn) !== ''
+        const taken = await this.#claimTurn(turn)
+        claimed += taken
+        if (taken === 0 && wasPartial) isWhole = false
+      }
       this.#tellDatabaseIsBack()
-      for (const delivery of deliveries) this.#begin(delivery, sentAt)
-      const sawAllEndpoints = this.#afterEndpointId === '' && deliveries.length < limit
-      if (sawAllEndpoints) this.#lanes.noteClaimed(rooms, deliveries)
-      // A full claim stopped at some endpoint: the next one goes on behind it, so that each has its turn.
-      this.#afterEndpointId = deliveries.length < limit ? '' : (deliveries.at(-1)?.endpoint_id ?? '')
-      return deliveries.length
     } catch (error) {
       this.#tellDatabaseIsAway(error)
-      this.#afterEndpointId = ''
-      return 0
+      this.#afterEndpointIds.clear()
     }
+    this.#isFull = this.#held.size >= this.#options.maxHeld
+    return { claimed, isWhole: isWhole || this.#isFull }
   }
 
-  #begin(delivery: ClaimedDelivery, sentAt: number): void {
+  #after({ of }: Turn): string {
+    return this.#afterEndpointIds.get(of) ?? ''
+  }
+
+  async #claimTurn(turn: Turn): Promise<number> {
+    const limit = Math.min(turn.limit, this.#options.maxHeld - this.#held.size)
+    const sentAt = performance.now()
+    const rooms = this.#lanes.rooms(turn, sentAt)
+    const windows = windowsOf(turn)
+    if (limit <= 0 || (turn.of === 'proven' && rooms.every((room) => room.deliveries === 0))) {
+      this.#afterEndpointIds.delete(turn.of)
+      return 0
+    }
+    const afterEndpointId = this.#after(turn)
+    const { leaseSeconds } = this.#options
+    const claim = { leaseSeconds, limit, afterEndpointId, rooms, ...windows }
+    const deliveries = await claimDueDeliveries(this.#deps.db, claim)
+    for (const delivery of deliveries) {
+      const fails = delivery.endpoint_fails
+      this.#begin(delivery, { fails, window: fails ? windows.whileFailing : windows.otherwise }, sentAt)
+    }
+    const sawAllEndpoints = afterEndpointId === '' && deliveries.length < limit
+    if (sawAllEndpoints) this.#lanes.noteClaimed(rooms, deliveries)
+    // A full claim stopped at some endpoint: the next one goes on behind it, so that each has its turn.
+    const stoppedAt = deliveries.length < limit ? undefined : deliveries.at(-1)?.endpoint_id
+    this.#afterEndpointIds.set(turn.of, stoppedAt ?? '')
+    return deliveries.length
+  }
+
+  #begin(delivery: ClaimedDelivery, start: { fails: boolean; window: number }, sentAt: number): void {
     const now = performance.now()
     const held = {
       delivery,
@@ -193,7 +214,7 @@ export class Worker {
       databaseOffset: delivery.claimed_at.getTime() - now,
     }
     this.#held.set(delivery.id, held)
-    this.#lanes.begin(delivery.endpoint_id, { fails: delivery.endpoint_fails }, now, () => {
+    this.#lanes.begin(delivery.endpoint_id, start, now, () => {
       this.#deliver(held)
         .catch((error: unknown) =>
           this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'an attempt could not be recorded'),

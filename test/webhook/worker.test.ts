@@ -5,12 +5,16 @@ import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { WebhookEvent } from '../../contracts/webhook.ts'
+import { createAccount } from '../../src/account/create-account.ts'
+import type { WebhookConfig } from '../../src/config.ts'
 import { createSecretBox } from '../../src/secret-box.ts'
+import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
 import { registerWorkerMetrics } from '../../src/webhook/metrics.ts'
 import { claimDueDeliveries, recordAttempts, type Claim } from '../../src/webhook/queue-store.ts'
 import { deleteOldDeliveries } from '../../src/webhook/retention-store.ts'
 import { rotateSecret } from '../../src/webhook/rotate-secret.ts'
-import { Worker } from '../../src/webhook/worker.ts'
+import { createWebhookSender } from '../../src/webhook/sender.ts'
+import { Worker, type WorkerOptions } from '../../src/webhook/worker.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { accept, answer, neverAnswer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { startTestWebhooks, webhookConfig, type TestWebhooks } from '../support/webhooks.ts'
@@ -209,6 +213,23 @@ test('a dead endpoint with thousands waiting does not hold up the others', async
   expect(worker.held).toBeLessThanOrEqual(16)
 })
 
+test('many endpoints that die at once leave room for a healthy one', async () => {
+  await using dead = await startDeadReceiver()
+  await addEndpoints(dead.url, 150)
+  await webhooks.addEndpoint(receiver.url)
+  await sql`update webhook_endpoints set account_id = ${webhooks.accountId}`.execute(database.db)
+  await webhooks.tell(20)
+
+  const attempted: string[] = []
+  const patient = { ...webhookConfig, timeoutSeconds: 8 }
+  await using worker = startWorkerOf(patient, {
+    observer: { attempted: ({ outcome }) => void attempted.push(outcome), lost: () => {}, disabled: () => {} },
+  })
+  await expect.poll(() => receiver.received, { ...soon, timeout: 15_000 }).toHaveLength(20)
+  expect(worker.held).toBeGreaterThan(150)
+  expect(attempted).not.toContain('failed')
+})
+
 const wholeClaim: Claim = {
   leaseSeconds: 30,
   limit: 100,
@@ -392,6 +413,38 @@ test('what has waited for longer than the retention is deleted, and nothing youn
   expect(await deleteOldDeliveries(database.db, 30)).toBe(2)
   expect(await webhooks.deliveries()).toHaveLength(1)
 })
+
+async function startDeadReceiver() {
+  const dead = await startWebhookReceiver()
+  dead.behave(neverAnswer)
+  return { url: dead.url, [Symbol.asyncDispose]: () => dead.close() }
+}
+
+/** More than one account may have: others make them. */
+async function addEndpoints(url: string, count: number): Promise<void> {
+  const perAccount = 15
+  for (let added = 0; added < count; added += perAccount) {
+    const { accountId } = await createAccount(webhooks.deps, { name: 'Another' })
+    for (let n = added; n < Math.min(count, added + perAccount); n++)
+      await addEndpoint(webhooks.deps, accountId, { url: `${url}/${n}` })
+  }
+}
+
+/** One with deadlines of its own. */
+function startWorkerOf(config: WebhookConfig, options: WorkerOptions) {
+  const sender = createWebhookSender(config)
+  const worker = new Worker({ ...webhooks.deps, webhooks: sender }, config, { pollMilliseconds: 20, ...options })
+  worker.start()
+  return {
+    get held() {
+      return worker.held
+    },
+    [Symbol.asyncDispose]: async () => {
+      await worker.stop({ graceMilliseconds: 0 })
+      await sender.close()
+    },
+  }
+}
 
 /** Deliveries of one event, many at once. */
 async function fillQueue(endpointId: string, count: number): Promise<void> {
