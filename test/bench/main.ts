@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
 import { describeMachine } from './machine.ts'
 import { ceiling } from './rows/ceiling.ts'
+import { dead } from './rows/dead.ts'
 import { deliveriesBare } from './rows/deliveries-bare.ts'
 import { deliveries } from './rows/deliveries.ts'
 import { joined } from './rows/joined.ts'
@@ -29,6 +30,7 @@ const benchmarks: Benchmark[] = [
   statuses,
   deliveries,
   deliveriesBare,
+  dead,
 ]
 
 const { positionals, values } = parseArgs({

@@ -8,15 +8,20 @@ import type { Stage } from './stage.ts'
 import { startProcess } from './start-process.ts'
 import { until } from './until.ts'
 
-/** Our worker, and nothing beside it in its process. */
+/** Our worker, and nothing beside it in its process. `prepare`: what else it shall find when it starts. */
 export async function startOurDeliverer(
   stage: Stage,
-  { upstreamUrl, urls }: { upstreamUrl: string; urls: string[] },
+  {
+    upstreamUrl,
+    urls,
+    prepare,
+  }: { upstreamUrl: string; urls: string[]; prepare?: (customer: Customer) => Promise<void> },
 ): Promise<Deliverer> {
   await using resources = new AsyncDisposableStack()
   const customer = resources.use(await createCustomer(stage, upstreamUrl))
   const endpointIds: string[] = []
   for (const url of urls) endpointIds.push((await addEndpoint(customer.deps, customer.accountId, { url })).endpointId)
+  await prepare?.(customer)
   resources.use(
     await startProcess('src/cli/waybill.js', {
       args: ['serve', '--role', 'worker'],

@@ -1,0 +1,65 @@
+/**
+ * Process: WhatsApp and a customer's server in one, so that one clock tells how long a status takes from one
+ * to the other. `POST /measure` with `ArrivalOptions` sends callbacks at a steady pace, each with one status,
+ * and answers with `ArrivalResult` when all webhooks are there.
+ */
+import { createServer, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { writeCallbacks } from './callbacks.ts'
+import { openConnection } from './connection.ts'
+import { listen } from './listen.ts'
+import type { ArrivalOptions, ArrivalResult } from './measure-arrivals.ts'
+import { numbered } from './numbered-ids.ts'
+
+/** More than are ever under way at this pace. */
+const connections = 64
+
+/** When each message's status was sent; what it took, once it has arrived. */
+const sentAt = new Map<string, number>()
+const took: number[] = []
+let allArrived = Promise.withResolvers<void>()
+let expected = 0
+
+async function handle(request: IncomingMessage): Promise<string> {
+  // measure-arrivals.ts alone starts this process: what comes is its question, and webhooks.
+  const body = await json(request)
+  if (request.url === '/measure') return JSON.stringify(await measure(body as ArrivalOptions))
+  noteArrival((body as { data: { messageId: string } }).data.messageId)
+  return 'ok'
+}
+
+function noteArrival(messageId: string): void {
+  const startedAt = sentAt.get(messageId)
+  if (startedAt === undefined) return
+  sentAt.delete(messageId)
+  took.push(performance.now() - startedAt)
+  if (took.length === expected) allArrived.resolve()
+}
+
+async function measure({ callbacks, perSecond, count }: ArrivalOptions): Promise<ArrivalResult> {
+  took.length = 0
+  expected = count
+  allArrived = Promise.withResolvers()
+  const nextCallback = writeCallbacks(callbacks)
+  const opened = await Promise.all(
+    Array.from({ length: connections }, () => openConnection(callbacks.url, nextCallback)),
+  )
+  const startedAt = performance.now()
+  const exchanges: Promise<void>[] = []
+  for (let index = 0; index < count; index++) {
+    await delay(Math.max(0, startedAt + (index * 1000) / perSecond - performance.now()))
+    sentAt.set(numbered(callbacks.messages.idStart, callbacks.sent + index), performance.now())
+    exchanges.push(opened[index % connections]?.exchange() ?? Promise.reject(new Error('no connection')))
+  }
+  await Promise.all([...exchanges, allArrived.promise])
+  for (const connection of opened) connection.close()
+  const sorted = took.toSorted((a, b) => a - b)
+  return { p50: sorted[Math.floor(count * 0.5)] ?? NaN, p99: sorted[Math.floor(count * 0.99)] ?? NaN }
+}
+
+const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+  void handle(request).then((answer) => response.end(answer))
+})
+
+await listen(server)
