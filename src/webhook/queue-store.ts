@@ -238,7 +238,7 @@ export async function giveBack(
 export interface QueueState {
   /** How long the oldest delivery has been due that nobody has taken; 0 when there is none. */
   oldestDueSeconds: number
-  /** Deliveries that wait or are under way, those of disabled endpoints too. */
+  /** Deliveries that wait or are under way, those of disabled endpoints too, not those of removed ones. */
   waiting: number
   deadTuples: number
 }
@@ -259,7 +259,10 @@ export async function readQueueState(db: Kysely<Database>): Promise<QueueState> 
         where e.enabled
       ) as oldest,
       (
-        select count(*)::integer from (select from webhook_deliveries limit ${sql.lit(countedAtMost)}) counted
+        select count(*)::integer from (
+          select from webhook_deliveries d where exists (select from webhook_endpoints where id = d.endpoint_id)
+          limit ${sql.lit(countedAtMost)}
+        ) counted
       ) as waiting,
       (
         select coalesce(max(n_dead_tup), 0)::integer from pg_stat_user_tables where relid = 'webhook_deliveries'::regclass

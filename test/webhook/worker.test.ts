@@ -414,6 +414,21 @@ test('what has waited for longer than the retention is deleted, and nothing youn
   expect(await webhooks.deliveries()).toHaveLength(1)
 })
 
+test('deliveries that come after their endpoint was removed do not count, are not made, and are deleted', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/removed`)
+  await webhooks.addEndpoint(receiver.url)
+  await webhooks.tell(2)
+  await database.db.deleteFrom('webhook_endpoints').where('id', '=', endpointId).execute()
+  const registry = new Registry()
+  registerWorkerMetrics(webhooks.deps, registry, () => 0)
+
+  expect(await registry.metrics()).toContain('waybill_webhook_deliveries_waiting 2\n')
+  expect(await claimDueDeliveries(database.db, { ...wholeClaim, leaseSeconds: 0 })).toHaveLength(2)
+  expect(await deleteOldDeliveries(database.db, 30)).toBe(2)
+  expect(await webhooks.deliveries(endpointId)).toEqual([])
+  expect(await webhooks.deliveries()).toHaveLength(2)
+})
+
 async function startDeadReceiver() {
   const dead = await startWebhookReceiver()
   dead.behave(neverAnswer)
