@@ -15,6 +15,7 @@ import { route } from './rows/route.ts'
 import { send } from './rows/send.ts'
 import { slowUpstream } from './rows/slow-upstream.ts'
 import { statuses } from './rows/statuses.ts'
+import { stored } from './rows/stored.ts'
 import { trpc } from './rows/trpc.ts'
 import { openStage } from './stage.ts'
 import { tableHeader, toLines } from './table.ts'
@@ -31,6 +32,7 @@ const benchmarks: Benchmark[] = [
   deliveries,
   deliveriesBare,
   dead,
+  stored,
 ]
 
 const { positionals, values } = parseArgs({

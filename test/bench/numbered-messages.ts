@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Customer } from './customer.ts'
 import { numberDigits, numberedIdStart } from './numbered-ids.ts'
+import { openForFilling } from './open-for-filling.ts'
 
 /** Messages that WhatsApp has accepted, and whose ids follow from their number. */
 export interface NumberedMessages {
@@ -11,11 +12,10 @@ export interface NumberedMessages {
 }
 
 /** Stores them in one statement, on the server. */
-export async function storeNumberedMessages(
-  { deps, accountId, whatsAppAccountId }: Customer,
-  count: number,
-): Promise<NumberedMessages> {
-  const sentAt = deps.now()
+export async function storeNumberedMessages(customer: Customer, count: number): Promise<NumberedMessages> {
+  await using db = openForFilling(customer)
+  const { accountId, whatsAppAccountId } = customer
+  const sentAt = new Date()
   const idStart = numberedIdStart('msg', sentAt)
   const waMessageIdStart = 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQ'
   await sql`
@@ -24,7 +24,7 @@ export async function storeNumberedMessages(
     select ${accountId}, ${idStart}::text || place, ${whatsAppAccountId}, 'sent', 34600000000 + n, 'order_shipped', 'en',
       'order-' || n, ${waMessageIdStart}::text || place, ${sentAt}::timestamptz, ${sentAt}::timestamptz
     from generate_series(0, ${count} - 1) as n
-    cross join lateral lpad(n::text, ${sql.lit(numberDigits)}, '0') as place`.execute(deps.db)
-  await sql`analyze messages`.execute(deps.db)
+    cross join lateral lpad(n::text, ${sql.lit(numberDigits)}, '0') as place`.execute(db)
+  await sql`analyze messages`.execute(db)
   return { count, idStart, waMessageIdStart }
 }

@@ -4,6 +4,7 @@ import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
 import { createCustomer, type Customer } from './customer.ts'
 import type { Deliverer } from './deliverer.ts'
 import { numberDigits, numberedIdStart } from './numbered-ids.ts'
+import { openForFilling } from './open-for-filling.ts'
 import type { Stage } from './stage.ts'
 import { startProcess } from './start-process.ts'
 import { until } from './until.ts'
@@ -41,15 +42,13 @@ export async function startOurDeliverer(
 }
 
 /** Stores events that the endpoints are told in turns, in one statement, on the server. Nobody is woken. */
-export async function queueDeliveries(
-  { deps, accountId }: Pick<Customer, 'deps' | 'accountId'>,
-  endpointIds: string[],
-  count: number,
-): Promise<void> {
+export async function queueDeliveries(customer: Customer, endpointIds: string[], count: number): Promise<void> {
+  await using db = openForFilling(customer)
+  const { accountId } = customer
   const event = webhooks['message.delivered'].example
-  const eventIdStart = numberedIdStart('evt', deps.now())
-  const deliveryIdStart = numberedIdStart('dlv', deps.now())
-  await deps.db.transaction().execute(async (trx) => {
+  const eventIdStart = numberedIdStart('evt', new Date())
+  const deliveryIdStart = numberedIdStart('dlv', new Date())
+  await db.transaction().execute(async (trx) => {
     await sql`
       with numbered as (
         select n, lpad(n::text, ${sql.lit(numberDigits)}, '0') as place from generate_series(0, ${count} - 1) as n

@@ -1,0 +1,55 @@
+import { sql, type Kysely } from 'kysely'
+import { createPartitions } from '../../src/db/partitions.ts'
+import type { Database } from '../../src/db/schema.ts'
+import type { Customer } from './customer.ts'
+import { openForFilling } from './open-for-filling.ts'
+
+const days = 28
+const dayMilliseconds = 86_400_000
+/** Beside the customer, who has a tenth of all messages. */
+const otherAccounts = 1_000
+
+/**
+ * As many messages as a service has after four weeks, from the oldest to the newest, in a partition for each
+ * week: those of all accounts interleaved, most of them read. Statistics and visibility are brought up to
+ * date, and all is on disk, so that nothing of it is left to do while something is measured.
+ */
+export async function storeWeeksOfMessages(customer: Customer, count: number): Promise<void> {
+  await using db = openForFilling(customer)
+  const since = new Date(Date.now() - days * dayMilliseconds)
+  await createPartitions(db, since)
+  await insertMessages(db, customer, { count, since })
+  await sql`vacuum (analyze) messages`.execute(db)
+  await sql`checkpoint`.execute(db)
+}
+
+async function insertMessages(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: Customer,
+  { count, since }: { count: number; since: Date },
+): Promise<void> {
+  const millisecondsApart = (days * dayMilliseconds) / count
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
+      external_id, wa_message_id, created_at, sent_at, delivered_at, read_at)
+    select account_id, 'msg_' || ${sql.raw(timeOfId)} || 'e' || substr(chance, 1, 15), ${whatsAppAccountId}, status,
+      '3460' || digits, 'order_shipped', 'en', 'order-' || digits,
+      'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI' || substr(chance, 16), at, at,
+      case when status in ('delivered', 'read') then at end, case when status = 'read' then at end
+    from generate_series(0, ${count}::integer - 1) as n
+    cross join lateral (
+      select ${since.getTime()} + (n * ${millisecondsApart}::float8)::bigint as milliseconds, md5(n::text) as chance,
+        lpad((n * 7368787::bigint % 10000000)::text, 7, '0') as digits,
+        case when n % 10 = 0 then ${accountId} else 'acc_' || lpad((n * 7919::bigint % ${otherAccounts})::text, 26, '0') end
+          as account_id,
+        case n % 7 when 0 then 'sent' when 1 then 'delivered' else 'read' end as status
+    ) message
+    cross join lateral to_timestamp(milliseconds / 1000.0) as at`.execute(db)
+}
+
+/** The milliseconds in ten digits of base32, as in our own ids; what follows is the version, and chance. */
+const timeOfId = Array.from(
+  { length: 10 },
+  (_, index) =>
+    `substr('0123456789abcdefghjkmnpqrstvwxyz', ((milliseconds >> ${45 - 5 * index}) & 31)::integer + 1, 1)`,
+).join(' || ')
