@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { request } from 'undici'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import type { App } from '../../src/app.ts'
+import { signCallback } from '../../src/whatsapp/signature.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
+import { startServe, type ServeProcess } from '../support/process.ts'
+import { environmentOf, makeCustomer, openApp } from './customer.ts'
+
+const appSecret = 'fault-test-app-secret'
+
+let postgres: RunningPostgres
+let simulator: Simulator
+let environment: Record<string, string>
+let app: App
+let apiKey: string
+let accountId: string
+beforeAll(async () => {
+  postgres = await startPostgres()
+  simulator = await startSimulator()
+  environment = { ...environmentOf(postgres.url, simulator), META_APP_SECRET: appSecret }
+  app = openApp(environment)
+  ;({ apiKey, accountId } = await makeCustomer(app, simulator))
+  await app.deps.db
+    .insertInto('webhook_endpoints')
+    .values({
+      id: app.deps.newId('ep'),
+      account_id: accountId,
+      // Switched off: its deliveries wait to be counted.
+      url: 'https://example.com/',
+      events: ['message.delivered'],
+      secret_encrypted: 'never opened',
+      enabled: false,
+    })
+    .execute()
+})
+afterAll(async () => {
+  await app.close()
+  await simulator.stop()
+  await postgres.stop()
+})
+
+function post(node: ServeProcess, messageId: string, waMessageId: string): Promise<number> {
+  const status = { id: waMessageId, status: 'delivered', timestamp: '1800000000', biz_opaque_callback_data: messageId }
+  const value = {
+    messaging_product: 'whatsapp',
+    metadata: { phone_number_id: simulator.phoneNumberId },
+    statuses: [status],
+  }
+  const body = Buffer.from(
+    JSON.stringify({ entry: [{ id: simulator.wabaId, changes: [{ field: 'messages', value }] }] }),
+  )
+  return request(`${node.url}/webhooks/whatsapp`, {
+    method: 'POST',
+    headers: { 'x-hub-signature-256': signCallback(body, appSecret) },
+    body,
+  }).then(({ statusCode }) => statusCode)
+}
+
+async function countTold(messageId: string): Promise<{ status: string; events: number; deliveries: number }> {
+  const { rows } = await sql<{ status: string; events: number; deliveries: number }>`
+    select m.status,
+      (select count(*)::integer from events e where e.account_id = m.account_id and e.message_id = m.id) as events,
+      (select count(*)::integer from webhook_deliveries d join events e on e.account_id = d.account_id and e.id = d.event_id
+        where e.account_id = m.account_id and e.message_id = m.id) as deliveries
+    from messages m where m.account_id = ${accountId} and m.id = ${messageId}`.execute(app.deps.db)
+  return rows[0] ?? { status: 'missing', events: 0, deliveries: 0 }
+}
+
+async function countWaiting(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from pg_stat_activity
+    where application_name = 'waybill' and wait_event_type = 'Lock' and state = 'active'`.execute(app.deps.db)
+  return rows[0]?.count ?? 0
+}
+
+/** Each holds the process before a step of its transaction, by a lock that the step needs. */
+test.each([
+  { step: 'the messages are locked', lock: 'lock table messages in access exclusive mode' },
+  { step: 'their states are written', lock: 'lock table messages in exclusive mode' },
+  { step: 'the events are written', lock: 'lock table events in exclusive mode' },
+  { step: 'the deliveries are written', lock: 'lock table webhook_deliveries in exclusive mode' },
+])('a process killed before $step has taken nothing, and the repeated callback is taken once', async ({ lock }) => {
+  const victim = await startServe(environment)
+  const sent = await victim.send(apiKey, sendMessage.example.input)
+  const { messageId = '', waMessageId = '' } = sent.body.data ?? {}
+  const blocker = new pg.Client({ connectionString: postgres.url })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query(lock)
+
+  const lost = post(victim, messageId, waMessageId).then(
+    () => 'answered',
+    () => 'lost',
+  )
+  await expect.poll(countWaiting).toBeGreaterThan(0)
+  victim.kill('SIGKILL')
+  expect(await lost).toBe('lost')
+  await blocker.query('rollback')
+  await blocker.end()
+  await expect.poll(() => countTold(messageId)).toEqual({ status: 'sent', events: 0, deliveries: 0 })
+
+  const successor = await startServe(environment)
+  expect(await post(successor, messageId, waMessageId)).toBe(200)
+  expect(await post(successor, messageId, waMessageId)).toBe(200)
+  expect(await countTold(messageId)).toEqual({ status: 'delivered', events: 1, deliveries: 1 })
+  successor.kill('SIGKILL')
+  await successor.exited
+})
+
+test('a process killed after the commit and before its answer has taken all, and the repeated callback changes nothing', async () => {
+  const victim = await startServe(environment)
+  const sent = await victim.send(apiKey, sendMessage.example.input)
+  const { messageId = '', waMessageId = '' } = sent.body.data ?? {}
+  const answer = post(victim, messageId, waMessageId).catch(() => 'lost')
+  await expect.poll(async () => (await countTold(messageId)).status, { interval: 1 }).toBe('delivered')
+  victim.kill('SIGKILL')
+  await answer
+
+  const successor = await startServe(environment)
+  expect(await post(successor, messageId, waMessageId)).toBe(200)
+  expect(await countTold(messageId)).toEqual({ status: 'delivered', events: 1, deliveries: 1 })
+  successor.kill('SIGKILL')
+  await successor.exited
+})
