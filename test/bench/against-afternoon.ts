@@ -1,7 +1,8 @@
-import { compare, type Comparison, type Sides } from './compare.ts'
+import { compare, type Comparison } from './compare.ts'
 import { createCustomer, type Customer } from './customer.ts'
 import type { Stage } from './stage.ts'
 import { startProcess } from './start-process.ts'
+import type { Sides } from './summarize.ts'
 
 /** Our server and the afternoon version, each on a database of its own, before one upstream. */
 export interface AgainstAfternoon extends AsyncDisposable {

@@ -1,8 +1,8 @@
-import { summarize, type Sides } from './compare.ts'
 import type { Deliverer } from './deliverer.ts'
 import type { Row } from './row.ts'
 import type { Stage } from './stage.ts'
 import type { Receiver } from './start-receiver.ts'
+import { summarize, type Sides } from './summarize.ts'
 
 export interface DeliveryRounds {
   /** Deliveries of a round. */

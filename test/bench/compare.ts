@@ -1,5 +1,6 @@
 import type { Goal, Row } from './row.ts'
 import { runLoad, type LoadOptions, type LoadResult } from './run-load.ts'
+import { summarize, type Sides } from './summarize.ts'
 import type { Target } from './target.ts'
 
 export interface Rounds {
@@ -9,11 +10,6 @@ export interface Rounds {
   seconds: number
   /** Before the first round: both sides get compiled code and full caches. */
   firstWarmUpSeconds: number
-}
-
-export interface Sides<T> {
-  ours: T
-  other: T
 }
 
 export interface Comparison {
@@ -60,24 +56,4 @@ export function toRow(
 ): Row {
   const figures = rounds.map(({ ours, other }) => ({ ours: ours[figure] * times, other: other[figure] * times }))
   return summarize(figures, { measure, unit: figure === 'perSecond' ? 'per second' : 'ms', goal })
-}
-
-/** A line of the table from the same figure of each round. */
-export function summarize(
-  rounds: Sides<number>[],
-  { measure, unit, goal }: Pick<Row, 'measure' | 'unit' | 'goal'>,
-): Row {
-  const ratios = rounds.map(({ ours, other }) => ours / other)
-  return {
-    measure,
-    unit,
-    ours: median(rounds.map(({ ours }) => ours)),
-    other: median(rounds.map(({ other }) => other)),
-    ratio: { median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) },
-    goal,
-  }
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 }

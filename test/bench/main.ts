@@ -11,6 +11,8 @@ import { deliveriesBare } from './rows/deliveries-bare.ts'
 import { deliveries } from './rows/deliveries.ts'
 import { joined } from './rows/joined.ts'
 import { lone } from './rows/lone.ts'
+import { memory } from './rows/memory.ts'
+import { nodes } from './rows/nodes.ts'
 import { route } from './rows/route.ts'
 import { send } from './rows/send.ts'
 import { slowUpstream } from './rows/slow-upstream.ts'
@@ -33,6 +35,8 @@ const benchmarks: Benchmark[] = [
   deliveriesBare,
   dead,
   stored,
+  memory,
+  nodes,
 ]
 
 const { positionals, values } = parseArgs({

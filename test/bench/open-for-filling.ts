@@ -5,6 +5,6 @@ import type { Customer } from './customer.ts'
 
 /** His database without the time limit of our own connections: filling it takes as long as it takes. */
 export function openForFilling({ environment }: Customer): Kysely<Database> {
-  const pool = new pg.Pool({ connectionString: environment['DATABASE_URL'], max: 1 })
+  const pool = new pg.Pool({ connectionString: environment['DATABASE_URL'], max: 2 })
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
 }

@@ -1,7 +1,7 @@
 /** One line of the table. */
 export interface Row {
   measure: string
-  unit: 'per second' | 'ms'
+  unit: 'per second' | 'ms' | 'MB'
   ours: number
   other: number
   ratio: Ratio

@@ -8,6 +8,7 @@ const root = path.resolve(import.meta.dirname, '../..')
 /** A server in a process of its own, so that each side has an event loop and a heap to itself. */
 export interface RunningProcess extends AsyncDisposable {
   url: string
+  pid: number
 }
 
 /** Resolves once the process has printed its address. What it writes to standard error is shown. */
@@ -29,6 +30,8 @@ export async function startProcess(
   })
   return {
     url,
+    // It has one: it has written its address.
+    pid: child.pid ?? NaN,
     [Symbol.asyncDispose]: async () => {
       // On SIGTERM a server would first stay a while for its load balancer.
       child.kill('SIGINT')

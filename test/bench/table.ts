@@ -21,7 +21,7 @@ function toLine(cells: string[]): string {
 }
 
 function quantity({ unit }: Row, value: number): string {
-  return unit === 'ms' ? `${digits(value)} ms` : Math.round(value).toLocaleString('en')
+  return unit === 'per second' ? Math.round(value).toLocaleString('en') : `${digits(value)} ${unit}`
 }
 
 function digits(value: number): string {

@@ -1,7 +1,6 @@
 import { addEndpoint } from '../../../src/webhook/add-endpoint.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { compareDeliveries } from '../compare-deliveries.ts'
-import { summarize, type Sides } from '../compare.ts'
 import { appSecret, createCustomer, phoneNumberId } from '../customer.ts'
 import { addDeadEndpoint, waitingForDead } from '../dead-endpoint.ts'
 import { endpointUrls } from '../deliverer.ts'
@@ -12,6 +11,7 @@ import type { Row } from '../row.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
 import { startReceiver } from '../start-receiver.ts'
+import { summarize, type Sides } from '../summarize.ts'
 
 /** A pace that leaves the machine idle: what is measured is the way, not the queue. */
 const statusesPerSecond = 100

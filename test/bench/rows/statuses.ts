@@ -1,11 +1,12 @@
 import { addEndpoint } from '../../../src/webhook/add-endpoint.ts'
 import type { Benchmark } from '../benchmark.ts'
-import { compare, toRow, type Sides } from '../compare.ts'
+import { compare, toRow } from '../compare.ts'
 import { appSecret, createCustomer, phoneNumberId, type Customer } from '../customer.ts'
 import { storeNumberedMessages } from '../numbered-messages.ts'
 import type { Row } from '../row.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
+import type { Sides } from '../summarize.ts'
 import type { Target } from '../target.ts'
 
 /** Of callbacks with a hundred, fewer at once: each keeps the other side busy for long. */
