@@ -25,7 +25,10 @@ export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange
   const credentials = { apiKey: exchange.header('x-api-key'), address: exchange.address }
   const { caller, budget } = await authenticate(deps, credentials, { spend: contract.rateLimited })
   if (budget) {
-    for (const [name, value] of Object.entries(rateLimitHeaders(budget))) exchange.setHeader(name, value)
+    const headers = rateLimitHeaders(budget)
+    // In lower case: Fastify would write it so anyway, for each request anew.
+    exchange.setHeader('ratelimit', headers.RateLimit)
+    exchange.setHeader('ratelimit-policy', headers['RateLimit-Policy'])
     assertWithinBudget(budget)
   }
   const idempotencyKey = contract.idempotent ? parseIdempotencyKey(exchange.header('idempotency-key')) : undefined

@@ -25,6 +25,8 @@ export function parseJsonBody(
 }
 
 function isJson(contentType: string | undefined): boolean {
+  // As most callers write it.
+  if (contentType === 'application/json') return true
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Registry } from 'prom-client'
 import { contracts } from '../../contracts/index.ts'
 import type { Deps } from '../deps.ts'
+import { answerTogether } from './answer-together.ts'
 import { answerClientError } from './client-error.ts'
 import { registerDocs } from './docs.ts'
 import { failureHeaders, statusOf, toFailureBody, toServiceError } from './errors.ts'
@@ -70,7 +71,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   const registry = options.registry ?? new Registry()
 
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff')
+    // In lower case: Fastify would write it so anyway, for each request anew.
+    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     done()
   })
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply))
@@ -82,6 +84,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   registerHome(app)
   registerDocs(app)
   await app.register(async (limited) => {
+    answerTogether(limited)
     const load = registerLoadLimit(limited, registry, options.maxAtWork)
     const exempt = { ...deps, whatsapp: load.exempt(deps.whatsapp) }
     await registerRest(limited, exempt, procedures)
