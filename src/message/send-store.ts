@@ -126,6 +126,18 @@ export interface PendingRecord {
   request: IdempotentRequest | undefined
 }
 
+/** The values of a message in the order in which the statements below take them. */
+function valuesOf(message: PendingMessage): unknown[] {
+  const { accountId, id, whatsAppAccountId, to, template, language, externalId, createdAt } = message
+  return [accountId, id, whatsAppAccountId, to, template, language, externalId ?? null, createdAt]
+}
+
+/** The same of many messages: a list for each column. */
+function columnsOf(messages: readonly PendingMessage[]): unknown[][] {
+  const rows = messages.map(valuesOf)
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]))
+}
+
 const insertPending = `insert into messages
     (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, external_id, created_at)`
 
@@ -167,17 +179,7 @@ const recordMany = statement<{ id: string }>(
 export const recordPending = joined<PendingRecord, boolean>({
   one: async (db, record) => {
     if (record.request) return (await recordAll(db, [record]))[0] ?? false
-    const { message } = record
-    await recordOne(db, [
-      message.accountId,
-      message.id,
-      message.whatsAppAccountId,
-      message.to,
-      message.template,
-      message.language,
-      message.externalId ?? null,
-      message.createdAt,
-    ])
+    await recordOne(db, valuesOf(record.message))
     return true
   },
   many: recordAll,
@@ -185,14 +187,7 @@ export const recordPending = joined<PendingRecord, boolean>({
 
 async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]): Promise<boolean[]> {
   const recorded = await recordMany(db, [
-    records.map(({ message }) => message.accountId),
-    records.map(({ message }) => message.id),
-    records.map(({ message }) => message.whatsAppAccountId),
-    records.map(({ message }) => message.to),
-    records.map(({ message }) => message.template),
-    records.map(({ message }) => message.language),
-    records.map(({ message }) => message.externalId ?? null),
-    records.map(({ message }) => message.createdAt),
+    ...columnsOf(records.map(({ message }) => message)),
     records.map(({ request }) => request?.key ?? null),
     records.map(({ request }) => request?.requestHash ?? null),
   ])
@@ -201,47 +196,66 @@ async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]
 }
 
 export interface Acceptance {
-  accountId: string
-  id: string
+  message: PendingMessage
   waMessageId: string
   at: Date
 }
 
-const acceptance = `status = case when m.status = 'pending' then 'sent' else m.status end,
-    wa_message_id = coalesce(m.wa_message_id, a.wa_message_id),
-    sent_at = coalesce(m.sent_at, a.at)`
+/**
+ * The row is there: this is an update, written so that it goes by the key whatever the planner believes. A
+ * plan for an `update` that is made while the table is small reads all of it, and goes on doing so when it
+ * has become large; one that is made each time costs more than it runs.
+ */
+const acceptance = `
+  on conflict (account_id, id) do update set
+    status = case when m.status = 'pending' then 'sent' else m.status end,
+    wa_message_id = coalesce(m.wa_message_id, excluded.wa_message_id),
+    sent_at = coalesce(m.sent_at, excluded.sent_at)`
+
+const insertAccepted = `insert into messages as m
+    (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, external_id, created_at,
+    wa_message_id, sent_at)`
 
 const acceptOne = statement<object>(
   'settle_accepted',
-  `update messages m set ${acceptance}
-  from (values ($3::text, $4::timestamptz)) as a (wa_message_id, at)
-  where m.account_id = $1 and m.id = $2`,
+  `${insertAccepted} values ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10) ${acceptance}`,
 )
 
 const acceptMany = statement<object>(
   'settle_many_accepted',
-  `update messages m set ${acceptance}
-  from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) as a (account_id, id, wa_message_id, at)
-  where m.account_id = a.account_id and m.id = a.id`,
+  `${insertAccepted}
+  select account_id, id, whatsapp_account_id, 'sent', to_number, template_name, template_language, external_id, created_at,
+    wa_message_id, at
+  from unnest(
+    $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[],
+    $10::timestamptz[]
+  ) as a (
+    account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at,
+    wa_message_id, at
+  )
+  ${acceptance}`,
 )
 
 /** WhatsApp accepted the message. A status that overtook this answer keeps what it said. */
 export const settleAccepted = joined<Acceptance, void>({
-  one: async (db, { accountId, id, waMessageId, at }) => {
-    await acceptOne(db, [accountId, id, waMessageId, at])
+  one: async (db, { message, waMessageId, at }) => {
+    await acceptOne(db, [...valuesOf(message), waMessageId, at])
   },
   many: async (db, acceptances) => {
     // In one order, as statuses lock them.
-    const sorted = acceptances.toSorted((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
+    const sorted = acceptances.toSorted((a, b) => (keyOf(a.message) < keyOf(b.message) ? -1 : 1))
     await acceptMany(db, [
-      sorted.map(({ accountId }) => accountId),
-      sorted.map(({ id }) => id),
+      ...columnsOf(sorted.map(({ message }) => message)),
       sorted.map(({ waMessageId }) => waMessageId),
       sorted.map(({ at }) => at),
     ])
     return acceptances.map(() => undefined)
   },
 })
+
+function keyOf({ accountId, id }: PendingMessage): string {
+  return accountId + id
+}
 
 /**
  * The message was certainly not sent. `releaseKey`: a retry with the same idempotency key may send;

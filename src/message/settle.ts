@@ -94,8 +94,7 @@ async function settleSent(
   waMessageId: string,
   at: Date,
 ): Promise<void> {
-  if (!message.tellsSent)
-    return settleAccepted(deps.db, { accountId: message.accountId, id: message.id, waMessageId, at })
+  if (!message.tellsSent) return settleAccepted(deps.db, { message, waMessageId, at })
   const report = { waMessageId, status: 'sent', at, error: undefined } as const
   await takeStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
 }
