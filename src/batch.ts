@@ -15,10 +15,11 @@ interface Call<Item, Result> {
 }
 
 /**
- * Joins concurrent calls into one statement. While a batch may leave, a call leaves at once, so a lone
- * call never waits; otherwise it leaves with all that came meanwhile as soon as a batch returns. An
- * item that fails takes nobody with it: its batch is halved and run again until it stands alone, so
- * `run` must leave nothing behind when it fails. A signal takes back a call that has not left yet.
+ * Joins concurrent calls into one statement. While a batch may leave, a call leaves as soon as what came
+ * in with it has been read, so a lone call never waits; otherwise it leaves with all that came meanwhile
+ * when a batch returns. An item that fails takes nobody with it: its batch is halved and run again until
+ * it stands alone, so `run` must leave nothing behind when it fails. A signal takes back a call that has
+ * not left yet.
  */
 export function joinCalls<Item, Result>(
   options: BatchOptions<Item, Result>,
@@ -27,11 +28,12 @@ export function joinCalls<Item, Result>(
   let inFlight = 0
   let leaving = false
 
-  // A microtask later, so that calls of one burst leave together.
+  // Not before the sockets that were readable with this call's have been read: a microtask later its
+  // neighbours would not have come yet, and it would leave alone.
   function leaveSoon(): void {
     if (leaving || inFlight >= options.maxInFlight) return
     leaving = true
-    queueMicrotask(() => {
+    setImmediate(() => {
       leaving = false
       leave()
     })
@@ -42,7 +44,7 @@ export function joinCalls<Item, Result>(
       inFlight += 1
       void runForEach(options, waiting.splice(0, options.maxItems)).then(() => {
         inFlight -= 1
-        leave()
+        if (waiting.length > 0) leaveSoon()
       })
     }
   }

@@ -7,16 +7,19 @@ export interface JoinedOptions<Item, Result> {
   one: (db: Kysely<Database>, item: Item) => Promise<Result>
   /** All in one statement, answered in their order. */
   many: (db: Kysely<Database>, items: readonly Item[]) => Promise<readonly Result[]>
+  /** At once, where an item can mean much work. */
+  maxItems?: number
 }
 
 /** Found by measuring: with more batches at once each holds fewer calls, and with one they wait for each other. */
-const maxItems = 64
+const maxItemsUnlessTold = 128
 const maxInFlight = 2
 
 /** A store function whose concurrent calls, on the same database, run as one statement. */
 export function joined<Item, Result>({
   one,
   many,
+  maxItems = maxItemsUnlessTold,
 }: JoinedOptions<Item, Result>): (db: Kysely<Database>, item: Item) => Promise<Result> {
   const callsOf = new WeakMap<Kysely<Database>, (item: Item) => Promise<Result>>()
   return (db, item) => {

@@ -42,6 +42,8 @@ const takeJoined = joined<{ deps: TakeDeps; statuses: StatusToTake[] }, TakenSta
           calls.map((call) => call.statuses),
         )
       : [],
+  // A callback can hold a thousand statuses.
+  maxItems: 64,
 })
 
 async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: StatusToTake[][]): Promise<TakenStatuses[]> {
