@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import { joined } from '../db/joined.ts'
+import { statement } from '../db/statement.ts'
 import type { Deps } from '../deps.ts'
 import { openSecret } from './open-secret.ts'
 import { appSecretPurpose } from './secret-purposes.ts'
@@ -20,10 +20,11 @@ export interface CallbackSender {
  */
 export async function findCallbackSenders(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
-  { phoneNumberIds, wabaIds }: { phoneNumberIds: string[]; wabaIds: string[] },
+  names: Names,
   defaultAppSecret: string | undefined,
 ): Promise<CallbackSender[]> {
-  const rows = await findRows(deps.db, phoneNumberIds, wabaIds)
+  if (names.phoneNumberIds.length + names.wabaIds.length === 0) return []
+  const rows = await findRows(deps.db, names)
   return rows.flatMap((row) => {
     const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
     const sender = { ...owner, phoneNumberId: row.phone_number_id, wabaId: row.waba_id }
@@ -34,16 +35,34 @@ export async function findCallbackSenders(
   })
 }
 
-async function findRows(db: Kysely<Database>, phoneNumberIds: string[], wabaIds: string[]) {
-  if (phoneNumberIds.length + wabaIds.length === 0) return []
-  return db
-    .selectFrom('whatsapp_accounts')
-    .select(['id', 'account_id', 'phone_number_id', 'waba_id', 'app_secret_encrypted'])
-    .where((eb) =>
-      eb.or([
-        ...(phoneNumberIds.length === 0 ? [] : [eb('phone_number_id', 'in', phoneNumberIds)]),
-        ...(wabaIds.length === 0 ? [] : [eb('waba_id', 'in', wabaIds)]),
-      ]),
-    )
-    .execute()
+interface Names {
+  phoneNumberIds: string[]
+  wabaIds: string[]
 }
+
+interface SenderRow {
+  id: string
+  account_id: string
+  phone_number_id: string
+  waba_id: string
+  app_secret_encrypted: string | null
+}
+
+const findNamed = statement<SenderRow>(
+  'find_callback_senders',
+  `select id, account_id, phone_number_id, waba_id, app_secret_encrypted from whatsapp_accounts
+  where phone_number_id = any ($1::text[]) or waba_id = any ($2::text[])`,
+)
+
+/** Callbacks that come at once mostly name the same numbers: their rows are looked up together. */
+const findRows = joined<Names, SenderRow[]>({
+  one: (db, { phoneNumberIds, wabaIds }) => findNamed(db, [phoneNumberIds, wabaIds]),
+  many: async (db, callbacks) => {
+    const phoneNumberIds = new Set(callbacks.flatMap((names) => names.phoneNumberIds))
+    const wabaIds = new Set(callbacks.flatMap((names) => names.wabaIds))
+    const rows = await findNamed(db, [[...phoneNumberIds], [...wabaIds]])
+    return callbacks.map((names) =>
+      rows.filter((row) => names.phoneNumberIds.includes(row.phone_number_id) || names.wabaIds.includes(row.waba_id)),
+    )
+  },
+})
