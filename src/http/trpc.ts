@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server'
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import { fastifyTRPCPlugin, type CreateFastifyContextOptions } from '@trpc/server/adapters/fastify'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppRouter, ServiceErrorShape } from '../client/app-router.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -9,6 +9,7 @@ import { admit, type Exchange } from './call.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import type { Procedure } from './procedures.ts'
 import { exchangeOf } from './rest.ts'
+import { answerSingleCalls } from './trpc-single-call.ts'
 import { parseInput } from './validation.ts'
 
 const maxBatchSize = 10
@@ -20,19 +21,24 @@ interface Context {
 
 /** Serves the same procedures over tRPC at `/trpc`: the data comes bare, an error carries our code. */
 export async function registerTrpc(app: FastifyInstance, deps: Deps, procedures: Procedure[]): Promise<void> {
-  await app.register(fastifyTRPCPlugin, {
-    prefix: '/trpc',
-    trpcOptions: {
-      router: buildRouter(deps, procedures),
-      // One request is one place at work, whatever it holds.
-      maxBatchSize,
-      // What fails in here arrives as a 500, so it does nothing that can fail.
-      createContext: ({ req, res }: CreateFastifyContextOptions): Context => ({
-        exchange: exchangeOf(req, res),
-        requestId: req.id,
-      }),
-    },
+  const router = buildRouter(deps, procedures)
+  await app.register(async (trpc) => {
+    answerSingleCalls(trpc, { router, procedures, createContext })
+    await trpc.register(fastifyTRPCPlugin, {
+      prefix: '/trpc',
+      trpcOptions: {
+        router,
+        // One request is one place at work, whatever it holds.
+        maxBatchSize,
+        createContext: ({ req, res }: CreateFastifyContextOptions) => createContext(req, res),
+      },
+    })
   })
+}
+
+/** What fails in here arrives as a 500, so it does nothing that can fail. */
+function createContext(request: FastifyRequest, reply: FastifyReply): Context {
+  return { exchange: exchangeOf(request, reply), requestId: request.id }
 }
 
 export function buildRouter(deps: Deps, procedures: Procedure[]): AppRouter {

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { contracts } from '../../contracts/index.ts'
+import { listContracts } from '../../contracts/procedure.ts'
+import { startTestServer, type RequestOptions, type TestAccount, type TestServer } from '../support/server.ts'
+
+/** A call that we answer ourselves is answered as tRPC's own adapter answers it. */
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+const procedures = listContracts(contracts)
+const names = [...procedures.map(({ name }) => name), 'message.delete', 'constructor', '__proto__']
+
+/** Inputs that are right, nearly right, anything, and no JSON. */
+const inputs = fc.oneof(
+  fc
+    .constantFrom(...procedures)
+    .chain(({ contract }) => fc.subarray(Object.entries<unknown>(contract.example.input)))
+    .map((fields) => JSON.stringify(Object.fromEntries(fields))),
+  fc.constantFrom(...procedures).map(({ contract }) => JSON.stringify(contract.example.input)),
+  fc.json(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', '{', 'null', '\uFEFF{}', '{"__proto__":1}'),
+)
+
+interface Call {
+  method: 'GET' | 'POST'
+  name: string
+  text: string
+  apiKey: string
+}
+
+const calls = fc.record({
+  method: fc.constantFrom('GET', 'POST'),
+  name: fc.constantFrom(...names),
+  text: inputs,
+  apiKey: fc.constantFrom('its own', 'its own', 'its own', '', 'wb_live_unknown'),
+})
+
+/** `byAdapter`: the same call, written in a way that we leave to the adapter. */
+async function answerTo({ method, name, text, apiKey }: Call, byAdapter: boolean): Promise<object> {
+  const headers: Record<string, string> =
+    apiKey === '' ? {} : { 'x-api-key': apiKey === 'its own' ? account.apiKey : apiKey }
+  const path = `/trpc/${name}`
+  const [url, options]: [string, RequestOptions] =
+    method === 'GET'
+      ? [`${path}?input=${encodeURIComponent(text.toWellFormed())}${byAdapter ? '&other' : ''}`, { headers }]
+      : [
+          path,
+          {
+            headers: { ...headers, 'content-type': `application/json${byAdapter ? '; charset=utf-8' : ''}` },
+            body: text,
+          },
+        ]
+  const response = await server.request(method, url, options)
+  const {
+    date: _date,
+    'x-request-id': _id,
+    'content-length': _length,
+    'transfer-encoding': _encoding,
+    ratelimit: _left,
+    ...rest
+  } = response.headers
+  return { status: response.statusCode, headers: rest, body: withoutIds(response.text) }
+}
+
+function withoutIds(text: string): string {
+  return text.replaceAll(/(msg|req)_[0-9a-z_]+|wamid\.[\w+/=]+|"nextCursor":"[^"]+"/g, '<id>')
+}
+
+test('whatever the call, the answer is that of the adapter', async () => {
+  await fc.assert(
+    fc.asyncProperty(calls, async (call) => {
+      const [ours, adapters] = [await answerTo(call, false), await answerTo(call, true)]
+      expect(ours).toEqual(adapters)
+    }),
+    { numRuns: 400 },
+  )
+})
+
+test.each([
+  { call: 'a batch', method: 'POST', url: '/trpc/message.preview?batch=1', body: { 0: {} }, isList: true },
+  { call: 'a mutation', method: 'POST', url: '/trpc/message.preview', body: {}, isList: false },
+])('$call is answered as one', async ({ method, url, body, isList }) => {
+  const headers = { 'x-api-key': account.apiKey, 'content-type': 'application/json' }
+  const response = await server.request(method, url, { headers, body: JSON.stringify(body) })
+  expect(Array.isArray(JSON.parse(response.text))).toBe(isList)
+})
+
+test('a call that we answer ourselves announces its length, and one of the adapter does not', async () => {
+  const headers = { 'x-api-key': account.apiKey }
+  const ours = await server.request('GET', '/trpc/template.list', { headers })
+  const adapters = await server.request('GET', '/trpc/template.list?other', { headers })
+  expect(ours.headers['content-length']).toBe(String(Buffer.byteLength(ours.text)))
+  // Else the property above would compare the adapter with itself.
+  expect(adapters.headers['content-length']).toBeUndefined()
+  expect(ours.text).toBe(adapters.text)
+})
