@@ -87,11 +87,7 @@ function fold(
     for (const status of statuses) counts[take(status)]++
     return counts
   })
-  const changes = [...states].map(([message, state]) => ({
-    accountId: message.account_id,
-    messageId: message.id,
-    state,
-  }))
+  const changes = [...states].map(([message, state]) => ({ message, state }))
   return { taken, changes, events }
 }
 
