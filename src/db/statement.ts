@@ -17,6 +17,17 @@ export function statement<Row>(
   }
 }
 
+/**
+ * The same for a look at many rows of a table that grows, planned each time with its values before it. A plan
+ * made while the table was small reads all of it, and goes on doing so when it has become large.
+ */
+export function replanned<Row>(text: string): (db: Kysely<Database>, values: readonly unknown[]) => Promise<Row[]> {
+  return async (db, values) => {
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))
+    return rows
+  }
+}
+
 const mark = '/*waybill:'
 
 function namedBy(name: string): string {

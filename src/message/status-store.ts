@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../db/schema.ts'
-import { statement } from '../db/statement.ts'
+import { replanned, statement } from '../db/statement.ts'
 import type { MessageState } from './status.ts'
 import type { MessageRow } from './store.ts'
 
@@ -11,12 +11,23 @@ export interface MessageReference {
   waMessageId: string
 }
 
-const lockAll = statement<MessageRow>(
-  'lock_messages',
-  // Named one by one: a prepared `*` fails on every node when a migration adds a column.
-  `select m.account_id, m.id, m.whatsapp_account_id, m.status, m.to_number, m.template_name, m.template_language,
+const columns = `m.account_id, m.id, m.whatsapp_account_id, m.status, m.to_number, m.template_name, m.template_language,
     m.external_id, m.wa_message_id, m.created_at, m.sent_at, m.delivered_at, m.read_at, m.failed_at, m.error_code,
-    m.error_message
+    m.error_message`
+
+const inOneOrder = 'order by m.account_id, m.id for update of m'
+
+/** The first and the last id leave few partitions to plan for. */
+const lockById = replanned<MessageRow>(
+  `select ${columns}
+  from messages m
+  where (m.account_id, m.id) in (select account_id, id from unnest($1::text[], $2::text[]) as r (account_id, id))
+    and m.id between $3 and $4
+  ${inOneOrder}`,
+)
+
+const lockByEither = replanned<MessageRow>(
+  `select ${columns}
   from messages m
   where (m.account_id, m.id) in (
     select account_id, id from unnest($1::text[], $2::text[]) as r (account_id, id)
@@ -25,8 +36,7 @@ const lockAll = statement<MessageRow>(
     from unnest($3::text[], $4::text[]) as r (account_id, wa_message_id)
     join messages found on found.account_id = r.account_id and found.wa_message_id = r.wa_message_id
   )
-  order by m.account_id, m.id
-  for update of m`,
+  ${inOneOrder}`,
 )
 
 /**
@@ -36,9 +46,15 @@ const lockAll = statement<MessageRow>(
 export function lockMessages(db: Kysely<Database>, references: readonly MessageReference[]): Promise<MessageRow[]> {
   const byId = references.filter((reference) => reference.messageId !== undefined)
   const byWamid = references.filter((reference) => reference.messageId === undefined)
-  return lockAll(db, [
-    byId.map((reference) => reference.accountId),
-    byId.map((reference) => reference.messageId),
+  const accountIds = byId.map((reference) => reference.accountId)
+  const ids = byId.map((reference) => reference.messageId)
+  if (byWamid.length === 0) {
+    const sorted = ids.toSorted()
+    return lockById(db, [accountIds, ids, sorted[0], sorted.at(-1)])
+  }
+  return lockByEither(db, [
+    accountIds,
+    ids,
     byWamid.map((reference) => reference.accountId),
     byWamid.map((reference) => reference.waMessageId),
   ])
