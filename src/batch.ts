@@ -28,12 +28,16 @@ export function joinCalls<Item, Result>(
   let inFlight = 0
   let leaving = false
 
-  // Not before the sockets that were readable with this call's have been read: a microtask later its
-  // neighbours would not have come yet, and it would leave alone.
+  /** Whether the last batch held a single call: the next one is not worth waiting for company either. */
+  let quiet = true
+
+  // Under load not before the sockets that were readable with this call's have been read: a microtask
+  // later its neighbours would not have come yet, and it would leave alone.
   function leaveSoon(): void {
     if (leaving || inFlight >= options.maxInFlight) return
     leaving = true
-    setImmediate(() => {
+    const soon = quiet && inFlight === 0 ? queueMicrotask : setImmediate
+    soon(() => {
       leaving = false
       leave()
     })
@@ -41,8 +45,10 @@ export function joinCalls<Item, Result>(
 
   function leave(): void {
     while (inFlight < options.maxInFlight && waiting.length > 0) {
+      const calls = waiting.splice(0, options.maxItems)
+      quiet = calls.length === 1
       inFlight += 1
-      void runForEach(options, waiting.splice(0, options.maxItems)).then(() => {
+      void runForEach(options, calls).then(() => {
         inFlight -= 1
         if (waiting.length > 0) leaveSoon()
       })
