@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Database } from '../db/schema.ts'
+import { replanned } from '../db/statement.ts'
 import type { AttemptResult } from '../webhook-sender.ts'
 
 /** A delivery that this process holds until its lease ends, with all that an attempt needs. */
@@ -19,8 +20,8 @@ export interface ClaimedDelivery {
   previous_secret_expires_at: Date | null
   /** Whether the last attempt at this endpoint failed. */
   endpoint_fails: boolean
-  /** By the database's clock, which alone decides what is due and how long a lease lasts. */
-  claimed_at: Date
+  /** Milliseconds of the database's clock, which alone decides what is due and how long a lease lasts. */
+  claimed_at: number
 }
 
 /**
@@ -28,7 +29,7 @@ export interface ClaimedDelivery {
  * moment, deliveries would be due again that were claimed or made, and be made a second time, which
  * receivers expect; nothing is lost.
  */
-const withoutFlush = sql.raw(`select set_config('synchronous_commit', 'off', true)`)
+const withoutFlush = `select set_config('synchronous_commit', 'off', true)`
 
 /** How many more deliveries of an endpoint this process takes. */
 export interface Room {
@@ -47,66 +48,76 @@ export interface Claim {
   whileFailing: number
 }
 
+const claimDue = replanned<ClaimedDelivery>(`
+  with recursive relaxed as (
+    ${withoutFlush}
+  ), queue as (
+    (
+      select endpoint_id, due_at from webhook_deliveries where endpoint_id > $1
+      order by endpoint_id, due_at limit 1
+    )
+    union all
+    select next.endpoint_id, next.due_at
+    from queue
+    cross join lateral (
+      select endpoint_id, due_at from webhook_deliveries where endpoint_id > queue.endpoint_id
+      order by endpoint_id, due_at limit 1
+    ) next
+  ), due as (
+    select delivery.place
+    from queue
+    cross join lateral (
+      select failing_since from webhook_endpoints where id = queue.endpoint_id and enabled limit 1
+    ) endpoint
+    cross join lateral (
+      select ctid as place from webhook_deliveries
+      where endpoint_id = queue.endpoint_id and due_at <= now()
+      order by due_at
+      limit coalesce(
+        (
+          select room from unnest($2::text[], $3::integer[]) as lane (endpoint_id, room)
+          where lane.endpoint_id = queue.endpoint_id
+        ),
+        case when endpoint.failing_since is null then $4::integer else $5::integer end
+      )
+      for update skip locked
+    ) delivery
+    where queue.due_at <= now()
+    limit $6
+  ), claimed as (
+    update webhook_deliveries d
+    set due_at = now() + $7 * interval '1 second', generation = generation + 1
+    where d.ctid = any (array(select place from due))
+    returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
+  )
+  select claimed.*, event.payload, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
+    e.previous_secret_expires_at, e.failing_since is not null as endpoint_fails,
+    extract(epoch from now())::float8 * 1000 as claimed_at
+  from claimed
+  cross join relaxed
+  cross join lateral (
+    select payload from events where account_id = claimed.account_id and id = claimed.event_id limit 1
+  ) event
+  join webhook_endpoints e on e.id = claimed.endpoint_id
+  order by claimed.endpoint_id`)
+
 /**
  * Takes some of the due deliveries of each enabled endpoint. `queue` jumps from endpoint to endpoint
  * along the index, so that one with a hundred thousand waiting rows costs as much as one with a single
  * row. Claiming moves `due_at` behind the lease: a worker that dies gives back what it held by doing
- * nothing. Reads all accounts: a worker serves them all.
+ * nothing. A row that is locked is written where it lies, and its event is looked up by its key: joined
+ * by their ids, both tables would be read as a whole. Reads all accounts: a worker serves them all.
  */
-export async function claimDueDeliveries(db: Kysely<Database>, claim: Claim): Promise<ClaimedDelivery[]> {
-  const { rows } = await sql<ClaimedDelivery>`
-    with recursive relaxed as (
-      ${withoutFlush}
-    ), queue as (
-      (
-        select endpoint_id, due_at from webhook_deliveries where endpoint_id > ${claim.afterEndpointId}
-        order by endpoint_id, due_at limit 1
-      )
-      union all
-      select next.endpoint_id, next.due_at
-      from queue
-      cross join lateral (
-        select endpoint_id, due_at from webhook_deliveries where endpoint_id > queue.endpoint_id
-        order by endpoint_id, due_at limit 1
-      ) next
-    ), due as (
-      select delivery.account_id, delivery.id
-      from queue
-      cross join lateral (
-        select failing_since from webhook_endpoints where id = queue.endpoint_id and enabled limit 1
-      ) endpoint
-      cross join lateral (
-        select account_id, id from webhook_deliveries
-        where endpoint_id = queue.endpoint_id and due_at <= now()
-        order by due_at
-        limit coalesce(
-          (
-            select room from unnest(
-              ${claim.rooms.map((room) => room.endpointId)}::text[], ${claim.rooms.map((room) => room.deliveries)}::integer[]
-            ) as lane (endpoint_id, room)
-            where lane.endpoint_id = queue.endpoint_id
-          ),
-          case when endpoint.failing_since is null then ${claim.otherwise}::integer else ${claim.whileFailing}::integer end
-        )
-        for update skip locked
-      ) delivery
-      where queue.due_at <= now()
-      limit ${claim.limit}
-    ), claimed as (
-      update webhook_deliveries d
-      set due_at = now() + ${claim.leaseSeconds} * interval '1 second', generation = generation + 1
-      from due
-      where d.account_id = due.account_id and d.id = due.id
-      returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
-    )
-    select claimed.*, events.payload, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
-      e.previous_secret_expires_at, e.failing_since is not null as endpoint_fails, now() as claimed_at
-    from claimed
-    cross join relaxed
-    join events on events.account_id = claimed.account_id and events.id = claimed.event_id
-    join webhook_endpoints e on e.id = claimed.endpoint_id
-    order by claimed.endpoint_id`.execute(db)
-  return rows
+export function claimDueDeliveries(db: Kysely<Database>, claim: Claim): Promise<ClaimedDelivery[]> {
+  return claimDue(db, [
+    claim.afterEndpointId,
+    claim.rooms.map((room) => room.endpointId),
+    claim.rooms.map((room) => room.deliveries),
+    claim.otherwise,
+    claim.whileFailing,
+    claim.limit,
+    claim.leaseSeconds,
+  ])
 }
 
 /** An attempt that ended, and what follows from it. */
@@ -142,7 +153,7 @@ export const failingReason = 'no attempt has succeeded for five days'
 export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
   const { rows } = await sql<{ lost: string | null; disabled: string | null; reason: string | null }>`
     with relaxed as (
-      ${withoutFlush}
+      ${sql.raw(withoutFlush)}
     ), result as (
       select * from unnest(
         ${ended.map(({ delivery }) => delivery.account_id)}::text[],

@@ -211,7 +211,7 @@ export class Worker {
       delivery,
       claimedAt: now,
       leaseEndsAt: sentAt + this.#options.leaseSeconds * 1000,
-      databaseOffset: delivery.claimed_at.getTime() - now,
+      databaseOffset: delivery.claimed_at - now,
     }
     this.#held.set(delivery.id, held)
     this.#lanes.begin(delivery.endpoint_id, start, now, () => {
