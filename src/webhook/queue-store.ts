@@ -144,6 +144,77 @@ export interface RecordedAttempts {
 export const goneReason = 'it answered 410 Gone'
 export const failingReason = 'no attempt has succeeded for five days'
 
+interface RecordedRow {
+  lost: string | null
+  disabled: string | null
+  reason: string | null
+}
+
+const recordAll = replanned<RecordedRow>(`
+  with relaxed as (
+    ${withoutFlush}
+  ), result as (
+    select account_id, id, generation, outcome, wait_seconds, to_timestamp(started_at / 1000) as started_at,
+      duration_ms, status_code, error, response_start
+    from unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::float8[], $6::float8[], $7::integer[],
+      $8::integer[], $9::text[], $10::text[])
+      as r (account_id, id, generation, outcome, wait_seconds, started_at, duration_ms, status_code, error, response_start)
+  ), finished as (
+    delete from webhook_deliveries d using result r
+    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
+      and r.wait_seconds is null
+    returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts + 1 as number, d.created_at, r.outcome,
+      r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
+  ), postponed as (
+    update webhook_deliveries d
+    set attempts = d.attempts + 1, due_at = now() + r.wait_seconds * interval '1 second'
+    from result r
+    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
+      and r.wait_seconds is not null
+    returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts as number, d.created_at, r.outcome,
+      r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
+  ), recorded as (
+    select * from finished union all select * from postponed
+  ), kept as (
+    insert into webhook_finished_deliveries
+      (account_id, id, endpoint_id, event_id, outcome, attempts, created_at, finished_at)
+    select account_id, id, endpoint_id, event_id, case when outcome = 'delivered' then 'delivered' else 'failed' end,
+      number, created_at, now()
+    from finished
+  ), attempted as (
+    insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms,
+      status_code, error, response_start)
+    select account_id, id, endpoint_id, event_id, number, started_at, duration_ms, status_code, error, response_start
+    from recorded
+  ), judged as (
+    select endpoint_id, bool_or(outcome = 'delivered') as succeeded, bool_or(outcome = 'gone') as gone
+    from recorded group by endpoint_id
+  ), verdict as (
+    select e.id, judged.succeeded, e.enabled and case
+        when judged.gone then '${goneReason}'
+        when not judged.succeeded and e.failing_since <= now() - interval '5 days' then '${failingReason}'
+      end is not null as disables,
+      case when judged.gone then '${goneReason}' else '${failingReason}' end as reason
+    from webhook_endpoints e
+    join judged on judged.endpoint_id = e.id
+    where (judged.gone and e.enabled) or judged.succeeded = (e.failing_since is not null)
+      or (not judged.succeeded and e.failing_since <= now() - interval '5 days')
+    order by e.id
+    for update of e
+  ), changed as (
+    update webhook_endpoints e
+    set failing_since = case when verdict.succeeded then null else coalesce(e.failing_since, now()) end,
+      enabled = e.enabled and not verdict.disables,
+      disabled_reason = case when verdict.disables then verdict.reason else e.disabled_reason end
+    from verdict
+    where e.id = verdict.id
+    returning e.id, verdict.disables, verdict.reason
+  )
+  select id as lost, null as disabled, null as reason from result cross join relaxed
+  where id not in (select id from recorded)
+  union all
+  select null, id, reason from changed where disables`)
+
 /**
  * Writes down attempts, finishes or postpones their deliveries, and judges their endpoints, in one
  * statement. Only for deliveries whose claim still holds: the generation is the claim's, and its lease
@@ -151,83 +222,32 @@ export const failingReason = 'no attempt has succeeded for five days'
  * two batches never wait for each other. Writes to all accounts, each row naming its own.
  */
 export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
-  const { rows } = await sql<{ lost: string | null; disabled: string | null; reason: string | null }>`
-    with relaxed as (
-      ${sql.raw(withoutFlush)}
-    ), result as (
-      select * from unnest(
-        ${ended.map(({ delivery }) => delivery.account_id)}::text[],
-        ${ended.map(({ delivery }) => delivery.id)}::text[],
-        ${ended.map(({ delivery }) => delivery.generation)}::integer[],
-        ${ended.map(({ result }) => result.outcome)}::text[],
-        ${ended.map(({ waitSeconds }) => waitSeconds ?? null)}::float8[],
-        ${ended.map(({ startedAt }) => startedAt.toISOString())}::timestamptz[],
-        ${ended.map(({ result }) => Math.round(result.durationMilliseconds))}::integer[],
-        ${ended.map(({ result }) => result.statusCode ?? null)}::integer[],
-        ${ended.map(({ result }) => result.error ?? null)}::text[],
-        ${ended.map(({ result }) => result.responseStart ?? null)}::text[]
-      ) as r (account_id, id, generation, outcome, wait_seconds, started_at, duration_ms, status_code, error, response_start)
-    ), finished as (
-      delete from webhook_deliveries d using result r
-      where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
-        and r.wait_seconds is null
-      returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts + 1 as number, d.created_at, r.outcome,
-        r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
-    ), postponed as (
-      update webhook_deliveries d
-      set attempts = d.attempts + 1, due_at = now() + r.wait_seconds * interval '1 second'
-      from result r
-      where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
-        and r.wait_seconds is not null
-      returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts as number, d.created_at, r.outcome,
-        r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
-    ), recorded as (
-      select * from finished union all select * from postponed
-    ), kept as (
-      insert into webhook_finished_deliveries
-        (account_id, id, endpoint_id, event_id, outcome, attempts, created_at, finished_at)
-      select account_id, id, endpoint_id, event_id, case when outcome = 'delivered' then 'delivered' else 'failed' end,
-        number, created_at, now()
-      from finished
-    ), attempted as (
-      insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms,
-        status_code, error, response_start)
-      select account_id, id, endpoint_id, event_id, number, started_at, duration_ms, status_code, error, response_start
-      from recorded
-    ), judged as (
-      select endpoint_id, bool_or(outcome = 'delivered') as succeeded, bool_or(outcome = 'gone') as gone
-      from recorded group by endpoint_id
-    ), verdict as (
-      select e.id, judged.succeeded, e.enabled and case
-          when judged.gone then ${goneReason}::text
-          when not judged.succeeded and e.failing_since <= now() - interval '5 days' then ${failingReason}::text
-        end is not null as disables,
-        case when judged.gone then ${goneReason}::text else ${failingReason}::text end as reason
-      from webhook_endpoints e
-      join judged on judged.endpoint_id = e.id
-      where (judged.gone and e.enabled) or judged.succeeded = (e.failing_since is not null)
-        or (not judged.succeeded and e.failing_since <= now() - interval '5 days')
-      order by e.id
-      for update of e
-    ), changed as (
-      update webhook_endpoints e
-      set failing_since = case when verdict.succeeded then null else coalesce(e.failing_since, now()) end,
-        enabled = e.enabled and not verdict.disables,
-        disabled_reason = case when verdict.disables then verdict.reason else e.disabled_reason end
-      from verdict
-      where e.id = verdict.id
-      returning e.id, verdict.disables, verdict.reason
-    )
-    select id as lost, null as disabled, null as reason from result cross join relaxed
-    where id not in (select id from recorded)
-    union all
-    select null, id, reason from changed where disables`.execute(db)
+  const rows = await recordAll(db, [
+    arrayOf(ended, ({ delivery }) => delivery.account_id),
+    arrayOf(ended, ({ delivery }) => delivery.id),
+    arrayOf(ended, ({ delivery }) => delivery.generation),
+    arrayOf(ended, ({ result }) => result.outcome),
+    arrayOf(ended, ({ waitSeconds }) => waitSeconds),
+    arrayOf(ended, ({ startedAt }) => startedAt.getTime()),
+    arrayOf(ended, ({ result }) => Math.round(result.durationMilliseconds)),
+    arrayOf(ended, ({ result }) => result.statusCode),
+    ended.map(({ result }) => result.error ?? null),
+    ended.map(({ result }) => result.responseStart ?? null),
+  ])
   return {
     lost: new Set(rows.flatMap(({ lost }) => (lost === null ? [] : [lost]))),
     disabled: rows.flatMap(({ disabled, reason }) =>
       disabled === null ? [] : [{ endpointId: disabled, reason: reason ?? '' }],
     ),
   }
+}
+
+/**
+ * An array as PostgreSQL writes it, of ids, words and numbers: nothing in them needs quotes. `pg` would put each
+ * into quotes, having looked for what to escape, which takes as long as the rest of a recording.
+ */
+function arrayOf<Item>(items: readonly Item[], value: (item: Item) => string | number | undefined): string {
+  return `{${items.map((item) => value(item) ?? 'null').join(',')}}`
 }
 
 /** Makes deliveries due at once that were claimed and not finished. */
