@@ -1,3 +1,4 @@
+import { groupAlike } from '../db/alike.ts'
 import { joined } from '../db/joined.ts'
 import { statement } from '../db/statement.ts'
 
@@ -50,22 +51,22 @@ const findOne = statement<CallerRow>(
 )
 
 /**
- * Each account spends once for all its requests of the batch, in one order over all batches, and each
- * request gets its own place in the count: what is admitted is exact.
+ * Each account spends once for all its requests of the batch, in one order over all batches, and each group
+ * of requests gets its own places in the count, of which `used` is the last: what is admitted is exact.
  */
 const findMany = statement<CallerRow & { n: number }>(
   'find_callers',
   `with caller as (
-    select r.n, r.spend, a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed('r.address')} as address_allowed
-    from unnest($1::bytea[], $2::text[], $3::boolean[]) with ordinality as r (key_hash, address, spend, n)
+    select r.n, r.requests, a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed('r.address')} as address_allowed
+    from unnest($1::bytea[], $2::text[], $3::integer[]) with ordinality as r (key_hash, address, requests, n)
     join api_keys k on k.key_hash = r.key_hash
     join accounts a on a.id = k.account_id
   ), spender as (
-    select id, n, row_number() over (partition by id order by n) as place, count(*) over (partition by id) as places
-    from caller where spend and api_enabled and address_allowed
+    select id, n, sum(requests) over (partition by id order by n) as place, sum(requests) over (partition by id) as places
+    from caller where requests > 0 and api_enabled and address_allowed
   ), spent as (
     insert into rate_limits as l (account_id, window_started_at, used)
-    select id, now(), count(*)::integer from spender group by id order by id
+    select id, now(), max(places)::integer from spender group by id order by id
     ${spending}
   )
   select caller.n::integer as n, caller.id as account_id, api_enabled, address_allowed, rate_limit_per_minute,
@@ -84,12 +85,21 @@ const findMany = statement<CallerRow & { n: number }>(
 export const findCaller = joined<CallerQuestion, CallerRow | undefined>({
   one: async (db, { keyHash, address, spend }) => (await findOne(db, [keyHash, address ?? null, spend]))[0],
   many: async (db, questions) => {
+    const groups = groupAlike(
+      questions,
+      ({ keyHash, address, spend }) => `${Buffer.from(keyHash).toString('latin1')}${address ?? ''} ${spend}`,
+    )
     const rows = await findMany(db, [
-      questions.map(({ keyHash }) => keyHash),
-      questions.map(({ address }) => address ?? null),
-      questions.map(({ spend }) => spend),
+      groups.map(({ question }) => question.keyHash),
+      groups.map(({ question }) => question.address ?? null),
+      groups.map(({ question, places }) => (question.spend ? places.length : 0)),
     ])
-    const byPlace = new Map(rows.map((row) => [row.n, row]))
-    return questions.map((_, index) => byPlace.get(index + 1))
+    const answers = Array.from(questions, (): CallerRow | undefined => undefined)
+    for (const row of rows) {
+      const places = groups[row.n - 1]?.places ?? []
+      for (const [index, place] of places.entries())
+        answers[place] = { ...row, used: row.used === null ? null : row.used - places.length + index + 1 }
+    }
+    return answers
   },
 })

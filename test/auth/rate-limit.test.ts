@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
 import { setAllowList } from '../../src/account/set-allow-list.ts'
+import { hashApiKey } from '../../src/auth/api-key.ts'
+import { findCaller } from '../../src/auth/store.ts'
 import { startTestServer, through, type TestServer } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
@@ -65,6 +67,28 @@ test('the budget is one over all nodes, and exact under load', async () => {
   expect(answers.filter((answer) => answer.statusCode === 200)).toHaveLength(30)
   expect(answers.filter((answer) => answer.statusCode === 429)).toHaveLength(50)
   await node.close()
+})
+
+test('requests that come at once from several addresses of several accounts are counted one by one', async () => {
+  const accounts = await Promise.all([100, 100].map((rateLimit) => server.account({ rateLimit })))
+  await setAllowList(server.deps, accounts[0]?.accountId ?? '', ['192.0.2.0/30'])
+  const requests = Array.from({ length: 40 }, (_, index) => ({
+    account: index % 2,
+    keyHash: hashApiKey(accounts[index % 2]?.apiKey ?? ''),
+    address: `192.0.2.${(index % 5) + 1}`,
+    spend: index % 8 !== 0,
+  }))
+
+  const rows = await Promise.all(requests.map((request) => findCaller(server.deps.db, request)))
+
+  const answers = rows.map((row, index) => ({ row, request: requests[index] }))
+  const usedBy = (account: number) =>
+    answers.filter(({ request }) => request?.account === account).flatMap(({ row }) => row?.used ?? [])
+  expect(usedBy(0).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 9 }, (_, index) => index + 1))
+  expect(usedBy(1).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
+  const listed = new Set(['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+  for (const { row, request } of answers)
+    expect(row?.address_allowed).toBe(request?.account === 1 || listed.has(request?.address ?? ''))
 })
 
 test('the budget of one account is not that of another', async () => {
