@@ -182,6 +182,14 @@ const recordMany = statement<{ id: string }>(
   returning id`,
 )
 
+const recordManyUnclaimed = statement<object>(
+  'record_many_unclaimed',
+  `${insertPending}
+  select account_id, id, whatsapp_account_id, 'pending', to_number, template_name, template_language, external_id, created_at
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+    as r (account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at)`,
+)
+
 /**
  * Records the message before WhatsApp hears of it, and claims its idempotency key in the same
  * statement. False when another request holds the key: then nothing is recorded.
@@ -196,8 +204,13 @@ export const recordPending = joined<PendingRecord, boolean>({
 })
 
 async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]): Promise<boolean[]> {
+  const columns = columnsOf(records.map(({ message }) => message))
+  if (records.every(({ request }) => request === undefined)) {
+    await recordManyUnclaimed(db, columns)
+    return records.map(() => true)
+  }
   const recorded = await recordMany(db, [
-    ...columnsOf(records.map(({ message }) => message)),
+    ...columns,
     records.map(({ request }) => request?.key ?? null),
     records.map(({ request }) => request?.requestHash ?? null),
   ])
