@@ -75,9 +75,13 @@ type SourceReviver = (key: string, value: unknown, context: { source?: string })
 const keepIds: SourceReviver = (key, value, context) =>
   key === 'id' && typeof value === 'number' ? context.source : value
 
+/** Only with one of these, or with an escaped letter in its key, is there anything to keep. */
+const numericId = /"id"\s*:\s*-?\d|\\u00/
+
 /** `undefined` for what is not JSON. */
 export function parseJson(text: string): unknown {
   try {
+    if (!numericId.test(text)) return JSON.parse(text)
     // TypeScript's library does not know the third argument yet (ECMA-262, JSON.parse source text access).
     return JSON.parse(text, keepIds as Parameters<typeof JSON.parse>[1])
   } catch {
