@@ -29,9 +29,10 @@ export function toAccount(row: AccountRow): Account {
 }
 
 export function noSuchAccount(accountId: string): OperatorError {
-  return new OperatorError(
-    `There is no account ${JSON.stringify(accountId)}. The accounts are listed by: waybill account list`,
-  )
+  return new OperatorError(`There is no account ${JSON.stringify(accountId)}.`, {
+    missing: true,
+    remedy: 'The accounts are listed by: waybill account list',
+  })
 }
 
 export async function requireAccount(db: Kysely<Database>, accountId: string): Promise<Account> {

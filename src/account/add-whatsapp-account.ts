@@ -52,9 +52,10 @@ export async function addWhatsAppAccount(
 async function refuseKnownPhoneNumber(db: Kysely<Database>, phoneNumberId: string): Promise<void> {
   const known = await findByPhoneNumberId(db, phoneNumberId)
   if (known)
-    throw new OperatorError(
-      `Phone number id ${phoneNumberId} is WhatsApp account ${known.id} of account ${known.account_id} already. To add it anew, with another token: waybill whatsapp remove ${known.id}`,
-    )
+    throw new OperatorError(`Phone number id ${phoneNumberId} is in use already.`, {
+      field: 'phoneNumberId',
+      remedy: `It is WhatsApp account ${known.id} of account ${known.account_id}. To add it anew, with another token: waybill whatsapp remove ${known.id}`,
+    })
 }
 
 function checkInput(input: NewWhatsAppAccount): void {

@@ -12,8 +12,8 @@ export async function generateKey(
   await requireAccount(deps.db, accountId)
   const { issued, row } = issueKey(deps, accountId)
   if (!(await insertKey(deps.db, row)))
-    throw new OperatorError(
-      `Account ${accountId} has a key already. To replace it, which makes the old one useless at once: waybill key regenerate ${accountId}`,
-    )
+    throw new OperatorError(`Account ${accountId} has a key already.`, {
+      remedy: `To replace it, which makes the old one useless at once: waybill key regenerate ${accountId}`,
+    })
   return issued
 }

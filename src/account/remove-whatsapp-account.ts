@@ -34,7 +34,7 @@ export async function removeWhatsAppAccount(
 function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
   const [other] = others
   if (row.is_default && other)
-    throw new OperatorError(
-      `${row.id} is the default of its account. Make another one the default first: waybill whatsapp set-default ${other.id}`,
-    )
+    throw new OperatorError(`${row.id} is the default of its account. Make another one the default first.`, {
+      remedy: `Such as: waybill whatsapp set-default ${other.id}`,
+    })
 }

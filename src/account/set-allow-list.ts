@@ -20,6 +20,7 @@ function parseEntry(text: string): string {
   if (entry === undefined)
     throw new OperatorError(
       `${JSON.stringify(text)} is neither an IP address nor a CIDR range, such as 192.0.2.10, 192.0.2.0/24 or 2001:db8::/32. The allow-list is unchanged.`,
+      { field: 'allowList' },
     )
   return entry
 }

@@ -11,6 +11,10 @@ export interface WhatsAppAccount {
   /** Why it is not active; absent when it is. */
   reason?: string
   hasAppSecret: boolean
+  /** As WhatsApp reported it last; absent until then. */
+  qualityRating?: string
+  /** As WhatsApp reported it last; absent until then. */
+  throughputLevel?: string
   createdAt: string
 }
 
@@ -23,14 +27,17 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
     active: row.active,
     ...(!row.active && row.inactive_reason !== null && { reason: row.inactive_reason }),
     hasAppSecret: row.app_secret_encrypted !== null,
+    ...(row.quality_rating !== null && { qualityRating: row.quality_rating }),
+    ...(row.throughput_level !== null && { throughputLevel: row.throughput_level }),
     createdAt: row.created_at.toISOString(),
   }
 }
 
 export function noSuchWhatsAppAccount(whatsAppAccountId: string): OperatorError {
-  return new OperatorError(
-    `There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}. Those of an account are listed by: waybill whatsapp list <account>`,
-  )
+  return new OperatorError(`There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
+    missing: true,
+    remedy: 'Those of an account are listed by: waybill whatsapp list <account>',
+  })
 }
 
 export function requireWhatsAppAccount(

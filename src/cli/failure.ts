@@ -29,8 +29,8 @@ export function describeFailure(error: unknown): Failure {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof UsageError || error instanceof OperatorError || error instanceof ServiceError)
-    return error.message
+  if (error instanceof OperatorError) return [error.message, error.remedy].filter(Boolean).join(' ')
+  if (error instanceof UsageError || error instanceof ServiceError) return error.message
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof UnknownSecretKeyError)
     return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`

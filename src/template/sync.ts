@@ -24,9 +24,9 @@ export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<
   await requireAccount(deps.db, accountId)
   const senders = await findActive(deps, accountId)
   if (senders.length === 0)
-    throw new OperatorError(
-      `Account ${accountId} has no active WhatsApp account. Add or activate one: waybill whatsapp list ${accountId}`,
-    )
+    throw new OperatorError(`Account ${accountId} has no active WhatsApp account. Add or activate one.`, {
+      remedy: `They are listed by: waybill whatsapp list ${accountId}`,
+    })
   const outcome = await syncThrough(deps, accountId, senders)
   if (!outcome.ok)
     throw new OperatorError(`The templates could not be read from WhatsApp, nothing was changed: ${outcome.reason}`)

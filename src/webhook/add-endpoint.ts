@@ -55,9 +55,9 @@ export async function addEndpoint(
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockAccount(trx, accountId))) throw noSuchAccount(accountId)
     if ((await countEndpoints(trx, accountId)) >= maxEndpoints)
-      throw new OperatorError(
-        `An account can have ${maxEndpoints} endpoints at most. Remove one first: waybill webhook list ${accountId}`,
-      )
+      throw new OperatorError(`An account can have ${maxEndpoints} endpoints at most. Remove one first.`, {
+        remedy: `They are listed by: waybill webhook list ${accountId}`,
+      })
     await insertEndpoint(trx, row)
   })
   return { endpointId: id, secret }
@@ -68,6 +68,7 @@ function checkEvents(events: readonly string[]): MessageEventType[] {
   if (unknown !== undefined || events.length === 0)
     throw new OperatorError(
       `${unknown === undefined ? 'No event was named' : `There is no event ${JSON.stringify(unknown)}`}. The events are ${messageEventTypes.join(', ')}.`,
+      { field: 'events' },
     )
   return messageEventTypes.filter((type) => events.includes(type))
 }
@@ -76,21 +77,26 @@ function checkDescription(text: string | undefined): string | null {
   if (text === undefined) return null
   const description = Description.safeParse(text.trim())
   if (!description.success)
-    throw new OperatorError(`The description of an endpoint ${description.error.issues[0]?.message}.`)
+    throw new OperatorError(`The description of an endpoint ${description.error.issues[0]?.message}.`, {
+      field: 'description',
+    })
   return description.data
 }
 
 /** The URL is never repeated: a query often holds a token. */
 async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {
   const checked = Url.safeParse(url)
-  if (!checked.success) throw new OperatorError(`The URL of an endpoint ${checked.error.issues[0]?.message}.`)
+  if (!checked.success)
+    throw new OperatorError(`The URL of an endpoint ${checked.error.issues[0]?.message}.`, { field: 'url' })
   const verdict = await webhooks.check(url)
   switch (verdict) {
     case 'allowed':
       return
     case 'refused':
-      throw new OperatorError(`The URL of an endpoint ${refusedUrl}.`)
+      throw new OperatorError(`The URL of an endpoint ${refusedUrl}.`, { field: 'url' })
     case 'no such host':
-      throw new OperatorError('The host of this URL does not exist. See that its name is spelled right.')
+      throw new OperatorError('The host of this URL does not exist. See that its name is spelled right.', {
+        field: 'url',
+      })
   }
 }

@@ -43,9 +43,10 @@ export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
 }
 
 export function noSuchEndpoint(endpointId: string): OperatorError {
-  return new OperatorError(
-    `There is no endpoint ${JSON.stringify(endpointId)}. Those of an account are listed by: waybill webhook list <account>`,
-  )
+  return new OperatorError(`There is no endpoint ${JSON.stringify(endpointId)}.`, {
+    missing: true,
+    remedy: 'Those of an account are listed by: waybill webhook list <account>',
+  })
 }
 
 export async function requireEndpoint(

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { OperatorError } from '../account/operator-error.ts'
 import type { Database } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import { isEventKept, makeDeliveryDue, requeueDelivery, type DeliveryPlace } from './delivery-store.ts'
+import { findOwnDelivery, isEventKept, makeDeliveryDue, requeueDelivery, type DeliveryPlace } from './delivery-store.ts'
 import { lockEndpoint } from './endpoint-store.ts'
 
 export interface RetriedDelivery {
@@ -32,12 +32,24 @@ export async function retryDelivery(
   return { deliveryId, endpointId, eventId, endpointState }
 }
 
+/** Where a delivery of this account goes. */
+export async function requireDelivery(
+  db: Kysely<Database>,
+  accountId: string,
+  deliveryId: string,
+): Promise<DeliveryPlace> {
+  const place = await findOwnDelivery(db, accountId, deliveryId)
+  if (!place) throw noSuchDelivery(deliveryId)
+  return place
+}
+
 async function queueNow(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
   return (await makeDeliveryDue(db, accountId, deliveryId)) || (await requeueDelivery(db, accountId, deliveryId))
 }
 
 export function noSuchDelivery(deliveryId: string): OperatorError {
-  return new OperatorError(
-    `There is no delivery ${JSON.stringify(deliveryId)}. Those of an endpoint are listed by: waybill webhook deliveries <endpoint>`,
-  )
+  return new OperatorError(`There is no delivery ${JSON.stringify(deliveryId)}.`, {
+    missing: true,
+    remedy: 'Those of an endpoint are listed by: waybill webhook deliveries <endpoint>',
+  })
 }

@@ -45,7 +45,10 @@ test('an account has one key: a second one is not generated beside it', async ()
   const { accountId } = await createAccount(deps, { name: 'Second' })
   const { apiKey } = await generateKey(deps, accountId)
 
-  await expect(generateKey(deps, accountId)).rejects.toThrow(`waybill key regenerate ${accountId}`)
+  await expect(generateKey(deps, accountId)).rejects.toMatchObject({
+    message: `Account ${accountId} has a key already.`,
+    remedy: expect.stringContaining(`waybill key regenerate ${accountId}`),
+  })
 
   expect(await ownerOf(apiKey)).toBe(accountId)
 })
