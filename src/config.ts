@@ -85,6 +85,10 @@ const Environment = z
       .min(1, 'must be at least 1')
       .default(30),
     WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
+    WAYBILL_PUBLIC_URL: WebUrl.refine(
+      (url) => new URL(url).pathname === '/',
+      'must have no path, such as https://waybill.example.com',
+    ).optional(),
     LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
     METRICS_TOKEN: z.string().optional(),
   })
@@ -129,6 +133,8 @@ export interface Config {
   webhooks: WebhookConfig
   /** How long messages, events, deliveries and attempts are kept. */
   retentionDays: number
+  /** Where browsers find the dashboard; https makes its cookies secure. */
+  publicUrl: string | undefined
   logLevel: (typeof logLevels)[number]
   metricsToken: string | undefined
 }
@@ -166,6 +172,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
     },
     retentionDays: env.WAYBILL_RETENTION_DAYS,
+    publicUrl: env.WAYBILL_PUBLIC_URL,
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
   }

@@ -1,7 +1,9 @@
 /** Crockford's base32, lower case: no i, l, o or u, and its order is the order of the bits. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+/** Letters behind the prefix. */
+const idLength = 26
 
-export type IdPrefix = 'acc' | 'wa' | 'msg' | 'evt' | 'ep' | 'dlv' | 'req'
+export type IdPrefix = 'acc' | 'wa' | 'msg' | 'evt' | 'ep' | 'dlv' | 'req' | 'aud'
 
 /**
  * `<prefix>_` and a UUIDv7 (RFC 9562, 5.7) in 26 characters of base32, so that ids sort by time.
@@ -32,6 +34,14 @@ export function encodeIdsInOrder(
 /** The smallest id that any row recorded at `time` or later can have. */
 export function firstIdAt(prefix: IdPrefix, time: Date): string {
   return `${prefix}_${base32(BigInt(Math.max(0, time.getTime())) << 80n)}`
+}
+
+/** When the row of an id was made, to the millisecond. Throws at what is no id. */
+export function timeOfId(id: string): Date {
+  const digits = Array.from(id.slice(id.indexOf('_') + 1), (letter) => alphabet.indexOf(letter))
+  if (digits.length !== idLength || digits.includes(-1)) throw new RangeError('not an id')
+  const value = digits.reduce((value, digit) => (value << 5n) | BigInt(digit), 0n)
+  return new Date(Number(value >> 80n))
 }
 
 function bytesToBigInt(bytes: Uint8Array): bigint {

@@ -21,6 +21,19 @@ export function findWhatsAppAccounts(db: Kysely<Database>, accountId: string): P
   return db.selectFrom('whatsapp_accounts').selectAll().where('account_id', '=', accountId).orderBy('id').execute()
 }
 
+export function findWhatsAppAccount(
+  db: Kysely<Database>,
+  accountId: string,
+  id: string,
+): Promise<WhatsAppAccountRow | undefined> {
+  return db
+    .selectFrom('whatsapp_accounts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
 /** Reads all accounts: for operators only. */
 export function findAllWhatsAppAccounts(db: Kysely<Database>): Promise<WhatsAppAccountRow[]> {
   return db.selectFrom('whatsapp_accounts').selectAll().orderBy('id').execute()

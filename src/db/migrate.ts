@@ -4,6 +4,7 @@ import { withoutTimeout } from './database.ts'
 import { readDatabaseClock } from './database-clock.ts'
 import * as send from './migrations/0001-send.ts'
 import * as status from './migrations/0002-status.ts'
+import * as settings from './migrations/0003-settings.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
@@ -11,6 +12,7 @@ import type { Database } from './schema.ts'
 const migrations: Record<string, Migration> = {
   '0001-send': send,
   '0002-status': status,
+  '0003-settings': settings,
 }
 
 /** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */

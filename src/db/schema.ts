@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { MessageStatus } from '../../contracts/message.ts'
+import type { Role } from '../../contracts/settings/procedure.ts'
 
 /** JSON goes in as text and comes out parsed: `pg` would take an array for a PostgreSQL array. */
 type Json<T> = ColumnType<T, string, string>
@@ -181,7 +182,55 @@ export interface WebhookAttemptsTable {
   response_start: string | null
 }
 
+/** A person who signs in to the dashboard. better-auth reads and writes it, and spells its columns. */
+export interface OwnersTable {
+  id: string
+  name: string
+  email: string
+  emailVerified: boolean
+}
+
+/** better-auth's; here only to end a person's sessions. */
+export interface OwnerSessionsTable {
+  id: string
+  userId: string
+}
+
+export interface OwnerRolesTable {
+  account_id: string
+  owner_id: string
+  role: Role
+  created_at: Generated<Date>
+}
+
+/** Valid once. Only the SHA-256 of its token is kept. */
+export interface OwnerInvitationsTable {
+  token_hash: Uint8Array
+  account_id: string
+  email: string
+  role: Role
+  created_at: Generated<Date>
+  expires_at: Date
+}
+
+/** A change through the dashboard: written before it is made, so that none goes unseen. */
+export interface AuditLogTable {
+  account_id: string
+  id: string
+  /** E-mail address: it stays when the person goes. */
+  who: string
+  what: string
+  address: string
+  outcome: Generated<'started' | 'done' | 'refused'>
+  created_at: Generated<Date>
+}
+
 export interface Database {
+  owners: OwnersTable
+  owner_sessions: OwnerSessionsTable
+  owner_roles: OwnerRolesTable
+  owner_invitations: OwnerInvitationsTable
+  audit_log: AuditLogTable
   accounts: AccountsTable
   api_keys: ApiKeysTable
   rate_limits: RateLimitsTable

@@ -1,8 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { serveAsset } from './asset.ts'
+import { isDashboardBuilt } from './settings/pages.ts'
 
-/** `/`: what this is and where things are, until the dashboard takes its place. */
-export function registerHome(app: FastifyInstance): void {
+/** `/` leads to the dashboard; where none was built, it says what this is and where things are. */
+export function registerHome(app: FastifyInstance, { dashboard = isDashboardBuilt() } = {}): void {
+  if (dashboard) {
+    app.get('/', (_request, reply) => reply.redirect('/settings/'))
+    return
+  }
   serveAsset(app, '/', {
     file: new URL('home/page.html', import.meta.url),
     contentType: 'text/html; charset=utf-8',

@@ -38,6 +38,7 @@ export async function startServing(
     callbacks: config.meta,
     healthOnly: role === 'worker',
     sandbox,
+    publicUrl: config.publicUrl,
     isDraining: () => draining,
   })
   const url = await server.listen({ host: config.host, port: config.port })

@@ -17,6 +17,8 @@ import { registerNotFound } from './not-found.ts'
 import { registerPendingMetric } from './pending-metric.ts'
 import { pairProcedures } from './procedures.ts'
 import { registerRest } from './rest.ts'
+import { registerSettings } from './settings/settings.ts'
+import { settingsPath } from './settings/trpc.ts'
 import { registerTrpc, toTrpcFailureBody } from './trpc.ts'
 import { verbs } from './verbs.ts'
 
@@ -32,6 +34,8 @@ export interface ServerOptions {
   healthOnly?: boolean
   /** The sandbox keeps nothing from its user: its metrics are open. */
   sandbox: boolean
+  /** Where browsers find this server; by default, where they asked for it. */
+  publicUrl?: string | undefined
   /** Requests at work at once, beyond which they are refused. */
   maxAtWork?: number
   /** True once a stop was asked for. */
@@ -89,6 +93,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     const exempt = { ...deps, whatsapp: load.exempt(deps.whatsapp) }
     await registerRest(limited, exempt, procedures)
     await registerTrpc(limited, exempt, procedures)
+    await registerSettings(limited, exempt, { publicUrl: options.publicUrl, signInLinks: options.sandbox })
     await registerInbound(limited, exempt, options.callbacks ?? noCallbacks, registry)
   })
   return app
@@ -104,7 +109,11 @@ function answerFailure(
   return reply
     .code(statusOf(failure))
     .headers(failureHeaders(failure))
-    .send(url.startsWith('/trpc/') ? toTrpcFailureBody(failure) : toFailureBody(failure))
+    .send(isTrpc(url) ? toTrpcFailureBody(failure) : toFailureBody(failure))
+}
+
+function isTrpc(url: string): boolean {
+  return url.startsWith('/trpc/') || url.startsWith(`${settingsPath}/`)
 }
 
 function metricsAccess({ metricsToken, sandbox }: ServerOptions): MetricsAccess {

@@ -7,6 +7,7 @@ import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
 import { admit, type Exchange } from './call.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
+import { placeProcedure, type ProcedureRecord } from './procedure-record.ts'
 import type { Procedure } from './procedures.ts'
 import { exchangeOf } from './rest.ts'
 import { answerSingleCalls } from './trpc-single-call.ts'
@@ -61,24 +62,10 @@ export function buildRouter(deps: Deps, procedures: Procedure[]): AppRouter {
       perform(deps, ctx.call, input as never).catch((error: unknown) => Promise.reject(toTrpcError(error, deps, ctx)))
     return contract.kind === 'query' ? parsed.query(resolve) : parsed.mutation(resolve)
   }
-  const record: NestedRecord<ReturnType<typeof build>> = {}
-  for (const procedure of procedures) place(record, procedure.name.split('.'), build(procedure))
+  const record: ProcedureRecord<ReturnType<typeof build>> = {}
+  for (const procedure of procedures) placeProcedure(record, procedure.name.split('.'), build(procedure))
   // The router is made from the contracts at run time; its type is made from the same contracts.
   return t.router(record) as unknown as AppRouter
-}
-
-interface NestedRecord<T> {
-  [name: string]: T | NestedRecord<T>
-}
-
-function place<T extends object>(record: NestedRecord<T>, [name = '', ...rest]: string[], value: T): void {
-  if (rest.length === 0) {
-    record[name] = value
-    return
-  }
-  const inner = (record[name] ??= {})
-  // Contracts and their namespaces never share a name.
-  place(inner as NestedRecord<T>, rest, value)
 }
 
 function toTrpcError(thrown: unknown, deps: Deps, { exchange, requestId }: Context): TRPCError {
@@ -88,7 +75,7 @@ function toTrpcError(thrown: unknown, deps: Deps, { exchange, requestId }: Conte
 }
 
 /** What tRPC itself refuses, in our words. */
-function fromTrpcError(error: TRPCError, deps: Deps, requestId: string): ServiceError {
+export function fromTrpcError(error: TRPCError, deps: Pick<Deps, 'log'>, requestId: string): ServiceError {
   if (error.cause instanceof ServiceError) return error.cause
   switch (error.code) {
     case 'NOT_FOUND':

@@ -9,11 +9,21 @@ const maxIssues = 5
 export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unknown): z.output<Schema> {
   const result = schema.safeParse(raw)
   if (result.success) return result.data
-  throw new ServiceError('VALIDATION_ERROR', describeIssues(result.error.issues, Object.keys(schema.shape)))
+  throw new ServiceError('VALIDATION_ERROR', describeIssues(result.error.issues, schema))
+}
+
+/** The same for a form: what is wrong with each field, by its dotted name. */
+export function describeFields(issues: Issue[]): Record<string, string> {
+  const named = issues.filter((issue) => issue.path.length > 0)
+  // Of several about one field the first is shown.
+  return Object.fromEntries(
+    named.toReversed().map((issue) => [issue.path.map(String).join('.'), describeProblem(issue)]),
+  )
 }
 
 /** One sentence per field. A value is never repeated: it may be a phone number. */
-function describeIssues(issues: Issue[], fields: string[]): string {
+export function describeIssues(issues: Issue[], { shape }: Pick<z.ZodObject, 'shape'>): string {
+  const fields = Object.keys(shape)
   const sentences = [...new Set(issues.map((issue) => describeIssue(issue, fields)))]
   const more = sentences.length > maxIssues ? ` And ${sentences.length - maxIssues} more.` : ''
   return sentences.slice(0, maxIssues).join(' ') + more

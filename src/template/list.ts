@@ -1,8 +1,8 @@
-import { ServiceError } from '../../contracts/errors.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { listTemplates as contract, TemplatePage } from '../../contracts/template.ts'
 import type { Caller } from '../auth/authenticate.ts'
 import type { Deps } from '../deps.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
 import { requireWabaId } from './require-waba-id.ts'
 import { findTemplates } from './store.ts'
 import { toTemplate } from './to-template.ts'
@@ -19,19 +19,4 @@ export async function listTemplates(
   const items = rows.slice(0, input.limit).map(toTemplate)
   const last = items.at(-1)
   return { items, ...(rows.length > input.limit && last && { nextCursor: encodeCursor(last) }) }
-}
-
-/** A cursor names the last template seen: `name.language`, neither of which can hold a dot. */
-function encodeCursor({ name, language }: { name: string; language: string }): string {
-  return `${name}.${language}`
-}
-
-function decodeCursor(cursor: string): { name: string; language: string } {
-  const [name, language, ...rest] = cursor.split('.')
-  if (name === undefined || language === undefined || rest.length > 0)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      'cursor: must be the nextCursor of the page before. Leave it out for the first page.',
-    )
-  return { name, language }
 }

@@ -60,6 +60,17 @@ export function findTemplates(
   return query.orderBy('name').orderBy('language').limit(limit).execute()
 }
 
+/** When the templates of a WABA were last read from WhatsApp; undefined when there are none. */
+export async function findLastSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('templates')
+    .select((eb) => eb.fn.max('synced_at').as('synced_at'))
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .executeTakeFirst()
+  return row?.synced_at ?? undefined
+}
+
 export async function changeTemplate(
   db: Kysely<Database>,
   key: TemplateKey,

@@ -84,6 +84,20 @@ export async function findDelivery(db: Kysely<Database>, deliveryId: string): Pr
   return row && { accountId: row.account_id, endpointId: row.endpoint_id, eventId: row.event_id }
 }
 
+export async function findOwnDelivery(
+  db: Kysely<Database>,
+  accountId: string,
+  deliveryId: string,
+): Promise<DeliveryPlace | undefined> {
+  const inTable = (table: 'webhook_deliveries' | 'webhook_finished_deliveries') =>
+    db
+      .selectFrom(table)
+      .select(['account_id as accountId', 'endpoint_id as endpointId', 'event_id as eventId'])
+      .where('account_id', '=', accountId)
+      .where('id', '=', deliveryId)
+  return inTable('webhook_deliveries').unionAll(inTable('webhook_finished_deliveries')).executeTakeFirst()
+}
+
 export async function isEventKept(db: Kysely<Database>, accountId: string, eventId: string): Promise<boolean> {
   const row = await db
     .selectFrom('events')
@@ -131,6 +145,42 @@ export async function findDeliveries(
     from (${state === undefined ? both : state === 'waiting' ? waiting : finished}) found
     left join events on events.account_id = ${accountId} and events.id = found.event_id
     order by found.event_id desc, found.id desc
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+export interface MessageDeliveryRow extends DeliveryRow {
+  endpoint_id: string
+  url: string
+  enabled: boolean
+}
+
+/** Those that tell of one message, to endpoints that are still there; the oldest event first. */
+export async function findDeliveriesOfMessage(
+  db: Kysely<Database>,
+  accountId: string,
+  messageId: string,
+  limit: number,
+): Promise<MessageDeliveryRow[]> {
+  const { rows } = await sql<MessageDeliveryRow>`
+    with told as materialized (
+      select id, type, message_id from events where account_id = ${accountId} and message_id = ${messageId}
+    ), found as (
+      select id, endpoint_id, event_id, 'waiting' as state, created_at, due_at, null::timestamptz as finished_at
+      from webhook_deliveries
+      where account_id = ${accountId} and event_id in (select id from told)
+        and endpoint_id in (select id from webhook_endpoints where account_id = ${accountId})
+      union all
+      select id, endpoint_id, event_id, outcome, created_at, null, finished_at
+      from webhook_finished_deliveries
+      where account_id = ${accountId} and event_id in (select id from told)
+        and endpoint_id in (select id from webhook_endpoints where account_id = ${accountId})
+    )
+    select found.*, told.type, told.message_id, endpoints.url, endpoints.enabled
+    from found
+    join told on told.id = found.event_id
+    join webhook_endpoints endpoints on endpoints.id = found.endpoint_id and endpoints.account_id = ${accountId}
+    order by found.event_id, found.id
     limit ${limit}`.execute(db)
   return rows
 }

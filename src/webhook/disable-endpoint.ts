@@ -7,8 +7,9 @@ export async function disableEndpoint(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
   endpointId: string,
+  { by = 'an operator' }: { by?: 'an operator' | 'its owner' } = {},
 ): Promise<Endpoint> {
-  const changes = { enabled: false, disabled_reason: 'disabled by an operator' }
+  const changes = { enabled: false, disabled_reason: `disabled by ${by}` }
   if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw noSuchEndpoint(endpointId)
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }

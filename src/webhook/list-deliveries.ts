@@ -85,7 +85,7 @@ function checkFilter({ cursor, limit }: { cursor: string | undefined; limit: num
     throw new OperatorError('A cursor is the nextCursor of the page before.')
 }
 
-function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: boolean): Delivery {
+export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: boolean): Delivery {
   return {
     deliveryId: row.id,
     eventId: row.event_id,

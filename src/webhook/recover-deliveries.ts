@@ -38,19 +38,34 @@ export async function recoverDeliveries(
   since: Date,
   onProgress: (recovered: number) => void = () => {},
 ): Promise<Recovery> {
-  // The ids of events carry the database's time.
-  const now = await readDatabaseClock(deps.db)
-  if (!(since <= now)) throw new OperatorError('There is nothing to recover since a time that is yet to come.')
-  let range: EventRange | undefined = { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', now) }
+  let range: EventRange | undefined = await rangeSince(deps, since)
   let recovered = 0
   while (range) {
-    const batch = await recoverBatch(deps, { accountId, endpointId }, range)
-    recovered += batch.recovered
-    range = batch.rest
-    if (batch.recovered > 0) deps.announcements.announce('deliveries')
+    const part = await recoverPart(deps, { accountId, endpointId }, range)
+    recovered += part.recovered
+    range = part.rest
     if (range) onProgress(recovered)
   }
   return { endpointId, recovered }
+}
+
+/** The ids of events carry the database's time. */
+export async function rangeSince({ db }: Pick<Deps, 'db'>, since: Date): Promise<EventRange> {
+  const now = await readDatabaseClock(db)
+  if (!(since <= now))
+    throw new OperatorError('There is nothing to recover since a time that is yet to come.', { field: 'since' })
+  return { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', now) }
+}
+
+/** Looks at some thousand events; `rest` is what is left to be looked at. */
+export async function recoverPart(
+  deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
+  place: RecoveryPlace,
+  range: EventRange,
+): Promise<{ recovered: number; rest: EventRange | undefined }> {
+  const part = await recoverBatch(deps, place, range)
+  if (part.recovered > 0) deps.announcements.announce('deliveries')
+  return part
 }
 
 /**

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { line, Timestamp } from '../fields.ts'
+import { ofAccount, Role, settingsProcedure } from './procedure.ts'
+
+export const Email = z
+  .email('must be an e-mail address, such as ada@example.com')
+  .max(254, 'must have at most 254 characters')
+  .transform((email) => email.toLowerCase())
+
+/** NIST SP 800-63B, 3.1.1.2: length is what counts; nothing is demanded of its letters. */
+export const Password = z
+  .string()
+  .min(12, 'must have at least 12 characters')
+  .max(128, 'must have at most 128 characters')
+
+export const Invitation = z.object({ accountName: z.string(), email: z.string(), role: Role, expiresAt: Timestamp })
+
+/** What the link of an invitation is for, before it is used. */
+export const getInvitation = settingsProcedure({
+  kind: 'query',
+  admits: 'anybody',
+  summary: 'Read an invitation',
+  input: z.strictObject({ token: line(128) }),
+  output: Invitation,
+})
+
+/** Makes the person, with the role that the invitation gives. The link is spent. */
+export const acceptInvitation = settingsProcedure({
+  kind: 'mutation',
+  admits: 'anybody',
+  summary: 'Accept an invitation',
+  input: z.strictObject({ token: line(128), name: line(100), password: Password }),
+  output: z.object({ email: z.string() }),
+})
+
+export const Membership = z.object({ accountId: z.string(), name: z.string(), role: Role })
+export type Membership = z.infer<typeof Membership>
+
+export const getSession = settingsProcedure({
+  kind: 'query',
+  admits: 'signed-in',
+  summary: 'Who is signed in, and the accounts that they may see',
+  input: z.strictObject({}),
+  output: z.object({
+    name: z.string(),
+    email: z.string(),
+    accounts: z.array(Membership),
+    /** Where this request came from, after `TRUST_PROXY`. */
+    address: z.string(),
+  }),
+})
+
+export const AuditEntry = z.object({
+  id: z.string(),
+  at: Timestamp,
+  /** E-mail address of the person; it stays when the person goes. */
+  who: z.string(),
+  what: z.string(),
+  address: z.string(),
+  /** `started` stays when the server died before the end: the change may have been made. */
+  outcome: z.enum(['started', 'done', 'refused']),
+})
+
+export const listAudit = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'What was changed, by whom and from where; the newest first',
+  input: ofAccount({ cursor: line(64).optional(), limit: z.int().min(1).max(100).default(50) }),
+  output: z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() }),
+})

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { line, TemplateName, LanguageCode, PageLimit, PhoneNumber, Timestamp } from '../fields.ts'
+import { SentMessage, Variables } from '../message.ts'
+import { Template } from '../template.ts'
+import { ofAccount, settingsProcedure } from './procedure.ts'
+
+export const OwnTemplate = Template.extend({
+  /** `GREEN`, `YELLOW`, `RED` or `UNKNOWN`, as WhatsApp rates what recipients thought of it. */
+  qualityScore: z.string().optional(),
+  /** Why WhatsApp refused it, in its own words. */
+  rejectedReason: z.string().optional(),
+})
+export type OwnTemplate = z.infer<typeof OwnTemplate>
+
+/** By name, then language, of the WABA of one WhatsApp account: the default one when none is named. */
+export const listTemplates = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'List the templates of a WhatsApp account',
+  input: ofAccount({
+    whatsAppAccountId: line(64).optional(),
+    status: line(64).optional(),
+    cursor: line(1024).optional(),
+    limit: PageLimit,
+  }),
+  output: z.object({
+    items: z.array(OwnTemplate),
+    nextCursor: z.string().optional(),
+    /** When the templates were last read from WhatsApp; absent when they never were. */
+    syncedAt: Timestamp.optional(),
+  }),
+})
+
+export const syncTemplates = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Read the templates from WhatsApp now',
+  input: ofAccount({}),
+  output: z.object({ synced: z.int(), approved: z.int() }),
+  audit: () => 'synced the templates',
+})
+
+/** A real message, of the account's own number. It does not count against the rate limit of the API. */
+export const sendTest = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Send a template to a number of your own',
+  input: ofAccount({
+    to: PhoneNumber,
+    template: TemplateName,
+    language: LanguageCode,
+    variables: Variables.optional(),
+    whatsAppAccountId: line(64).optional(),
+  }),
+  output: SentMessage,
+  audit: ({ template, language }) => `sent a test of the template ${template} (${language})`,
+})

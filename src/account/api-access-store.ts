@@ -1,0 +1,35 @@
+import { sql, type Kysely } from 'kysely'
+import type { Database } from '../db/schema.ts'
+
+export interface ApiAccessRow {
+  api_enabled: boolean
+  allow_list: string[]
+  rate_limit_per_minute: number
+  start: string | null
+  key_created_at: Date | null
+  /** The minute of the last send with this key, as the rate limit remembers it. */
+  last_used_at: Date | null
+  used: number
+  address_allowed: boolean
+}
+
+/** Counting a request is the only trace that a key leaves: nothing is written for the sake of `last_used_at`. */
+export async function findApiAccess(
+  db: Kysely<Database>,
+  accountId: string,
+  address: string | undefined,
+): Promise<ApiAccessRow | undefined> {
+  return db
+    .selectFrom('accounts as a')
+    .leftJoin('api_keys as k', 'k.account_id', 'a.id')
+    .leftJoin('rate_limits as l', 'l.account_id', 'a.id')
+    .select(['a.api_enabled', 'a.allow_list', 'a.rate_limit_per_minute', 'k.start', 'k.created_at as key_created_at'])
+    .select([
+      sql<Date | null>`case when l.window_started_at >= k.created_at then l.window_started_at end`.as('last_used_at'),
+      sql<number>`case when l.window_started_at > now() - interval '60 seconds' then l.used else 0 end`.as('used'),
+      sql<boolean>`coalesce(cardinality(a.allow_list) = 0
+        or ${address ?? null}::text::inet <<= any (a.allow_list::inet[]), false)`.as('address_allowed'),
+    ])
+    .where('a.id', '=', accountId)
+    .executeTakeFirst()
+}

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify'
+import { settingsContracts } from '../../../contracts/settings/index.ts'
+import type { Deps } from '../../deps.ts'
+import { createOwnerAuth, type OwnerAuthOptions } from '../../owner/owner-auth.ts'
+import { registerSettingsAuth } from './auth.ts'
+import { isDashboardBuilt, registerPages } from './pages.ts'
+import { pairSettings } from './procedures.ts'
+import { registerSettingsTrpc } from './trpc.ts'
+import { settingsVerbs } from './verbs/settings-verbs.ts'
+
+/** Everything below `/settings`: the dashboard's pages, its procedures, and how its people sign in. */
+export async function registerSettings(
+  app: FastifyInstance,
+  deps: Deps,
+  options: Required<OwnerAuthOptions>,
+): Promise<void> {
+  const ownerAuth = createOwnerAuth(deps, options)
+  await registerSettingsAuth(app, ownerAuth, options)
+  await registerSettingsTrpc(app, deps, ownerAuth, pairSettings(settingsContracts, settingsVerbs))
+  if (isDashboardBuilt()) registerPages(app)
+}

@@ -1,0 +1,14 @@
+import type { SettingsContracts } from '../../../../contracts/settings/index.ts'
+import { send } from '../../../message/send.ts'
+import { listOwnTemplates } from '../../../template/list-own.ts'
+import { syncTemplates } from '../../../template/sync.ts'
+import type { VerbsOf } from './verb.ts'
+
+export const templateVerbs: VerbsOf<SettingsContracts['settings']['template']> = {
+  list: (deps, _call, input) => listOwnTemplates(deps, input),
+  sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
+  sendTest: async (deps, _call, { accountId, whatsAppAccountId, ...request }) => {
+    const { message } = await send(deps, { accountId }, { ...request, accountId: whatsAppAccountId })
+    return message
+  },
+}

@@ -1,0 +1,106 @@
+import { sql, type Kysely, type Selectable } from 'kysely'
+import type { Membership } from '../../contracts/settings/owner.ts'
+import type { Role } from '../../contracts/settings/procedure.ts'
+import type { Database, OwnerInvitationsTable } from '../db/schema.ts'
+
+/** Reads all accounts: those in which this person has a role. */
+export function findMemberships(db: Kysely<Database>, ownerId: string): Promise<Membership[]> {
+  return db
+    .selectFrom('owner_roles')
+    .innerJoin('accounts', 'accounts.id', 'owner_roles.account_id')
+    .select(['accounts.id as accountId', 'accounts.name', 'owner_roles.role'])
+    .where('owner_roles.owner_id', '=', ownerId)
+    .orderBy('accounts.id')
+    .execute()
+}
+
+export async function findRole(db: Kysely<Database>, accountId: string, ownerId: string): Promise<Role | undefined> {
+  const row = await db
+    .selectFrom('owner_roles')
+    .select('role')
+    .where('account_id', '=', accountId)
+    .where('owner_id', '=', ownerId)
+    .executeTakeFirst()
+  return row?.role
+}
+
+/** A second invitation to the same account changes the role. */
+export async function saveRole(
+  db: Kysely<Database>,
+  role: { account_id: string; owner_id: string; role: Role },
+): Promise<void> {
+  await db
+    .insertInto('owner_roles')
+    .values(role)
+    .onConflict((conflict) => conflict.columns(['account_id', 'owner_id']).doUpdateSet({ role: role.role }))
+    .execute()
+}
+
+/** An e-mail address belongs to one person in all accounts. */
+export function findOwnerByEmail(db: Kysely<Database>, email: string): Promise<{ id: string } | undefined> {
+  return db.selectFrom('owners').select('id').where('email', '=', email).executeTakeFirst()
+}
+
+export function findMembers(
+  db: Kysely<Database>,
+  accountId: string,
+): Promise<{ ownerId: string; email: string; name: string; role: Role }[]> {
+  return db
+    .selectFrom('owner_roles')
+    .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
+    .select(['owners.id as ownerId', 'owners.email', 'owners.name', 'owner_roles.role'])
+    .where('owner_roles.account_id', '=', accountId)
+    .orderBy('owners.email')
+    .execute()
+}
+
+/** Whether there was such a role. */
+export async function deleteRole(db: Kysely<Database>, accountId: string, ownerId: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('owner_roles')
+    .where('account_id', '=', accountId)
+    .where('owner_id', '=', ownerId)
+    .returning('owner_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function deleteSessions(db: Kysely<Database>, ownerId: string): Promise<void> {
+  await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).execute()
+}
+
+export type InvitationRow = Selectable<OwnerInvitationsTable> & { account_name: string }
+
+export async function insertInvitation(
+  db: Kysely<Database>,
+  { lasts, ...invitation }: { token_hash: Uint8Array; account_id: string; email: string; role: Role; lasts: string },
+): Promise<{ expires_at: Date }> {
+  return db
+    .insertInto('owner_invitations')
+    .values({ ...invitation, expires_at: sql<Date>`now() + ${lasts}::interval` })
+    .returning('expires_at')
+    .executeTakeFirstOrThrow()
+}
+
+/** Reads all accounts: the token says which one. */
+export function findInvitation(db: Kysely<Database>, tokenHash: Uint8Array): Promise<InvitationRow | undefined> {
+  return db
+    .selectFrom('owner_invitations')
+    .innerJoin('accounts', 'accounts.id', 'owner_invitations.account_id')
+    .selectAll('owner_invitations')
+    .select('accounts.name as account_name')
+    .where('token_hash', '=', tokenHash)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst()
+}
+
+/** Of two that use one link, one gets true. */
+export async function spendInvitation(db: Kysely<Database>, tokenHash: Uint8Array): Promise<boolean> {
+  const row = await db
+    .deleteFrom('owner_invitations')
+    .where('token_hash', '=', tokenHash)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .returning('account_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
