@@ -196,6 +196,12 @@ export interface OwnerSessionsTable {
   userId: string
 }
 
+/** better-auth's: tries to sign in, by address. */
+export interface OwnerSignInRatesTable {
+  id: string
+  key: string
+}
+
 export interface OwnerRolesTable {
   account_id: string
   owner_id: string
@@ -228,6 +234,7 @@ export interface AuditLogTable {
 export interface Database {
   owners: OwnersTable
   owner_sessions: OwnerSessionsTable
+  owner_sign_in_rates: OwnerSignInRatesTable
   owner_roles: OwnerRolesTable
   owner_invitations: OwnerInvitationsTable
   audit_log: AuditLogTable

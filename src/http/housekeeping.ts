@@ -3,6 +3,8 @@ import { readDatabaseClock } from '../db/database-clock.ts'
 import { createPartitions, dropOldPartitions } from '../db/partitions.ts'
 import type { Deps } from '../deps.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/send-store.ts'
+import { auditKeptDays } from '../owner/audit.ts'
+import { deleteOldAuditEntries } from '../owner/audit-store.ts'
 import { syncWhatIsDue } from '../template/periodic-sync.ts'
 import { deleteOldDeliveries } from '../webhook/retention-store.ts'
 
@@ -31,6 +33,11 @@ const chores: Chore[] = [
       await deleteOldDeliveries(db, retentionDays)
       await dropOldPartitions(db, now, retentionDays)
     },
+  },
+  {
+    everySeconds: 3600,
+    failure: 'old entries of the audit log could not be deleted',
+    run: ({ db }) => deleteOldAuditEntries(db, auditKeptDays),
   },
   { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },
 ]

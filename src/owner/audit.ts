@@ -1,8 +1,10 @@
-import { sql, type Kysely } from 'kysely'
 import type { z } from 'zod'
-import type { listAudit as contract } from '../../contracts/settings/owner.ts'
-import type { Database } from '../db/schema.ts'
+import type { AuditEntry, listAudit as contract } from '../../contracts/settings/owner.ts'
 import type { Deps } from '../deps.ts'
+import { findAuditEntries, insertAuditEntry, setOutcome, type AuditRow } from './audit-store.ts'
+
+/** How long the audit log is kept. */
+export const auditKeptDays = 365
 
 export interface Change {
   accountId: string
@@ -11,35 +13,31 @@ export interface Change {
   address: string
 }
 
-const keptDays = 365
-
 /**
  * Written before the change, so that one which a dying server leaves behind is seen too, and completed
  * after it.
  */
 export async function audited<Result>(
-  { db, newId }: Pick<Deps, 'db' | 'newId'>,
+  { db, newId, log }: Pick<Deps, 'db' | 'newId' | 'log'>,
   { accountId, ...entry }: Change,
   change: () => Promise<Result>,
 ): Promise<Result> {
-  const row = { account_id: accountId, id: newId('aud') }
-  await db
-    .insertInto('audit_log')
-    .values({ ...row, ...entry })
-    .execute()
-  const complete = (outcome: 'done' | 'refused') =>
-    db
-      .updateTable('audit_log')
-      .set({ outcome })
-      .where('account_id', '=', row.account_id)
-      .where('id', '=', row.id)
-      .execute()
+  const id = newId('aud')
+  await insertAuditEntry(db, { account_id: accountId, id, ...entry })
+  const complete = async (outcome: 'done' | 'refused') => {
+    try {
+      await setOutcome(db, { accountId, id }, outcome)
+    } catch (error) {
+      // The change stands as it is: to call it failed for this would have it made twice.
+      log.warn({ err: error, accountId, id }, 'the outcome of a change could not be written to the audit log')
+    }
+  }
   try {
     const result = await change()
     await complete('done')
     return result
   } catch (error) {
-    await complete('refused').catch(() => undefined)
+    await complete('refused')
     throw error
   }
 }
@@ -48,33 +46,13 @@ export async function listAudit(
   { db }: Pick<Deps, 'db'>,
   { accountId, cursor, limit }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
-  const rows = await db
-    .selectFrom('audit_log')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .$if(cursor !== undefined, (query) => query.where('id', '<', cursor ?? ''))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
-  const items = rows.slice(0, limit)
+  // One more than asked for tells whether there is a next page.
+  const rows = await findAuditEntries(db, accountId, { beforeId: cursor, limit: limit + 1 })
+  const items = rows.slice(0, limit).map(toAuditEntry)
   const last = items.at(-1)
-  return {
-    items: items.map(({ id, who, what, address, outcome, created_at }) => ({
-      id,
-      at: created_at.toISOString(),
-      who,
-      what,
-      address,
-      outcome,
-    })),
-    ...(rows.length > limit && last && { nextCursor: last.id }),
-  }
+  return { items, ...(rows.length > limit && last && { nextCursor: last.id }) }
 }
 
-/** Of all accounts: what is older than a year. */
-export async function deleteOldAudit(db: Kysely<Database>): Promise<void> {
-  await db
-    .deleteFrom('audit_log')
-    .where('created_at', '<', sql<Date>`now() - make_interval(days => ${keptDays})`)
-    .execute()
+function toAuditEntry({ id, created_at, who, what, address, outcome }: AuditRow): z.output<typeof AuditEntry> {
+  return { id, at: created_at.toISOString(), who, what, address, outcome }
 }

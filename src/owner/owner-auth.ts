@@ -10,8 +10,8 @@ export const addressHeader = 'x-waybill-address'
 const passwordLength = { min: 12, max: 128 }
 
 const sessionSeconds = 7 * 24 * 3600
-/** Five tries a minute from one address. */
-const signInRate = { window: 60, max: 5 }
+/** Ten tries a minute from one address, which may be a whole office. */
+const signInRate = { window: 60, max: 10 }
 const signInLinkSeconds = 24 * 3600
 
 export interface OwnerAuthOptions {

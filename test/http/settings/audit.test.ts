@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { auditKeptDays } from '../../../src/owner/audit.ts'
+import { deleteOldAuditEntries } from '../../../src/owner/audit-store.ts'
+import { signedInOwner } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startTestServer({ server: { trustedProxies: ['loopback'] } })
+})
+
+afterAll(async () => {
+  await server?.close()
+})
+
+interface Page {
+  items: { who: string; what: string; address: string; outcome: string; at: string }[]
+  nextCursor?: string
+}
+
+test('a change is on record: who, what, when and from which address', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  await owner.mutate(
+    'publicApi.setAllowList',
+    { accountId, allowList: ['198.51.100.7'] },
+    { 'x-forwarded-for': '203.0.113.9' },
+  )
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+
+  expect(data.items).toEqual([
+    {
+      id: expect.stringMatching(/^aud_/),
+      at: expect.any(String),
+      who: owner.email,
+      what: 'set the allow-list to 198.51.100.7',
+      address: '203.0.113.9',
+      outcome: 'done',
+    },
+  ])
+})
+
+test('a change that was refused is on record as that', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const answer = await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['not an address'] })
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+
+  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { allowList: expect.any(String) } } } })
+  expect(data.items).toMatchObject([{ outcome: 'refused' }])
+})
+
+test('no secret is in the audit log', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const accessToken = 'EAABsecretsecretsecret'
+  const url = 'https://example.com/hook?token=hush'
+  await owner.mutate('whatsAppAccount.add', { accountId, phoneNumberId: '815', wabaId: '816', accessToken })
+  await owner.mutate('webhook.add', { accountId, url })
+  await owner.mutate('publicApi.regenerateKey', { accountId })
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+
+  expect(data.items).toHaveLength(3)
+  expect(JSON.stringify(data)).not.toMatch(/EAAB|hush|_live_/)
+  expect(server.log.join('')).not.toMatch(/EAABsecret|token=hush/)
+})
+
+test('the log is read page by page, the newest first', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  for (const enabled of [false, true, false]) await owner.mutate('publicApi.setAccess', { accountId, enabled })
+
+  const first = await owner.query<Page>('audit.list', { accountId, limit: 2 })
+  const second = await owner.query<Page>('audit.list', { accountId, limit: 2, cursor: first.data.nextCursor })
+
+  expect(first.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'switched API access on'])
+  expect(second.data).toEqual({ items: [expect.objectContaining({ what: 'switched API access off' })] })
+})
+
+test('entries go after a year', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  await owner.mutate('publicApi.setAccess', { accountId, enabled: false })
+  await owner.mutate('publicApi.setAccess', { accountId, enabled: true })
+  const { db } = server.deps
+  const [oldest] = (await owner.query<{ items: { id: string }[] }>('audit.list', { accountId })).data.items.slice(-1)
+  await db
+    .updateTable('audit_log')
+    .set({ created_at: new Date(Date.now() - (auditKeptDays + 1) * 86_400_000) })
+    .where('id', '=', oldest?.id ?? '')
+    .execute()
+
+  await deleteOldAuditEntries(db, auditKeptDays)
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+  expect(data.items).toMatchObject([{ what: 'switched API access on' }])
+})

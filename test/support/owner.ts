@@ -1,0 +1,93 @@
+import type { SettingsErrorData } from '../../contracts/settings/errors.ts'
+import type { Role } from '../../contracts/settings/procedure.ts'
+import { inviteOwner } from '../../src/owner/invitation.ts'
+import type { TestResponse, TestServer } from './server.ts'
+
+/** A person in front of the dashboard, as the server sees them: cookies, and requests from its own origin. */
+export interface TestOwner {
+  email: string
+  password: string
+  /** One call of a settings procedure, such as `publicApi.get`. */
+  query<T = Answer>(name: string, input?: object): Promise<SettingsAnswer<T>>
+  mutate<T = Answer>(name: string, input?: object, headers?: Record<string, string>): Promise<SettingsAnswer<T>>
+  /** A request below `/settings/auth`, with the session's cookies. */
+  auth(path: string, body: object): Promise<TestResponse>
+  signIn(password?: string): Promise<TestResponse>
+  /** The same person in another browser, not signed in yet. */
+  elsewhere(): TestOwner
+}
+
+/** What answers may hold; tests say which part they expect. */
+type Answer = Record<string, unknown>
+
+export interface SettingsAnswer<T> {
+  statusCode: number
+  /** Absent from a failure, which the tests that look at it never forget. */
+  data: T
+  error: { message: string; data: SettingsErrorData }
+}
+
+const password = 'correct horse battery staple'
+let people = 0
+
+/** Invited, accepted and signed in, all through the server's own doors. */
+export async function signedInOwner(
+  server: TestServer,
+  accountId: string,
+  { role = 'owner', email = `owner${++people}@example.com` }: { role?: Role; email?: string } = {},
+): Promise<TestOwner> {
+  const owner = visitor(server, email)
+  const { path } = await inviteOwner(server.deps, accountId, { email, role })
+  const token = path.split('/').at(-1)
+  const accepted = await owner.mutate('invitation.accept', { token, name: 'Ada', password })
+  if (accepted.statusCode !== 200) throw new Error(`the invitation was not accepted: ${accepted.error.message}`)
+  // All people of a test come from one address.
+  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
+  const signedIn = await owner.signIn()
+  if (signedIn.statusCode !== 200) throw new Error(`no sign-in: ${signedIn.text}`)
+  return owner
+}
+
+/** Somebody without a session. */
+export function visitor(server: TestServer, email = 'nobody@example.com'): TestOwner {
+  const jar = new Map<string, string>()
+  const request = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+    const response = await server.request(method, path, {
+      headers: {
+        origin: server.url,
+        ...(jar.size > 0 && { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') }),
+        ...(body && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    for (const cookie of [response.headers['set-cookie'] ?? []].flat()) keep(jar, cookie)
+    return response
+  }
+  const auth = (path: string, body: object) => request('POST', `/settings/auth${path}`, body)
+  return {
+    email,
+    password,
+    query: async (name, input = {}) =>
+      toAnswer(
+        await request('GET', `/settings/trpc/settings.${name}?input=${encodeURIComponent(JSON.stringify(input))}`),
+      ),
+    mutate: async (name, input = {}, headers = {}) =>
+      toAnswer(await request('POST', `/settings/trpc/settings.${name}`, input, headers)),
+    auth,
+    signIn: (given = password) => auth('/sign-in/email', { email, password: given }),
+    elsewhere: () => visitor(server, email),
+  }
+}
+
+function keep(jar: Map<string, string>, cookie: string): void {
+  const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+  if (name === undefined || value === undefined) return
+  if (value === '' || /max-age=0/i.test(cookie)) jar.delete(name)
+  else jar.set(name, value)
+}
+
+function toAnswer<T>({ statusCode, text }: TestResponse): SettingsAnswer<T> {
+  const body = JSON.parse(text)
+  return { statusCode, data: body.result?.data, error: body.error }
+}

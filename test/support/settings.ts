@@ -1,0 +1,92 @@
+import { settingsContracts } from '../../contracts/settings/index.ts'
+import {
+  isSettingsContract,
+  type SettingsContract,
+  type SettingsContractTree,
+} from '../../contracts/settings/procedure.ts'
+import { takeStatuses } from '../../src/message/take-statuses.ts'
+import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
+import type { TestAccount, TestServer } from './server.ts'
+
+/** Every procedure of the dashboard under its dotted name, without `settings.`. */
+export function listSettingsContracts(
+  tree: SettingsContractTree = settingsContracts.settings,
+  prefix = '',
+): { name: string; contract: SettingsContract }[] {
+  return Object.entries(tree).flatMap(([key, node]) =>
+    isSettingsContract(node)
+      ? [{ name: prefix + key, contract: node }]
+      : listSettingsContracts(node, `${prefix}${key}.`),
+  )
+}
+
+/** An account in which everything can be named that a procedure names. */
+export interface FurnishedAccount extends TestAccount {
+  messageId: string
+  endpointId: string
+  deliveryId: string
+}
+
+export async function furnishedAccount(server: TestServer): Promise<FurnishedAccount> {
+  const account = await server.account()
+  const { endpointId } = await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/' })
+  const { messageId, waMessageId } = await account.trpc.message.send.mutate({
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+  })
+  const report = { waMessageId, status: 'delivered' as const, at: new Date(), error: undefined }
+  await takeStatuses(server.deps, [{ accountId: account.accountId, messageId, waMessageId, report }])
+  const { id: deliveryId } = await server.deps.db
+    .selectFrom('webhook_deliveries')
+    .select('id')
+    .where('account_id', '=', account.accountId)
+    .executeTakeFirstOrThrow()
+  return { ...account, messageId, endpointId, deliveryId }
+}
+
+/** An input for each procedure that is about one account, with that account's own ids. */
+export function inputsOf(account: FurnishedAccount): Record<string, object> {
+  const { messageId, endpointId, deliveryId, whatsAppAccountId } = account
+  return {
+    'audit.list': {},
+    'publicApi.get': {},
+    'publicApi.setAccess': { enabled: false },
+    'publicApi.generateKey': {},
+    'publicApi.regenerateKey': {},
+    'publicApi.revokeKey': {},
+    'publicApi.setAllowList': { allowList: ['192.0.2.1'] },
+    'whatsAppAccount.list': {},
+    'whatsAppAccount.add': { phoneNumberId: '4711', wabaId: '4712', accessToken: 'EAAB' },
+    'whatsAppAccount.test': { whatsAppAccountId },
+    'whatsAppAccount.replaceSecrets': { whatsAppAccountId, accessToken: 'EAAB' },
+    'whatsAppAccount.setDefault': { whatsAppAccountId },
+    'whatsAppAccount.activate': { whatsAppAccountId },
+    'whatsAppAccount.deactivate': { whatsAppAccountId },
+    'whatsAppAccount.remove': { whatsAppAccountId },
+    'template.list': { whatsAppAccountId },
+    'template.sync': {},
+    'template.sendTest': {
+      to: '34600111222',
+      template: 'order_shipped',
+      language: 'en',
+      variables: { '1': 'Ada', '2': 'WB-1042' },
+      whatsAppAccountId,
+    },
+    'message.list': {},
+    'message.get': { messageId },
+    'webhook.list': {},
+    'webhook.add': { url: 'http://127.0.0.1:9/' },
+    'webhook.enable': { endpointId },
+    'webhook.disable': { endpointId },
+    'webhook.remove': { endpointId },
+    'webhook.revealSecret': { endpointId },
+    'webhook.rotateSecret': { endpointId },
+    'webhook.test': { endpointId },
+    'webhook.deliveries': { endpointId },
+    'webhook.retry': { deliveryId },
+    'webhook.recover': { endpointId, since: '2026-01-01T00:00:00Z' },
+    'overview.get': {},
+  }
+}
