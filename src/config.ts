@@ -89,6 +89,9 @@ const Environment = z
       (url) => new URL(url).pathname === '/',
       'must have no path, such as https://waybill.example.com',
     ).optional(),
+    OIDC_ISSUER: WebUrl.optional(),
+    OIDC_CLIENT_ID: z.string().optional(),
+    OIDC_CLIENT_SECRET: z.string().optional(),
     LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
     METRICS_TOKEN: z.string().optional(),
   })
@@ -99,6 +102,11 @@ const Environment = z
         path: ['WAYBILL_SECRET_KEY'],
         message: 'is required with DATABASE_URL: 32 bytes in base64. Make one with: openssl rand -base64 32',
       })
+    const oidc = [env.OIDC_ISSUER, env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET]
+    if (oidc.some((value) => value !== undefined))
+      for (const [index, name] of (['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const).entries())
+        if (oidc[index] === undefined)
+          context.addIssue({ code: 'custom', path: [name], message: 'is required with the other OIDC_ variables' })
     // Twice: waits are lengthened by chance, and by endpoints that ask for it.
     const retryDays = (2 * env.WEBHOOK_RETRY_SCHEDULE.reduce((sum, wait) => sum + wait, 0)) / secondsOf.d
     if (env.WAYBILL_RETENTION_DAYS < retryDays)
@@ -135,6 +143,8 @@ export interface Config {
   retentionDays: number
   /** Where browsers find the dashboard; https makes its cookies secure. */
   publicUrl: string | undefined
+  /** An OpenID provider that the owners' organisation signs in with. */
+  oidc: { issuer: string; clientId: string; clientSecret: string } | undefined
   logLevel: (typeof logLevels)[number]
   metricsToken: string | undefined
 }
@@ -173,6 +183,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
     retentionDays: env.WAYBILL_RETENTION_DAYS,
     publicUrl: env.WAYBILL_PUBLIC_URL,
+    oidc:
+      env.OIDC_ISSUER !== undefined && env.OIDC_CLIENT_ID !== undefined && env.OIDC_CLIENT_SECRET !== undefined
+        ? { issuer: env.OIDC_ISSUER, clientId: env.OIDC_CLIENT_ID, clientSecret: env.OIDC_CLIENT_SECRET }
+        : undefined,
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
   }

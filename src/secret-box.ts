@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
 
 /**
  * Encrypts what must be kept but not read: access tokens, app secrets, webhook secrets.
@@ -11,13 +11,10 @@ export interface SecretBox {
   decrypt(ciphertext: string, purpose: string): string
   /** Whether the first key of the ring made this ciphertext; false after a rotation. */
   isCurrent(ciphertext: string): boolean
-  /** A secret for one purpose that every process with the same first key has too (HKDF, RFC 5869). 32 bytes, base64url. */
-  derive(purpose: string): string
 }
 
 const nonceBytes = 12
 const tagBytes = 16
-const derivedBytes = 32
 
 /** The first key encrypts; all of them decrypt, which is what lets a key be rotated. Keys have 32 bytes. */
 export function createSecretBox(
@@ -45,7 +42,6 @@ export function createSecretBox(
       return decipher.update(sealed.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
     },
     isCurrent: (ciphertext) => ciphertext.split('.')[1] === current,
-    derive: (purpose) => Buffer.from(hkdfSync('sha256', keys[0], '', purpose, derivedBytes)).toString('base64url'),
   }
 }
 

@@ -1,5 +1,5 @@
 import { listMessages, getMessage } from './message.ts'
-import { acceptInvitation, getInvitation, getSession, listAudit } from './owner.ts'
+import { acceptInvitation, getInvitation, getSession, getSignInOptions, listAudit } from './owner.ts'
 import type { SettingsContractTree } from './procedure.ts'
 import { generateKey, getApiAccess, regenerateKey, revokeKey, setAccess, setAllowList } from './public-api.ts'
 import { listTemplates, sendTest, syncTemplates } from './template.ts'
@@ -30,7 +30,7 @@ import {
 /** The table of contents of the dashboard, in the shape of its tRPC router. */
 export const settingsContracts = {
   settings: {
-    session: { get: getSession },
+    session: { get: getSession, options: getSignInOptions },
     invitation: { get: getInvitation, accept: acceptInvitation },
     audit: { list: listAudit },
     publicApi: { get: getApiAccess, setAccess, generateKey, regenerateKey, revokeKey, setAllowList },

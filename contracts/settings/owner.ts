@@ -13,6 +13,18 @@ export const Password = z
   .min(12, 'must have at least 12 characters')
   .max(128, 'must have at most 128 characters')
 
+/** How one can sign in here. */
+export const getSignInOptions = settingsProcedure({
+  kind: 'query',
+  admits: 'anybody',
+  summary: 'How one can sign in',
+  input: z.strictObject({}),
+  output: z.object({
+    /** The host of the organisation's own provider (OpenID Connect), such as `login.example.com`; absent when there is none. */
+    organisation: z.string().optional(),
+  }),
+})
+
 export const Invitation = z.object({ accountName: z.string(), email: z.string(), role: Role, expiresAt: Timestamp })
 
 /** What the link of an invitation is for, before it is used. */
@@ -24,12 +36,15 @@ export const getInvitation = settingsProcedure({
   output: Invitation,
 })
 
-/** Makes the person, with the role that the invitation gives. The link is spent. */
+/**
+ * Makes the person, with the role that the invitation gives. The link is spent. Without a password, where an
+ * organisation's provider is set up, they sign in with that.
+ */
 export const acceptInvitation = settingsProcedure({
   kind: 'mutation',
   admits: 'anybody',
   summary: 'Accept an invitation',
-  input: z.strictObject({ token: line(128), name: line(100), password: Password }),
+  input: z.strictObject({ token: line(128), name: line(100), password: Password.optional() }),
   output: z.object({ email: z.string() }),
 })
 
@@ -44,6 +59,8 @@ export const getSession = settingsProcedure({
   output: z.object({
     name: z.string(),
     email: z.string(),
+    /** Whether an authenticator app is asked for at sign-in. */
+    twoFactor: z.boolean(),
     accounts: z.array(Membership),
     /** Where this request came from, after `TRUST_PROXY`. */
     address: z.string(),

@@ -188,6 +188,7 @@ export interface OwnersTable {
   name: string
   email: string
   emailVerified: boolean
+  twoFactorEnabled: Generated<boolean>
 }
 
 /** better-auth's; here only to end a person's sessions. */
@@ -200,6 +201,24 @@ export interface OwnerSessionsTable {
 export interface OwnerSignInRatesTable {
   id: string
   key: string
+}
+
+/** better-auth's: password (`providerId` is `credential`), or a sign-in elsewhere. */
+export interface OwnerCredentialsTable {
+  id: string
+  userId: string
+  providerId: string
+}
+
+/** better-auth's: here only to be forgotten when an operator lets a person in anew. */
+export interface OwnerTwoFactorsTable {
+  id: string
+  userId: string
+}
+
+export interface OwnerAuthSecretTable {
+  only_one: Generated<boolean>
+  secret_encrypted: string
 }
 
 export interface OwnerRolesTable {
@@ -215,6 +234,8 @@ export interface OwnerInvitationsTable {
   account_id: string
   email: string
   role: Role
+  /** An operator took the password of this person: the link gives them a new one. */
+  sets_password: Generated<boolean>
   created_at: Generated<Date>
   expires_at: Date
 }
@@ -235,6 +256,9 @@ export interface Database {
   owners: OwnersTable
   owner_sessions: OwnerSessionsTable
   owner_sign_in_rates: OwnerSignInRatesTable
+  owner_credentials: OwnerCredentialsTable
+  owner_two_factors: OwnerTwoFactorsTable
+  owner_auth_secret: OwnerAuthSecretTable
   owner_roles: OwnerRolesTable
   owner_invitations: OwnerInvitationsTable
   audit_log: AuditLogTable

@@ -39,6 +39,7 @@ export async function startServing(
     healthOnly: role === 'worker',
     sandbox,
     publicUrl: config.publicUrl,
+    oidc: config.oidc,
     isDraining: () => draining,
   })
   const url = await server.listen({ host: config.host, port: config.port })

@@ -17,6 +17,7 @@ import { registerNotFound } from './not-found.ts'
 import { registerPendingMetric } from './pending-metric.ts'
 import { pairProcedures } from './procedures.ts'
 import { registerRest } from './rest.ts'
+import type { OidcProvider } from '../owner/auth-options.ts'
 import { registerSettings } from './settings/settings.ts'
 import { settingsPath } from './settings/trpc.ts'
 import { registerTrpc, toTrpcFailureBody } from './trpc.ts'
@@ -36,6 +37,8 @@ export interface ServerOptions {
   sandbox: boolean
   /** Where browsers find this server; by default, where they asked for it. */
   publicUrl?: string | undefined
+  /** The provider that the owners' organisation signs in with. */
+  oidc?: OidcProvider | undefined
   /** Requests at work at once, beyond which they are refused. */
   maxAtWork?: number
   /** True once a stop was asked for. */
@@ -93,7 +96,11 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     const exempt = { ...deps, whatsapp: load.exempt(deps.whatsapp) }
     await registerRest(limited, exempt, procedures)
     await registerTrpc(limited, exempt, procedures)
-    await registerSettings(limited, exempt, { publicUrl: options.publicUrl, signInLinks: options.sandbox })
+    await registerSettings(limited, exempt, {
+      publicUrl: options.publicUrl,
+      oidc: options.oidc,
+      signInLinks: options.sandbox,
+    })
     await registerInbound(limited, exempt, options.callbacks ?? noCallbacks, registry)
   })
   return app

@@ -6,6 +6,7 @@ import { requireAccount } from '../account/account.ts'
 import { OperatorError } from '../account/operator-error.ts'
 import type { Role } from '../../contracts/settings/procedure.ts'
 import type { Deps } from '../deps.ts'
+import type { OidcProvider } from './auth-options.ts'
 import type { OwnerAuth } from './owner-auth.ts'
 import { findInvitation, findOwnerByEmail, insertInvitation, saveRole, spendInvitation } from './store.ts'
 
@@ -27,7 +28,7 @@ export interface IssuedInvitation {
 export async function inviteOwner(
   deps: Pick<Deps, 'db' | 'randomBytes'>,
   accountId: string,
-  { email: given, role }: { email: string; role: Role },
+  { email: given, role, setsPassword = false }: { email: string; role: Role; setsPassword?: boolean },
 ): Promise<IssuedInvitation> {
   await requireAccount(deps.db, accountId)
   const email = Email.safeParse(given)
@@ -38,6 +39,7 @@ export async function inviteOwner(
     account_id: accountId,
     email: email.data,
     role,
+    sets_password: setsPassword,
     lasts,
   })
   return { email: email.data, role, path: `/settings/invitation/${token}`, expiresAt: expires_at.toISOString() }
@@ -54,25 +56,47 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
   }
 }
 
-/** Whoever has signed in before proves by their password that they are the one who was invited. */
+/** How an invited person will sign in. */
+interface Ways {
+  ownerAuth: Pick<OwnerAuth, 'createOwner' | 'checkPassword' | 'setPassword'>
+  oidc: OidcProvider | undefined
+}
+
+/**
+ * Whoever has signed in before proves by their password that they are the one who was invited, unless an
+ * operator took it from them: then the link is what proves it.
+ */
 export async function acceptInvitation(
   deps: Pick<Deps, 'db'>,
-  ownerAuth: Pick<OwnerAuth, 'createOwner' | 'checkPassword'>,
+  { ownerAuth, oidc }: Ways,
   { token, name, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw spent()
-  const known = await findOwnerByEmail(deps.db, invitation.email)
-  if (known && !(await ownerAuth.checkPassword(known.id, password)))
-    throw new SettingsError(
-      'VALIDATION_ERROR',
-      'There is an owner with this e-mail address already: give the password that you sign in with.',
-      { password: 'must be the one that you sign in with: there is an owner with this e-mail address already' },
-    )
+  const { email, account_id, role, sets_password: setsPassword } = invitation
+  if (password === undefined && (setsPassword || !oidc)) throw wrongPassword('is required')
+  const known = await findOwnerByEmail(deps.db, email)
+  if (known && password !== undefined && !setsPassword) await provePassword(ownerAuth, known.id, password)
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
-  const ownerId = known?.id ?? (await ownerAuth.createOwner({ email: invitation.email, name, password })).ownerId
-  await saveRole(deps.db, { account_id: invitation.account_id, owner_id: ownerId, role: invitation.role })
-  return { email: invitation.email }
+  const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name, password })).ownerId
+  if (known && setsPassword && password !== undefined) await ownerAuth.setPassword(known.id, password)
+  await saveRole(deps.db, { account_id, owner_id: ownerId, role })
+  return { email }
+}
+
+async function provePassword(
+  { checkPassword }: Pick<OwnerAuth, 'checkPassword'>,
+  ownerId: string,
+  password: string,
+): Promise<void> {
+  const fits = await checkPassword(ownerId, password)
+  if (fits === undefined) throw wrongPassword('is not asked for: you sign in with your organisation')
+  if (!fits)
+    throw wrongPassword('must be the one that you sign in with: there is an owner with this e-mail address already')
+}
+
+function wrongPassword(problem: string): SettingsError {
+  return new SettingsError('VALIDATION_ERROR', `password: ${problem}.`, { password: problem })
 }
 
 function hash(token: string): Buffer {

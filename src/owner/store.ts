@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
+import { sql, type Insertable, type Kysely, type Selectable } from 'kysely'
 import type { Membership } from '../../contracts/settings/owner.ts'
 import type { Role } from '../../contracts/settings/procedure.ts'
 import type { Database, OwnerInvitationsTable } from '../db/schema.ts'
@@ -69,11 +69,31 @@ export async function deleteSessions(db: Kysely<Database>, ownerId: string): Pro
   await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).execute()
 }
 
+/** Of a person in all accounts: they sign in no more until they have a new password. */
+export async function deletePassword(db: Kysely<Database>, ownerId: string): Promise<void> {
+  await db
+    .deleteFrom('owner_credentials')
+    .where('userId', '=', ownerId)
+    .where('providerId', '=', 'credential')
+    .execute()
+  await db.deleteFrom('owner_two_factors').where('userId', '=', ownerId).execute()
+  await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', ownerId).execute()
+}
+
+/** A person who has no account left is forgotten, with their sessions and their password. */
+export async function deleteOwnerWithoutRole(db: Kysely<Database>, ownerId: string): Promise<void> {
+  await db
+    .deleteFrom('owners')
+    .where('id', '=', ownerId)
+    .where((eb) => eb.not(eb.exists(eb.selectFrom('owner_roles').select('owner_id').where('owner_id', '=', ownerId))))
+    .execute()
+}
+
 export type InvitationRow = Selectable<OwnerInvitationsTable> & { account_name: string }
 
 export async function insertInvitation(
   db: Kysely<Database>,
-  { lasts, ...invitation }: { token_hash: Uint8Array; account_id: string; email: string; role: Role; lasts: string },
+  { lasts, ...invitation }: Omit<Insertable<OwnerInvitationsTable>, 'expires_at'> & { lasts: string },
 ): Promise<{ expires_at: Date }> {
   return db
     .insertInto('owner_invitations')

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 
 /**
- * The people behind an account, how they sign in, and what they changed. The first six tables are
+ * The people behind an account, how they sign in, and what they changed. The first seven tables are
  * better-auth's, which spells their columns; their names are ours, since `account` means something else here.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -12,6 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       email text not null unique,
       "emailVerified" boolean not null,
       image text,
+      "twoFactorEnabled" boolean not null default false,
       "createdAt" timestamptz not null default now(),
       "updatedAt" timestamptz not null default now()
     )`,
@@ -51,6 +52,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       "updatedAt" timestamptz not null default now()
     )`,
     `create index owner_verifications_identifier on owner_verifications (identifier)`,
+    // What an authenticator app shares with us, and the codes for who has lost it; better-auth encrypts both.
+    `create table owner_two_factors (
+      id text primary key,
+      secret text not null,
+      "backupCodes" text not null,
+      "userId" text not null references owners on delete cascade,
+      verified boolean not null default true
+    )`,
+    `create index owner_two_factors_user on owner_two_factors ("userId")`,
     // A double, since pg reads a bigint as text, and better-auth wants a number.
     `create table owner_sign_in_rates (
       id text primary key,
@@ -66,12 +76,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (account_id, owner_id)
     )`,
     `create index owner_roles_owner on owner_roles (owner_id)`,
+    // One row: what better-auth signs and encrypts with, itself encrypted.
+    `create table owner_auth_secret (
+      only_one boolean primary key default true check (only_one),
+      secret_encrypted text not null
+    )`,
     // The link holds the token; the database only knows its SHA-256.
     `create table owner_invitations (
       token_hash bytea primary key,
       account_id text collate "C" not null references accounts on delete cascade,
       email text not null,
       role text not null check (role in ('owner', 'viewer')),
+      sets_password boolean not null default false,
       created_at timestamptz not null default now(),
       expires_at timestamptz not null
     )`,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { addressHeader, authPath, type OwnerAuth } from '../../owner/owner-auth.ts'
+import { addressHeader, authPath, oidcProviderId, type OwnerAuthOptions } from '../../owner/auth-options.ts'
+import type { OwnerAuth } from '../../owner/owner-auth.ts'
 import { toHeaders } from './headers.ts'
 
 /** What the dashboard calls of better-auth, and all that is served of it. */
@@ -7,21 +8,31 @@ const served = [
   { method: 'POST', path: '/sign-in/email' },
   { method: 'POST', path: '/sign-out' },
   { method: 'POST', path: '/change-password' },
+  { method: 'POST', path: '/two-factor/enable' },
+  { method: 'POST', path: '/two-factor/disable' },
+  { method: 'POST', path: '/two-factor/verify-totp' },
+  { method: 'POST', path: '/two-factor/verify-backup-code' },
+] as const
+/** Where an organisation has a provider of its own. */
+const servedForOidc = [
+  { method: 'POST', path: '/sign-in/oauth2' },
+  { method: 'GET', path: `/oauth2/callback/${oidcProviderId}` },
 ] as const
 /** The sandbox's own way in. */
-const signInLink = { method: 'GET', path: '/magic-link/verify' } as const
+const servedForLinks = [{ method: 'GET', path: '/magic-link/verify' }] as const
 
 /** better-auth speaks the web's Request and Response; here they meet Fastify's. */
 export async function registerSettingsAuth(
   app: FastifyInstance,
   ownerAuth: OwnerAuth,
-  { signInLinks }: { signInLinks: boolean },
+  { signInLinks, oidc }: Pick<OwnerAuthOptions, 'signInLinks' | 'oidc'>,
 ): Promise<void> {
   await app.register((auth, _options, done) => {
     // better-auth parses the body itself.
     auth.removeAllContentTypeParsers()
     auth.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, parsed) => parsed(null, body))
-    for (const { method, path } of signInLinks ? [...served, signInLink] : served)
+    const routes = [...served, ...(oidc ? servedForOidc : []), ...(signInLinks ? servedForLinks : [])]
+    for (const { method, path } of routes)
       auth.route({
         method,
         url: authPath + path,

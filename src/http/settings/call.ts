@@ -1,14 +1,21 @@
 import { SettingsError } from '../../../contracts/settings/errors.ts'
 import type { Admission, Role, SettingsContract } from '../../../contracts/settings/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import type { OidcProvider } from '../../owner/auth-options.ts'
 import type { OwnerAuth, SignedIn } from '../../owner/owner-auth.ts'
 import { findRole } from '../../owner/store.ts'
 
+/** How people get in. */
+export interface Door {
+  ownerAuth: OwnerAuth
+  /** Where an organisation's own provider is set up. */
+  oidc: OidcProvider | undefined
+}
+
 /** What a settings procedure learns of its caller. */
-export interface SettingsCall {
+export interface SettingsCall extends Door {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
-  ownerAuth: OwnerAuth
   /** Throws SIGN_IN_REQUIRED for whoever is let in without a session. */
   person(): SignedIn
 }
@@ -24,19 +31,19 @@ export interface SettingsRequest {
  */
 export async function admitToSettings(
   { db }: Pick<Deps, 'db'>,
-  ownerAuth: OwnerAuth,
+  door: Door,
   { admits, kind }: Pick<SettingsContract, 'admits' | 'kind'>,
   { headers, address }: SettingsRequest,
   accountId: string,
 ): Promise<SettingsCall> {
   if (kind === 'mutation') assertSameOrigin(headers)
-  const person = admits === 'anybody' ? undefined : await ownerAuth.findSession(headers)
+  const person = admits === 'anybody' ? undefined : await door.ownerAuth.findSession(headers)
   if (admits !== 'anybody' && !person)
     throw new SettingsError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (person && isRole(admits)) assertRole(admits, await findRole(db, accountId, person.ownerId))
   return {
+    ...door,
     address,
-    ownerAuth,
     person: () => {
       if (person) return person
       throw new SettingsError('SIGN_IN_REQUIRED', 'Sign in first.')

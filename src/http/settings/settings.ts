@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { settingsContracts } from '../../../contracts/settings/index.ts'
 import type { Deps } from '../../deps.ts'
-import { createOwnerAuth, type OwnerAuthOptions } from '../../owner/owner-auth.ts'
+import type { OwnerAuthOptions } from '../../owner/auth-options.ts'
+import { createOwnerAuth } from '../../owner/owner-auth.ts'
 import { registerSettingsAuth } from './auth.ts'
 import { isDashboardBuilt, registerPages } from './pages.ts'
 import { pairSettings } from './procedures.ts'
@@ -9,13 +10,14 @@ import { registerSettingsTrpc } from './trpc.ts'
 import { settingsVerbs } from './verbs/settings-verbs.ts'
 
 /** Everything below `/settings`: the dashboard's pages, its procedures, and how its people sign in. */
-export async function registerSettings(
-  app: FastifyInstance,
-  deps: Deps,
-  options: Required<OwnerAuthOptions>,
-): Promise<void> {
+export async function registerSettings(app: FastifyInstance, deps: Deps, options: OwnerAuthOptions): Promise<void> {
   const ownerAuth = createOwnerAuth(deps, options)
   await registerSettingsAuth(app, ownerAuth, options)
-  await registerSettingsTrpc(app, deps, ownerAuth, pairSettings(settingsContracts, settingsVerbs))
+  await registerSettingsTrpc(
+    app,
+    deps,
+    { ownerAuth, oidc: options.oidc },
+    pairSettings(settingsContracts, settingsVerbs),
+  )
   if (isDashboardBuilt()) registerPages(app)
 }

@@ -5,11 +5,10 @@ import { SettingsError } from '../../../contracts/settings/errors.ts'
 import type { SettingsContract } from '../../../contracts/settings/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { audited } from '../../owner/audit.ts'
-import type { OwnerAuth } from '../../owner/owner-auth.ts'
 import { trpcCodes } from '../errors.ts'
 import { placeProcedure, type ProcedureRecord } from '../procedure-record.ts'
 import { describeFields, describeIssues } from '../validation.ts'
-import { admitToSettings, type SettingsRequest } from './call.ts'
+import { admitToSettings, type Door, type SettingsRequest } from './call.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import { toHeaders } from './headers.ts'
 import type { SettingsProcedure } from './procedures.ts'
@@ -25,13 +24,13 @@ interface Context {
 export async function registerSettingsTrpc(
   app: FastifyInstance,
   deps: Deps,
-  ownerAuth: OwnerAuth,
+  door: Door,
   procedures: SettingsProcedure[],
 ): Promise<void> {
   await app.register(fastifyTRPCPlugin, {
     prefix: settingsPath,
     trpcOptions: {
-      router: buildSettingsRouter(deps, ownerAuth, procedures),
+      router: buildSettingsRouter(deps, door, procedures),
       maxBatchSize: 1,
       // What fails in here arrives as a 500, so it does nothing that can fail.
       createContext: ({ req }: CreateFastifyContextOptions): Context => ({
@@ -53,7 +52,7 @@ class Failed extends Error {
   }
 }
 
-function buildSettingsRouter(deps: Deps, ownerAuth: OwnerAuth, procedures: SettingsProcedure[]) {
+function buildSettingsRouter(deps: Deps, door: Door, procedures: SettingsProcedure[]) {
   const t = initTRPC.context<Context>().create({
     // Development mode would send stack traces.
     isDev: false,
@@ -69,7 +68,7 @@ function buildSettingsRouter(deps: Deps, ownerAuth: OwnerAuth, procedures: Setti
       try {
         // The account that is named decides who may call: whoever may not learns nothing of the rest.
         const accountId = readAccountId(raw)
-        const call = await admitToSettings(deps, ownerAuth, contract, ctx.request, accountId)
+        const call = await admitToSettings(deps, door, contract, ctx.request, accountId)
         const input = parse(contract.input, raw)
         // The contract's own schema has just parsed this input for this verb.
         const change = () => perform(deps, call, input as never)

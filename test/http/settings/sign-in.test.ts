@@ -22,6 +22,7 @@ test('whoever was invited signs in and sees the account', async () => {
   expect(data).toEqual({
     name: 'Ada',
     email: owner.email,
+    twoFactor: false,
     accounts: [{ accountId, name: 'Test', role: 'owner' }],
     address: '127.0.0.1',
   })

@@ -8,13 +8,14 @@ import type { VerbsOf } from './verb.ts'
 export const ownerVerbs: VerbsOf<Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>> = {
   session: {
     get: async ({ db }, call) => {
-      const { ownerId, name, email } = call.person()
-      return { name, email, accounts: await findMemberships(db, ownerId), address: call.address }
+      const { ownerId, name, email, twoFactor } = call.person()
+      return { name, email, twoFactor, accounts: await findMemberships(db, ownerId), address: call.address }
     },
+    options: (_deps, { oidc }) => Promise.resolve(oidc ? { organisation: new URL(oidc.issuer).host } : {}),
   },
   invitation: {
     get: (deps, _call, { token }) => readInvitation(deps, token),
-    accept: (deps, { ownerAuth }, input) => acceptInvitation(deps, ownerAuth, input),
+    accept: (deps, door, input) => acceptInvitation(deps, door, input),
   },
   audit: { list: (deps, _call, input) => listAudit(deps, input) },
 }

@@ -1,0 +1,114 @@
+import type { BetterAuthOptions } from 'better-auth'
+import { genericOAuth, magicLink, twoFactor } from 'better-auth/plugins'
+import type { Deps } from '../deps.ts'
+
+/** Where better-auth answers; its cookies go nowhere else. */
+export const authPath = '/settings/auth'
+/** Set by our server, and never taken from a caller. */
+export const addressHeader = 'x-waybill-address'
+/** The name of an organisation's own provider in paths and rows. */
+export const oidcProviderId = 'oidc'
+/** NIST SP 800-63B, 3.1.1.2: length is what counts. The contract of an invitation says the same. */
+const passwordLength = { min: 12, max: 128 }
+
+const sessionSeconds = 7 * 24 * 3600
+/** Ten tries a minute from one address, which may be a whole office. */
+const signInRate = { window: 60, max: 10 }
+const signInLinkSeconds = 24 * 3600
+
+/** An OpenID provider (OpenID Connect Discovery 1.0): the sign-in that an organisation has already. */
+export interface OidcProvider {
+  /** Its issuer, such as `https://login.example.com`. */
+  issuer: string
+  clientId: string
+  clientSecret: string
+}
+
+export interface OwnerAuthOptions {
+  /** Where browsers find this server; its scheme decides whether cookies are sent over https only. */
+  publicUrl: string | undefined
+  oidc: OidcProvider | undefined
+  /** The sandbox prints a link that signs its demo owner in. Elsewhere there is no such way in. */
+  signInLinks: boolean
+}
+
+interface Circumstances extends OwnerAuthOptions {
+  secret: string
+  /** Takes the token of a sign-in link that was asked for. */
+  onSignInLink: (token: string) => void
+}
+
+/** better-auth on our tables: sessions in the database, nobody signs up, secure defaults stay as they are. */
+export function toAuthOptions(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  { publicUrl, oidc, signInLinks, secret, onSignInLink }: Circumstances,
+): BetterAuthOptions {
+  return {
+    appName: 'Waybill',
+    database: { db, type: 'postgres' },
+    secret,
+    ...(publicUrl !== undefined && { baseURL: publicUrl }),
+    basePath: authPath,
+    trustedOrigins: (request) => (request ? [new URL(request.url).origin] : []),
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: passwordLength.min,
+      maxPasswordLength: passwordLength.max,
+    },
+    user: { modelName: 'owners' },
+    session: { modelName: 'owner_sessions', expiresIn: sessionSeconds },
+    account: { modelName: 'owner_credentials', encryptOAuthTokens: true },
+    verification: { modelName: 'owner_verifications' },
+    rateLimit: {
+      enabled: true,
+      storage: 'database',
+      modelName: 'owner_sign_in_rates',
+      customRules: { '/sign-in/email': signInRate },
+    },
+    advanced: {
+      cookiePrefix: 'waybill',
+      useSecureCookies: publicUrl?.startsWith('https:') ?? false,
+      defaultCookieAttributes: { path: '/settings', sameSite: 'lax', httpOnly: true },
+      ipAddress: { ipAddressHeaders: [addressHeader] },
+    },
+    plugins: [
+      twoFactor({ issuer: 'Waybill', schema: { twoFactor: { modelName: 'owner_two_factors' } } }),
+      ...(oidc ? [organisationSignIn(oidc)] : []),
+      ...(signInLinks
+        ? [
+            magicLink({
+              disableSignUp: true,
+              storeToken: 'hashed',
+              expiresIn: signInLinkSeconds,
+              sendMagicLink: ({ token }) => onSignInLink(token),
+            }),
+          ]
+        : []),
+    ],
+    telemetry: { enabled: false },
+    logger: { log: (level, message) => log[level === 'error' ? 'error' : 'debug']({ from: 'better-auth' }, message) },
+  }
+}
+
+/**
+ * Who was invited is found by the e-mail address that the provider has verified; one that it only claims
+ * would let whoever can change their address there in as somebody else.
+ */
+function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
+  return genericOAuth({
+    config: [
+      {
+        providerId: oidcProviderId,
+        discoveryUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+        clientId,
+        clientSecret,
+        scopes: ['openid', 'email', 'profile'],
+        pkce: true,
+        disableSignUp: true,
+        // Not every provider gives a name, and better-auth wants one.
+        mapProfileToUser: (profile) => ({ name: profile['name'] ?? profile['email'] }),
+      },
+    ],
+  })
+}
