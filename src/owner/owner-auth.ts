@@ -36,8 +36,7 @@ export function createOwnerAuth(
   const links: string[] = []
   const open = onceDone(async () => {
     const secret = await readAuthSecret(deps)
-    const onSignInLink = (token: string) => void links.push(token)
-    return betterAuth(toAuthOptions(deps, { ...options, secret, onSignInLink }))
+    return betterAuth(toAuthOptions(deps, { ...options, secret, onSignInLink: (token) => void links.push(token) }))
   })
   const addPassword = async (ownerId: string, password: string) => {
     const { internalAdapter, password: hasher } = await (await open()).$context

@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { openCookieBrowser, type CookieBrowser } from '../../support/cookie-browser.ts'
+import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
+import { signedInOwner, visitor } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+
+let provider: TestOidcProvider
+let server: TestServer
+
+beforeAll(async () => {
+  provider = await startOidcProvider()
+  server = await startTestServer({ server: { oidc: provider } })
+  provider.serve(server.url)
+})
+
+afterEach(async () => {
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+})
+
+afterAll(async () => {
+  await server?.close()
+  await provider?.close()
+})
+
+/** From the button of the sign-in page until the browser stands still. */
+async function signInWithOrganisation(browser: CookieBrowser): Promise<Response> {
+  const started = await browser.post(`${server.url}/settings/auth/sign-in/oauth2`, {
+    providerId: 'oidc',
+    callbackURL: '/settings/',
+    errorCallbackURL: '/settings/sign-in',
+  })
+  const { url } = (await started.json()) as { url: string }
+  return browser.get(url)
+}
+
+async function sessionOf(browser: CookieBrowser): Promise<{ status: number; data?: Record<string, unknown> }> {
+  const response = await browser.get(`${server.url}/settings/trpc/settings.session.get`)
+  const body = (await response.json()) as { result?: { data: Record<string, unknown> } }
+  return { status: response.status, data: body.result?.data }
+}
+
+test('whoever was invited accepts without a password, and signs in with their organisation', async () => {
+  const { accountId } = await server.account()
+  const { path } = await inviteOwner(server.deps, accountId, { email: 'ada@example.com', role: 'owner' })
+  const token = path.split('/').at(-1)
+  await visitor(server).mutate('invitation.accept', { token, name: 'Ada' })
+  provider.person = { email: 'ada@example.com', email_verified: true }
+  const browser = openCookieBrowser()
+
+  await signInWithOrganisation(browser)
+
+  expect(await sessionOf(browser)).toMatchObject({
+    status: 200,
+    data: { email: 'ada@example.com', accounts: [{ accountId, role: 'owner' }] },
+  })
+})
+
+test('who has a password signs in with their organisation as the same person', async () => {
+  const { accountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId, { email: 'both@example.com' })
+  provider.person = { email, email_verified: true }
+  const browser = openCookieBrowser()
+
+  await signInWithOrganisation(browser)
+
+  expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
+})
+
+test('whom nobody has invited stays out, whatever the provider says', async () => {
+  provider.person = { email: 'stranger@example.com', email_verified: true }
+  const browser = openCookieBrowser()
+
+  const { url } = await signInWithOrganisation(browser)
+
+  expect(new URL(url).pathname + new URL(url).search).toBe('/settings/sign-in?error=signup_disabled')
+  expect((await sessionOf(browser)).status).toBe(401)
+})
+
+test('an e-mail address that the provider has not verified opens nothing', async () => {
+  const { accountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId, { email: 'victim@example.com' })
+  provider.person = { email, email_verified: false }
+  const browser = openCookieBrowser()
+
+  const { url } = await signInWithOrganisation(browser)
+
+  expect(new URL(url).search).toBe('?error=account_not_linked')
+  expect((await sessionOf(browser)).status).toBe(401)
+})
+
+test('the sign-in page learns the name of the provider', async () => {
+  const { data } = await visitor(server).query('session.options')
+
+  expect(data).toEqual({ organisation: new URL(provider.issuer).host })
+})
+
+test('without a provider an invitation needs a password, and nothing of OpenID is served', async () => {
+  const plain = await startTestServer({ beside: server })
+  const { accountId } = await plain.account()
+  const { path } = await inviteOwner(plain.deps, accountId, { email: 'alone@example.com', role: 'owner' })
+  const person = visitor(plain)
+
+  const accepted = await person.mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Alone' })
+
+  expect(accepted).toMatchObject({ statusCode: 400, error: { data: { fields: { password: 'is required' } } } })
+  expect((await person.auth('/sign-in/oauth2', { providerId: 'oidc' })).statusCode).toBe(404)
+  expect((await person.query('session.options')).data).toEqual({})
+  await plain.close()
+})
