@@ -1,0 +1,23 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { isWorthRetrying, readFailure } from './failure.ts'
+
+const maxRetries = 2
+
+/** A session may end at any call, so that is heard of in one place. */
+export function createQueryClient({ onSignInRequired }: { onSignInRequired: () => void }): QueryClient {
+  const onError = (error: unknown) => {
+    if (readFailure(error).code === 'SIGN_IN_REQUIRED') onSignInRequired()
+  }
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        retry: (failures, error) => failures < maxRetries && isWorthRetrying(error),
+      },
+      // A change is never made twice by us.
+      mutations: { retry: false },
+    },
+  })
+}

@@ -1,0 +1,32 @@
+import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
+import type { z } from 'zod'
+import type { SettingsErrorData } from '../../../contracts/settings/errors.ts'
+import type { SettingsContracts } from '../../../contracts/settings/index.ts'
+import type { SettingsContract } from '../../../contracts/settings/procedure.ts'
+
+type SettingsErrorShape = TRPCErrorShape<SettingsErrorData>
+
+interface TypesOf<C extends SettingsContract> {
+  input: z.input<C['input']>
+  output: z.output<C['output']>
+  meta: object
+  errorShape: SettingsErrorShape
+}
+
+type ProcedureOf<C extends SettingsContract> = C['kind'] extends 'query'
+  ? TRPCQueryProcedure<TypesOf<C>>
+  : TRPCMutationProcedure<TypesOf<C>>
+
+type RouterRecordOf<Tree> = {
+  [Name in keyof Tree]: Tree[Name] extends SettingsContract ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
+}
+
+interface RootTypes {
+  ctx: object
+  meta: object
+  errorShape: SettingsErrorShape
+  transformer: false
+}
+
+/** The type of the dashboard's router, made from the contracts alone. */
+export type SettingsRouter = TRPCBuiltRouter<RootTypes, RouterRecordOf<SettingsContracts>>

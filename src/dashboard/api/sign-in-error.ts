@@ -1,0 +1,10 @@
+/** Why a sign-in or a change of password was refused, in words for the person who tried. */
+export class SignInError extends Error {
+  readonly field: 'password' | 'currentPassword' | 'newPassword' | undefined
+
+  constructor(message: string, field?: SignInError['field']) {
+    super(message)
+    this.name = 'SignInError'
+    this.field = field
+  }
+}

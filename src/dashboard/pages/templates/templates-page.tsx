@@ -1,0 +1,5 @@
+import { PageHeader } from '../../ui/page-header.tsx'
+
+export function TemplatesPage() {
+  return <PageHeader title="Templates" />
+}

@@ -1,0 +1,87 @@
+import type { RouteObject } from 'react-router'
+import { AccountLayout } from './layout/account-layout.tsx'
+import { RouteError } from './layout/route-error.tsx'
+import { SignedInLayout } from './layout/signed-in-layout.tsx'
+import { WholePageSkeleton } from './layout/whole-page-skeleton.tsx'
+import { FirstAccountPage } from './pages/first-account-page.tsx'
+import { NotFoundPage } from './pages/not-found-page.tsx'
+
+/** Each page of an account is loaded when it is first opened. */
+const accountPages: RouteObject[] = [
+  {
+    path: 'overview',
+    lazy: { Component: async () => (await import('./pages/overview/overview-page.tsx')).OverviewPage },
+  },
+  {
+    path: 'public-api',
+    lazy: { Component: async () => (await import('./pages/public-api/public-api-page.tsx')).PublicApiPage },
+  },
+  {
+    path: 'whatsapp-accounts',
+    lazy: {
+      Component: async () =>
+        (await import('./pages/whatsapp-accounts/whatsapp-accounts-page.tsx')).WhatsAppAccountsPage,
+    },
+  },
+  {
+    path: 'templates',
+    lazy: { Component: async () => (await import('./pages/templates/templates-page.tsx')).TemplatesPage },
+  },
+  {
+    path: 'messages',
+    lazy: { Component: async () => (await import('./pages/messages/messages-page.tsx')).MessagesPage },
+  },
+  {
+    path: 'messages/:messageId',
+    lazy: { Component: async () => (await import('./pages/messages/message-page.tsx')).MessagePage },
+  },
+  {
+    path: 'webhooks',
+    lazy: { Component: async () => (await import('./pages/webhooks/webhooks-page.tsx')).WebhooksPage },
+  },
+  {
+    path: 'webhooks/:endpointId',
+    lazy: { Component: async () => (await import('./pages/webhooks/webhook-page.tsx')).WebhookPage },
+  },
+  {
+    path: 'audit-log',
+    lazy: { Component: async () => (await import('./pages/audit-log/audit-log-page.tsx')).AuditLogPage },
+  },
+  { path: '*', Component: NotFoundPage },
+]
+
+export const routes: RouteObject[] = [
+  {
+    ErrorBoundary: RouteError,
+    HydrateFallback: WholePageSkeleton,
+    children: [
+      {
+        path: 'sign-in',
+        lazy: { Component: async () => (await import('./pages/sign-in/sign-in-page.tsx')).SignInPage },
+      },
+      {
+        path: 'invitation/:token',
+        lazy: { Component: async () => (await import('./pages/invitation/invitation-page.tsx')).InvitationPage },
+      },
+      {
+        Component: SignedInLayout,
+        children: [
+          { index: true, Component: FirstAccountPage },
+          {
+            path: 'profile',
+            lazy: { Component: async () => (await import('./pages/profile/profile-page.tsx')).ProfilePage },
+          },
+          {
+            path: ':accountId',
+            Component: AccountLayout,
+            children: [
+              { index: true, Component: FirstAccountPage },
+              { ErrorBoundary: RouteError, children: accountPages },
+            ],
+          },
+          { path: '*', Component: NotFoundPage },
+        ],
+      },
+    ],
+  },
+]

@@ -1,0 +1,44 @@
+import { Button, Group, Modal, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+interface ConfirmModalProps {
+  opened: boolean
+  /** The question, such as `Revoke the API key?` */
+  title: string
+  /** What follows, in plain words. */
+  consequence: ReactNode
+  /** The verb, such as `Revoke key`. */
+  confirmLabel: string
+  /** Red unless nothing is lost. */
+  color?: string
+  pending?: boolean
+  onConfirm: () => void
+  onClose: () => void
+}
+
+export function ConfirmModal({
+  opened,
+  title,
+  consequence,
+  confirmLabel,
+  color = 'red.9',
+  pending = false,
+  onConfirm,
+  onClose,
+}: ConfirmModalProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Text component="div" size="sm">
+        {consequence}
+      </Text>
+      <Group justify="flex-end" gap="sm" mt="lg">
+        <Button variant="default" onClick={onClose} data-autofocus>
+          Cancel
+        </Button>
+        <Button color={color} loading={pending} onClick={onConfirm}>
+          {confirmLabel}
+        </Button>
+      </Group>
+    </Modal>
+  )
+}

@@ -1,0 +1,18 @@
+import { useEffect, useState } from 'react'
+import { describeExactly, describeRelatively } from './describe-time.ts'
+
+const refreshMilliseconds = 30_000
+
+/** How long ago, with the exact time in its title. */
+export function DateTime({ at }: { at: string }) {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), refreshMilliseconds)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <time dateTime={at} title={describeExactly(at)} style={{ whiteSpace: 'nowrap' }}>
+      {describeRelatively(at, Math.max(now, Date.now()))}
+    </time>
+  )
+}

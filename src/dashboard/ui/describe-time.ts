@@ -1,0 +1,25 @@
+const steps = [
+  { unit: 'minute', seconds: 60 },
+  { unit: 'hour', seconds: 3600 },
+  { unit: 'day', seconds: 86_400 },
+] as const
+/** From here on a date says more. */
+const longSeconds = 14 * 86_400
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' })
+
+/** `just now`, `5 minutes ago`, `in 2 hours`, or the date when it is far. */
+export function describeRelatively(at: string, now: number): string {
+  const seconds = (Date.parse(at) - now) / 1000
+  const distance = Math.abs(seconds)
+  if (distance >= longSeconds) return day.format(new Date(at))
+  const step = steps.findLast((step) => distance >= step.seconds)
+  if (!step) return seconds > 5 ? 'in a moment' : 'just now'
+  return relative.format(Math.trunc(seconds / step.seconds), step.unit)
+}
+
+export function describeExactly(at: string): string {
+  return exact.format(new Date(at))
+}

@@ -1,0 +1,30 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { IconKey } from '@tabler/icons-react'
+import { CopyButton } from './copy-button.tsx'
+import { CopyField } from './copy-field.tsx'
+
+interface SecretOnceProps {
+  /** What it is, such as `API key`. */
+  label: string
+  secret: string
+  /** Hides it for good. */
+  onDone: () => void
+}
+
+/** A secret at the one moment when it can be read. */
+export function SecretOnce({ label, secret, onDone }: SecretOnceProps) {
+  return (
+    <Alert icon={<IconKey />} title={`Copy your ${label} now`} role="status">
+      <Stack gap="sm">
+        <Text size="sm">You will not see it again. Keep it where your application keeps its secrets.</Text>
+        <CopyField label={label} value={secret} />
+        <Group gap="sm">
+          <CopyButton text={secret} label={`Copy ${label}`} />
+          <Button size="xs" variant="subtle" onClick={onDone}>
+            I have stored it
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}

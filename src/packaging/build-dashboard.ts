@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { glob, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { build } from 'vite'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const source = path.join(root, 'src/dashboard')
+const built = path.join(source, 'built')
+/** Beside the pages, and not among what is served of them. */
+const stampName = 'inputs.sha256'
+
+/**
+ * Makes `src/dashboard/built`, unless what it was made from is what is there now. Several processes may do
+ * so at once, and one may die: the folder is put in place as a whole, with its stamp, or not at all.
+ */
+export async function buildDashboard(): Promise<void> {
+  const stamp = await hashInputs()
+  if ((await readStamp(built)) === stamp) return
+  console.log('Building the dashboard.')
+  const fresh = `${built}-${process.pid}`
+  try {
+    await build({
+      configFile: path.join(source, 'vite.config.ts'),
+      configLoader: 'native',
+      logLevel: 'warn',
+      // Whatever runs this, such as a test: what is built is what is shipped.
+      mode: 'production',
+      build: { outDir: fresh, emptyOutDir: true },
+    })
+    await writeFile(path.join(fresh, stampName), stamp)
+    await putInPlace(fresh, stamp)
+  } finally {
+    await rm(fresh, { recursive: true, force: true })
+  }
+}
+
+async function putInPlace(fresh: string, stamp: string): Promise<void> {
+  if ((await readStamp(built)) === stamp) return
+  const old = `${fresh}-old`
+  if (existsSync(built)) await unlessAnotherDid(rename(built, old))
+  await unlessAnotherDid(rename(fresh, built))
+  await rm(old, { recursive: true, force: true })
+}
+
+/** Another process that built the same was faster, by a hair: its folder is as good as ours. */
+async function unlessAnotherDid(renamed: Promise<void>): Promise<void> {
+  try {
+    await renamed
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error
+  }
+}
+
+async function readStamp(folder: string): Promise<string | undefined> {
+  try {
+    return await readFile(path.join(folder, stampName), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+async function hashInputs(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of await listInputs())
+    hash
+      .update(file)
+      .update('\0')
+      .update(await readFile(path.join(root, file)))
+      .update('\0')
+  return hash.digest('hex')
+}
+
+async function listInputs(): Promise<string[]> {
+  const patterns = ['src/dashboard/**/*', 'contracts/**/*', 'package-lock.json', 'src/packaging/build-dashboard.ts']
+  const files: string[] = []
+  for await (const entry of glob(patterns, {
+    cwd: root,
+    withFileTypes: true,
+    exclude: ({ name, parentPath }) => parentPath === source && name.startsWith('built'),
+  }))
+    if (entry.isFile()) files.push(path.relative(root, path.join(entry.parentPath, entry.name)))
+  return files.sort()
+}
+
+if (import.meta.main) await buildDashboard()

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+test('whoever is signed in lands in their account, and gets about by the navigation', async () => {
+  const { page, open, complaints, account } = await dashboard.signedIn()
+  await open('')
+  await page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
+  expect(new URL(page.url()).pathname).toBe(`/settings/${account.accountId}/public-api`)
+
+  await page.getByRole('link', { name: 'Audit log' }).click()
+
+  const heading = page.getByRole('heading', { level: 1, name: 'Audit log' })
+  await heading.waitFor()
+  expect(await page.title()).toBe('Audit log · Waybill')
+  expect(await heading.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
+  expect(complaints).toEqual([])
+})
+
+test('the first tab leads past the navigation', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+
+  expect(await page.evaluate('document.activeElement.id')).toBe('main')
+  expect(complaints).toEqual([])
+})
+
+test('a chosen colour scheme stays', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: /sign out/ }).click()
+  await page.getByRole('menuitem', { name: 'Dark' }).click()
+  await page.reload()
+
+  expect(await page.evaluate('document.documentElement.dataset.mantineColorScheme')).toBe('dark')
+  expect(complaints).toEqual([])
+})
+
+test('on a phone the navigation is behind a button', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Open the menu' }).click()
+  await page.getByRole('link', { name: 'Webhooks' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+  await page.getByRole('button', { name: 'Open the menu' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('an account of somebody else is not there', async () => {
+  const { page, open, complaints } = await dashboard.signedIn()
+  await open('/acc_of_somebody_else/messages')
+
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('the frame has no barriers in %s', async (colorScheme) => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn({ colorScheme })
+  await openOfAccount('public-api')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: /sign out/ }).click()
+  await page.getByRole('menuitem', { name: 'Profile' }).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+})
