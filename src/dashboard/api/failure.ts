@@ -12,7 +12,8 @@ export interface Failure {
 }
 
 export function readFailure(error: unknown): Failure {
-  if (error instanceof SignInError) return { message: error.message, fields: {} }
+  if (error instanceof SignInError)
+    return { message: error.message, fields: error.field === undefined ? {} : { [error.field]: error.message } }
   const data = readData(error)
   if (!data || !(error instanceof Error)) return { message: unreachable, fields: {} }
   const fields = Object.entries(data.fields ?? {}).map(([name, problem]) => [name, toSentence(problem)])

@@ -4,7 +4,7 @@ import { Logo } from './logo.tsx'
 
 interface DoorPageProps {
   title: string
-  description?: ReactNode
+  description?: ReactNode | undefined
   children?: ReactNode
 }
 

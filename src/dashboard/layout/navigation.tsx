@@ -8,7 +8,7 @@ import {
   IconTemplate,
   IconWebhook,
 } from '@tabler/icons-react'
-import { NavLink as RouterLink } from 'react-router'
+import { NavLink as RouterLink, useLocation } from 'react-router'
 import { useOwner } from '../session/session.ts'
 
 const entries = [
@@ -23,28 +23,28 @@ const entries = [
 
 export function Navigation({ accountId }: { accountId: string | undefined }) {
   const { accounts } = useOwner()
+  const section = useLocation().pathname.split('/')[2]
   const account = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
   return (
     <AppShell.Navbar p="sm" aria-label="Settings">
       <AppShell.Section grow component={ScrollArea}>
-        <Text size="xs" fw={600} c="dimmed" px="sm" py="xs" component="h2">
+        <Text size="xs" fw={600} c="dimmed" px="sm" py="xs">
           Settings
         </Text>
         {account &&
           entries.map(({ path, label, icon: Icon }) => (
-            <RouterLink key={path} to={`/${account.accountId}/${path}`} style={{ textDecoration: 'none' }}>
-              {({ isActive }) => (
-                <NavLink
-                  component="span"
-                  label={label}
-                  active={isActive}
-                  leftSection={<Icon size={18} stroke={1.6} />}
-                  mb={2}
-                  fw={isActive ? 600 : 400}
-                  style={{ borderRadius: 'var(--mantine-radius-md)' }}
-                />
-              )}
-            </RouterLink>
+            <NavLink
+              key={path}
+              component={RouterLink}
+              to={`/${account.accountId}/${path}`}
+              label={label}
+              active={section === path}
+              leftSection={<Icon size={18} stroke={1.6} />}
+              mb={2}
+              c={section === path ? undefined : 'var(--mantine-color-text)'}
+              fw={section === path ? 600 : 400}
+              style={{ borderRadius: 'var(--mantine-radius-md)' }}
+            />
           ))}
       </AppShell.Section>
     </AppShell.Navbar>

@@ -1,5 +1,38 @@
+import { IconHistory } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/account.ts'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { LoadMore } from '../../ui/load-more.tsx'
+import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { AuditTable } from './audit-table.tsx'
 
 export function AuditLogPage() {
-  return <PageHeader title="Audit log" />
+  const { accountId } = useAccount()
+  const log = useInfiniteQuery({
+    queryKey: ['audit', accountId],
+    queryFn: ({ pageParam }) => settings.audit.list.query({ accountId, ...(pageParam && { cursor: pageParam }) }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+  })
+  const entries = log.data?.pages.flatMap(({ items }) => items) ?? []
+  return (
+    <>
+      <PageHeader
+        title="Audit log"
+        description="What was changed in this account, by whom and from where. The newest first."
+      />
+      {log.isPending && <LoadingSkeleton lines={6} />}
+      {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isSuccess && entries.length === 0 && (
+        <EmptyState icon={IconHistory} title="Nothing was changed yet">
+          Every change that somebody makes here is listed on this page.
+        </EmptyState>
+      )}
+      {entries.length > 0 && <AuditTable entries={entries} />}
+      <LoadMore query={log} />
+    </>
+  )
 }

@@ -1,17 +1,20 @@
-import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useNavigate, useSearchParams } from 'react-router'
-import { readFailure } from '../../api/failure.ts'
+import { showInForm } from '../../api/form-failure.ts'
 import { signIn } from '../../api/sign-in.ts'
-import { SignInError } from '../../api/sign-in-error.ts'
-import { readWayBack } from '../../session/way-back.ts'
 import { DoorPage } from '../../layout/door-page.tsx'
+import { readWayBack } from '../../session/way-back.ts'
+import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 
 export function SignInPage() {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const [search] = useSearchParams()
+  const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
@@ -27,20 +30,17 @@ export function SignInPage() {
       queryClient.clear()
       await navigate(readWayBack(search), { replace: true })
     },
-    onError: (error) => {
-      if (error instanceof SignInError && error.field) form.setFieldError(error.field, error.message)
-    },
+    onError: (error) => setProblem(showInForm(form, error)),
   })
-  const refusal = attempt.error && !(attempt.error instanceof SignInError && attempt.error.field) ? attempt.error : null
+  const submit = form.onSubmit(({ email, password }) => {
+    setProblem(undefined)
+    attempt.mutate({ email: email.trim(), password })
+  })
   return (
-    <DoorPage title="Sign in">
-      <form onSubmit={form.onSubmit((values) => attempt.mutate({ ...values, email: values.email.trim() }))} noValidate>
+    <DoorPage title="Sign in" description={search.has('to') ? 'Sign in to see this page.' : undefined}>
+      <form onSubmit={submit} noValidate>
         <Stack>
-          {refusal && (
-            <Alert color="red" role="alert">
-              {readFailure(refusal).message}
-            </Alert>
-          )}
+          {problem !== undefined && <ErrorAlert title="You are not signed in" error={problem} />}
           <TextInput
             label="E-mail address"
             type="email"
@@ -48,10 +48,9 @@ export function SignInPage() {
             key={form.key('email')}
             {...form.getInputProps('email')}
           />
-          <PasswordInput
+          <PasswordField
             label="Password"
             autoComplete="current-password"
-            visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
             key={form.key('password')}
             {...form.getInputProps('password')}
           />

@@ -1,0 +1,81 @@
+import { Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
+import type { z } from 'zod'
+import type { AuditEntry } from '../../../../contracts/settings/owner.ts'
+import { DateTime } from '../../ui/date-time.tsx'
+import { StatusBadge, type Tone } from '../../ui/status-badge.tsx'
+
+type Entry = z.output<typeof AuditEntry>
+
+const outcomes = {
+  done: { tone: 'good', label: 'Done' },
+  refused: { tone: 'warning', label: 'Refused' },
+  started: { tone: 'neutral', label: 'Not known' },
+} satisfies Record<Entry['outcome'], { tone: Tone; label: string }>
+
+/** A table, or on a phone a list. */
+export function AuditTable({ entries }: { entries: Entry[] }) {
+  return (
+    <Paper withBorder>
+      <Table visibleFrom="sm" verticalSpacing="sm" horizontalSpacing="md" fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>When</Table.Th>
+            <Table.Th>Who</Table.Th>
+            <Table.Th>What</Table.Th>
+            <Table.Th>From</Table.Th>
+            <Table.Th>Outcome</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {entries.map((entry) => (
+            <Table.Tr key={entry.id}>
+              <Table.Td c="dimmed">
+                <DateTime at={entry.at} />
+              </Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{entry.who}</Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{toSentence(entry.what)}</Table.Td>
+              <Table.Td>{entry.address}</Table.Td>
+              <Table.Td>
+                <Outcome outcome={entry.outcome} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Stack hiddenFrom="sm" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {entries.map((entry, index) => (
+          <Box
+            key={entry.id}
+            component="li"
+            p="md"
+            style={index === 0 ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}
+          >
+            <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
+              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                {toSentence(entry.what)}
+              </Text>
+              <Outcome outcome={entry.outcome} />
+            </Group>
+            <Text size="xs" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
+              <DateTime at={entry.at} /> by {entry.who} from {entry.address}
+            </Text>
+          </Box>
+        ))}
+      </Stack>
+    </Paper>
+  )
+}
+
+function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
+  const { tone, label } = outcomes[outcome]
+  const title = outcome === 'started' ? 'The server stopped before the end: the change may have been made.' : undefined
+  return (
+    <Box component="span" title={title} style={{ flexShrink: 0 }}>
+      <StatusBadge tone={tone}>{label}</StatusBadge>
+    </Box>
+  )
+}
+
+function toSentence(what: string): string {
+  return what.charAt(0).toUpperCase() + what.slice(1)
+}
