@@ -37,6 +37,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(idRandomBytes)),
     randomBytes,
     log,
+    publicUrl: config.publicUrl ?? ownUrl(config),
   }
   return {
     config,
@@ -48,6 +49,12 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
       await db.destroy()
     },
   }
+}
+
+/** For a browser on this machine. Listening everywhere is no address to go to. */
+function ownUrl({ host, port }: Config): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
 }
 
 function secretKeysOf(config: Config): readonly [Uint8Array, ...Uint8Array[]] {

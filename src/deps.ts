@@ -18,4 +18,6 @@ export interface Deps {
   newId: (prefix: IdPrefix) => string
   randomBytes: (size: number) => Uint8Array
   log: Logger
+  /** Where browsers find the dashboard, such as `https://waybill.example.com`: links begin with it. */
+  publicUrl: string
 }

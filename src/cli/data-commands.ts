@@ -5,6 +5,7 @@ import { doctor } from './commands/doctor.ts'
 import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
 import { messageGet, messageList } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
+import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
 import { rekey } from './commands/rekey.ts'
 import { templateList, templateSync } from './commands/template.ts'
 import {
@@ -38,6 +39,10 @@ export const dataCommands: readonly DataCommand[] = [
   keyRegenerate,
   keyRevoke,
   allowListSet,
+  ownerInvite,
+  ownerList,
+  ownerRemove,
+  ownerResetPassword,
   whatsappAdd,
   whatsappList,
   whatsappActivate,

@@ -6,6 +6,7 @@ import { generateKey } from '../account/generate-key.ts'
 import { findByPhoneNumberId } from '../account/whatsapp-account-store.ts'
 import type { Deps } from '../deps.ts'
 import { syncTemplates } from '../template/sync.ts'
+import { prepareDemoOwner } from './demo-owner.ts'
 
 /** What the demo account sends with: a phone number of the simulator's. */
 export interface DemoNumber {
@@ -16,20 +17,24 @@ export interface DemoNumber {
 
 export interface Demo {
   accountId: string
+  /** The path of a link that signs the demo owner in, once. */
+  signInPath: string
   /** Only when it was generated just now: a key is shown once. */
   apiKey?: string
   keyStart?: string
 }
 
+type DemoAccount = Omit<Demo, 'signInPath'>
+
 /** Finds the demo account, or makes it, ready to send. A key that its owner revoked stays revoked. */
-export async function prepareDemo(deps: Deps, number: DemoNumber): Promise<Demo> {
+export async function prepareDemo(deps: Deps, number: DemoNumber, url: string): Promise<Demo> {
   const known = await findByPhoneNumberId(deps.db, number.phoneNumberId)
   const demo = known ? await reuseDemo(deps, known) : await createDemo(deps, number)
   await syncTemplates(deps, demo.accountId)
-  return demo
+  return { ...demo, signInPath: await prepareDemoOwner(deps, demo.accountId, url) }
 }
 
-async function createDemo(deps: Deps, number: DemoNumber): Promise<Demo> {
+async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> {
   const { accountId } = await createAccount(deps, { name: 'Demo' })
   const { apiKey, start } = await generateKey(deps, accountId)
   await addWhatsAppAccount(deps, accountId, number)
@@ -37,7 +42,10 @@ async function createDemo(deps: Deps, number: DemoNumber): Promise<Demo> {
 }
 
 /** Meta refuses the simulator's token, so a command that met Meta with it has put it out of use. */
-async function reuseDemo(deps: Deps, { id, account_id: accountId }: { id: string; account_id: string }): Promise<Demo> {
+async function reuseDemo(
+  deps: Deps,
+  { id, account_id: accountId }: { id: string; account_id: string },
+): Promise<DemoAccount> {
   await activateWhatsAppAccount(deps, accountId, id)
   const { keyStart } = await requireAccount(deps.db, accountId)
   return { accountId, keyStart }

@@ -5,10 +5,11 @@ import type { Demo } from './demo.ts'
 export function writeWelcome(url: string, demo: Demo): string {
   return [
     `Waybill runs on ${url}, with a simulated WhatsApp: nothing is sent to anybody.`,
+    `Open the dashboard, signed in as the owner of a demo account (the link is good once):\n\n  ${url}${demo.signInPath}`,
     describeKey(demo),
     `Send a message:\n\n${writeCurl(url, demo.apiKey ?? 'YOUR_API_KEY')}`,
     [
-      `Start page   ${url}/`,
+      `Dashboard    ${url}/settings/`,
       `Docs         ${url}/docs`,
       `OpenAPI      ${url}/openapi.json`,
       `Webhooks     npm run waybill -- webhook add ${demo.accountId} --url http://127.0.0.1:4000/`,

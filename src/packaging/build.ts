@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildDashboard } from './build-dashboard.ts'
 
 /**
  * Makes `dist/`, which the package and the container image hold: Node runs no TypeScript below
@@ -13,6 +14,8 @@ const dist = path.join(root, 'dist')
 await rm(dist, { recursive: true, force: true })
 compile()
 await copyWhatIsNoTypeScript()
+await buildDashboard()
+await copyDashboard()
 await copyFile(path.join(root, 'openapi.json'), path.join(dist, 'openapi.json'))
 await copyScalar()
 await writePackageJson()
@@ -25,10 +28,16 @@ function compile(): void {
 
 /** The entry point, and the pages that the server sends as they are. */
 async function copyWhatIsNoTypeScript(): Promise<void> {
+  const apart = [import.meta.dirname, path.join(root, 'src/dashboard')]
   await cp(path.join(root, 'src'), path.join(dist, 'src'), {
     recursive: true,
-    filter: (file) => !file.endsWith('.ts') && file !== import.meta.dirname,
+    filter: (file) => !file.endsWith('.ts') && !apart.includes(file),
   })
+}
+
+/** What browsers get of it; `src/http/settings/pages.ts` looks for it here. */
+async function copyDashboard(): Promise<void> {
+  await cp(path.join(root, 'src/dashboard/built'), path.join(dist, 'src/dashboard/built'), { recursive: true })
 }
 
 /** One file instead of the 400 packages that it was made from; `src/http/docs.ts` looks for it here. */

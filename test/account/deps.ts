@@ -27,6 +27,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       check: () => Promise.resolve('allowed'),
       close: () => Promise.resolve(),
     },
+    publicUrl: 'https://waybill.example.com',
     announcements: createLocalAnnouncements(),
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     now,

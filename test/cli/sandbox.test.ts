@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { buildDashboard } from '../../src/packaging/build-dashboard.ts'
+import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
 import { createEmbeddedInstallation, type Installation, type RunningServer } from './installation.ts'
 
 /** Many processes in a row, on a machine that may have other things to do. */
@@ -11,6 +13,8 @@ vi.setConfig({ testTimeout: 60_000 })
 /** The sandbox has its own database, and so is the same in both runs of the suite. */
 describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
   let waybill: Installation
+  // As `npm start` does; it is made once and kept.
+  beforeAll(buildDashboard, 120_000)
   beforeEach(async () => {
     waybill = await createEmbeddedInstallation({ DATABASE_URL: 'postgres://127.0.0.1:9/none' })
   })
@@ -23,10 +27,35 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
 
     expect(server.stdout()).toMatch(/\n {2}wb_live_[0-9a-f]{64}\n/)
     expect(await pasteCurl(server)).toMatchObject({ success: true, data: { status: 'sent', to: '34600111222' } })
-    for (const page of ['/', '/docs', '/openapi.json']) {
+    for (const page of ['/settings/', '/docs', '/openapi.json']) {
       expect(server.stdout()).toContain(`${server.url}${page}\n`)
       expect((await fetch(server.url + page)).status).toBe(200)
     }
+  })
+
+  test('prints a link that signs the demo owner in, once, and there is a message to look at', async () => {
+    const server = await startSandbox()
+    const [link = ''] = /http:\S+magic-link\S+/.exec(server.stdout()) ?? []
+    const [browser, late] = [openCookieBrowser(), openCookieBrowser()]
+    const ask = async (by: CookieBrowser, name: string, input: object = {}) => {
+      const response = await by.get(
+        `${server.url}/settings/trpc/settings.${name}?input=${encodeURIComponent(JSON.stringify(input))}`,
+      )
+      // The test says which part of the answer it expects.
+      return ((await response.json()) as { result?: { data: { accounts: { accountId: string }[]; items: object[] } } })
+        .result?.data
+    }
+
+    await browser.get(link)
+    await late.get(link)
+
+    const accountId = (await ask(browser, 'session.get'))?.accounts[0]?.accountId
+    await vi.waitFor(
+      async () =>
+        expect((await ask(browser, 'message.list', { accountId }))?.items).toMatchObject([{ status: 'read' }]),
+      { timeout: 20_000 },
+    )
+    expect(await ask(late, 'session.get')).toBeUndefined()
   })
 
   test('keeps its data, and says how to get a new key', async () => {

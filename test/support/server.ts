@@ -97,6 +97,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     now: () => new Date(),
     newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),
     randomBytes,
+    publicUrl: 'https://waybill.example.com',
     log: createLogger('debug', new Writable({ write: (chunk, _encoding, done) => (log.push(String(chunk)), done()) })),
     ...options.deps,
   }

@@ -5,6 +5,7 @@ import type { CallbackTarget } from '../../whatsapp/simulator/reporter.ts'
 import { startSimulator, type Simulator } from '../../whatsapp/simulator/simulator.ts'
 import { localCommand } from '../command.ts'
 import { prepareDemo } from '../demo.ts'
+import { sendFirstMessage } from '../first-message.ts'
 import { runServer } from '../run-server.ts'
 import { writeWelcome } from '../welcome.ts'
 
@@ -28,9 +29,10 @@ export const sandbox = localCommand({
       await runServer(configure(environment, simulator, appSecret), {
         command: 'sandbox',
         whenListening: async ({ deps }, url) => {
-          const demo = await prepareDemo(deps, simulator)
+          const demo = await prepareDemo(deps, simulator, url)
           simulator.reportTo({ url: `${url}/webhooks/whatsapp`, appSecret, ...(json ? {} : { onTaken: writeReport }) })
           console.log(json ? JSON.stringify({ url, ...demo }) : `\n${writeWelcome(url, demo)}\n`)
+          await sendFirstMessage(deps, demo.accountId)
         },
         drainMilliseconds: 0,
       })

@@ -11,6 +11,11 @@ import { settingsVerbs } from './verbs/settings-verbs.ts'
 
 /** Everything below `/settings`: the dashboard's pages, its procedures, and how its people sign in. */
 export async function registerSettings(app: FastifyInstance, deps: Deps, options: OwnerAuthOptions): Promise<void> {
+  // What a person sees of their account is nobody else's, and no cache's; built files say otherwise of themselves.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.url.startsWith('/settings/')) void reply.header('Cache-Control', 'no-store')
+    done()
+  })
   const ownerAuth = createOwnerAuth(deps, options)
   await registerSettingsAuth(app, ownerAuth, options)
   await registerSettingsTrpc(

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
+import { createInstallation, type Installation, type RunningServer } from './installation.ts'
+
+/** Many processes in a row, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 })
+
+let simulator: Simulator
+let waybill: Installation
+let server: RunningServer
+let accountId: string
+beforeAll(async () => {
+  simulator = await startSimulator()
+  waybill = await createInstallation(simulator.url)
+  server = await waybill.serve({ env: { WAYBILL_PUBLIC_URL: 'http://waybill.localhost:3000' } })
+  accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
+})
+afterAll(async () => {
+  await waybill.remove()
+  await simulator.stop()
+})
+
+const env = { WAYBILL_PUBLIC_URL: 'http://waybill.localhost:3000' }
+const email = 'ada@example.com'
+
+async function tokenOf(command: string[]): Promise<string> {
+  const { url } = (await waybill.json(command, { env })) as unknown as { url: string }
+  expect(url).toMatch(/^http:\/\/waybill\.localhost:3000\/settings\/invitation\//)
+  return url.split('/').at(-1) ?? ''
+}
+
+async function accept(token: string, password: string): Promise<number> {
+  const url = `${server.url}/settings/trpc/settings.invitation.accept`
+  return (await openCookieBrowser().post(url, { token, name: 'Ada', password })).status
+}
+
+async function signIn(browser: CookieBrowser, password: string): Promise<number> {
+  return (await browser.post(`${server.url}/settings/auth/sign-in/email`, { email, password })).status
+}
+
+async function session(browser: CookieBrowser): Promise<number> {
+  return (await browser.get(`${server.url}/settings/trpc/settings.session.get`)).status
+}
+
+test('an operator lets a person in, gives them a new password, and takes them out', async () => {
+  const [first, second] = ['correct horse battery staple', 'a new one, which is long as well']
+  expect(await accept(await tokenOf(['owner', 'invite', accountId, '--email', email]), first)).toBe(200)
+  const browser = openCookieBrowser()
+  expect(await signIn(browser, first)).toBe(200)
+  expect((await waybill.json(['owner', 'list', accountId])).items).toMatchObject([
+    { email, name: 'Ada', role: 'owner' },
+  ])
+
+  const reset = await tokenOf(['owner', 'reset-password', accountId, '--email', 'Ada@Example.com'])
+  expect(await session(browser)).toBe(401)
+  expect(await signIn(browser, first)).toBe(401)
+  expect(await accept(reset, second)).toBe(200)
+  expect(await signIn(browser, second)).toBe(200)
+  expect(await session(browser)).toBe(200)
+
+  await waybill.json(['owner', 'remove', accountId, '--email', email])
+  expect(await session(browser)).toBe(401)
+  expect(await signIn(browser, second)).toBe(401)
+  expect((await waybill.json(['owner', 'list', accountId])).items).toEqual([])
+})
+
+test('what cannot be is said in words', async () => {
+  const badRole = await waybill.run(['owner', 'invite', accountId, '--email', email, '--role', 'admin'])
+  const badEmail = await waybill.run(['owner', 'invite', accountId, '--email', 'ada'])
+  const nobody = await waybill.run(['owner', 'remove', accountId, '--email', 'bob@example.com'])
+
+  expect(badRole).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--role must be owner or viewer') })
+  expect(badEmail).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('must be an e-mail address') })
+  expect(nobody).toMatchObject({
+    exitCode: 1,
+    stderr: `Nobody in ${accountId} has the e-mail address "bob@example.com". Who is in it is listed by: waybill owner list ${accountId}\n`,
+  })
+})
