@@ -1,0 +1,21 @@
+import { useQuery } from '@tanstack/react-query'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/account.ts'
+
+export type ApiAccess = Awaited<ReturnType<typeof settings.publicApi.get.query>>
+
+/** Often enough to watch the rate limit fill; a page in the background asks for nothing. */
+const refreshMilliseconds = 4000
+
+export function apiAccessKey(accountId: string) {
+  return ['publicApi', accountId] as const
+}
+
+export function useApiAccess() {
+  const { accountId } = useAccount()
+  return useQuery({
+    queryKey: apiAccessKey(accountId),
+    queryFn: () => settings.publicApi.get.query({ accountId }),
+    refetchInterval: refreshMilliseconds,
+  })
+}
