@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+let owner: TestOwner
+
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+  owner = await signedInOwner(server, account.accountId)
+})
+
+afterAll(async () => {
+  await server?.close()
+})
+
+interface Page {
+  items: { name: string; language: string; status: string; rejectedReason?: string; qualityScore?: string }[]
+  nextCursor?: string
+  syncedAt?: string
+}
+
+const list = async (input: object = {}) =>
+  (await owner.query<Page>('template.list', { accountId: account.accountId, ...input })).data
+
+test('templates are listed with their status, and when they were read from WhatsApp', async () => {
+  const page = await list({ limit: 100 })
+
+  expect(page.syncedAt).toBeDefined()
+  expect(page.items).toContainEqual(
+    expect.objectContaining({ name: 'order_shipped', language: 'en', status: 'APPROVED', sendable: true }),
+  )
+})
+
+test('they are read page by page', async () => {
+  const all = await list({ limit: 100 })
+
+  const first = await list({ limit: 2 })
+  const second = await list({ limit: 100, cursor: first.nextCursor })
+
+  expect([...first.items, ...second.items]).toEqual(all.items)
+})
+
+test('a new template is there after a sync, with the reason when WhatsApp refused it', async () => {
+  server.simulator
+    .templatesOf(account.wabaId)
+    .add({ name: 'too_pushy', language: 'en', status: 'REJECTED', rejected_reason: 'PROMOTIONAL' })
+
+  const { data } = await owner.mutate('template.sync', { accountId: account.accountId })
+
+  expect(data).toMatchObject({ synced: expect.any(Number), approved: expect.any(Number) })
+  expect((await list({ limit: 100 })).items).toContainEqual(
+    expect.objectContaining({ name: 'too_pushy', status: 'REJECTED', rejectedReason: 'PROMOTIONAL', sendable: false }),
+  )
+})
+
+test('a customer without a WhatsApp account has no templates, and is told what a sync needs', async () => {
+  const bare = await server.account()
+  const person = await signedInOwner(server, bare.accountId)
+  await person.mutate('whatsAppAccount.remove', {
+    accountId: bare.accountId,
+    whatsAppAccountId: bare.whatsAppAccountId,
+  })
+
+  expect((await person.query('template.list', { accountId: bare.accountId })).data).toEqual({ items: [] })
+  const sync = await person.mutate('template.sync', { accountId: bare.accountId })
+  expect(sync).toMatchObject({ statusCode: 409, error: { message: expect.stringContaining('no active WhatsApp') } })
+  expect(sync.error.message).not.toContain('waybill ')
+})
+
+test('a test is a message like any other', async () => {
+  const sent = await owner.mutate<{ messageId: string }>('template.sendTest', {
+    accountId: account.accountId,
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+  })
+
+  expect(sent).toMatchObject({ statusCode: 200, data: { status: 'sent' } })
+  expect((await account.get(`/api/v1/message/${sent.data.messageId}`)).json().data).toMatchObject({ to: '34600111222' })
+})
+
+test.each([
+  { input: { to: '+34 600 111 222' }, fields: { to: expect.stringContaining('digits only') } },
+  { input: { variables: { '1': 'Ada' } }, fields: { variables: expect.any(String) } },
+])('what a send would refuse is told beside its field: %o', async ({ input, fields }) => {
+  const { statusCode, error } = await owner.mutate('template.sendTest', {
+    accountId: account.accountId,
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+    ...input,
+  })
+
+  expect(statusCode).toBe(400)
+  expect(error.data.fields).toEqual(fields)
+})
