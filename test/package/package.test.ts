@@ -97,7 +97,10 @@ describe('an installed server on its embedded database', () => {
     expect(await page.text()).toContain('/docs/scalar.js')
     expect(script.status).toBe(200)
     expect((await script.text()).length).toBeGreaterThan(1_000_000)
-    expect((await fetch(url)).status).toBe(200)
+    const dashboard = await fetch(url)
+    expect(dashboard.url).toBe(`${url}/settings/`)
+    const [asset = ''] = /\/settings\/assets\/[^"]+\.js/.exec(await dashboard.text()) ?? []
+    expect((await fetch(url + asset)).status).toBe(200)
   })
 
   test('takes commands while it runs', async () => {

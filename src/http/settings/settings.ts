@@ -25,4 +25,5 @@ export async function registerSettings(app: FastifyInstance, deps: Deps, options
     pairSettings(settingsContracts, settingsVerbs),
   )
   if (isDashboardBuilt()) registerPages(app)
+  else deps.log.warn('the dashboard is not built, and so not served; build it with: npm run dashboard')
 }
