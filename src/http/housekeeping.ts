@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/send-store.ts'
 import { auditKeptDays } from '../owner/audit.ts'
 import { deleteOldAuditEntries } from '../owner/audit-store.ts'
+import { deleteExpiredSignIns } from '../owner/retention-store.ts'
 import { syncWhatIsDue } from '../template/periodic-sync.ts'
 import { deleteOldDeliveries } from '../webhook/retention-store.ts'
 
@@ -33,6 +34,11 @@ const chores: Chore[] = [
       await deleteOldDeliveries(db, retentionDays)
       await dropOldPartitions(db, now, retentionDays)
     },
+  },
+  {
+    everySeconds: 3600,
+    failure: 'sign-ins that have expired could not be deleted',
+    run: ({ db }) => deleteExpiredSignIns(db),
   },
   {
     everySeconds: 3600,

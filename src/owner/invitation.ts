@@ -6,6 +6,7 @@ import { requireAccount } from '../account/account.ts'
 import { OperatorError } from '../account/operator-error.ts'
 import type { Role } from '../../contracts/settings/procedure.ts'
 import type { Deps } from '../deps.ts'
+import { audited } from './audit.ts'
 import type { OidcProvider } from './auth-options.ts'
 import type { OwnerAuth } from './owner-auth.ts'
 import { findInvitation, findOwnerByEmail, insertInvitation, saveRole, spendInvitation } from './store.ts'
@@ -60,6 +61,8 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
 interface Ways {
   ownerAuth: Pick<OwnerAuth, 'createOwner' | 'checkPassword' | 'setPassword'>
   oidc: OidcProvider | undefined
+  /** Where the person is. */
+  address: string
 }
 
 /**
@@ -67,8 +70,8 @@ interface Ways {
  * operator took it from them: then the link is what proves it.
  */
 export async function acceptInvitation(
-  deps: Pick<Deps, 'db'>,
-  { ownerAuth, oidc }: Ways,
+  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
+  { ownerAuth, oidc, address }: Ways,
   { token, name, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
@@ -78,10 +81,13 @@ export async function acceptInvitation(
   const known = await findOwnerByEmail(deps.db, email)
   if (known && password !== undefined && !setsPassword) await provePassword(ownerAuth, known.id, password)
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
-  const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name, password })).ownerId
-  if (known && setsPassword && password !== undefined) await ownerAuth.setPassword(known.id, password)
-  await saveRole(deps.db, { account_id, owner_id: ownerId, role })
-  return { email }
+  const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
+  return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
+    const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name, password })).ownerId
+    if (known && setsPassword && password !== undefined) await ownerAuth.setPassword(known.id, password)
+    await saveRole(deps.db, { account_id, owner_id: ownerId, role })
+    return { email }
+  })
 }
 
 async function provePassword(

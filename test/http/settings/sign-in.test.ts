@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { deleteExpiredSignIns } from '../../../src/owner/retention-store.ts'
 import { signedInOwner, visitor } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
@@ -183,4 +185,25 @@ test('guessing passwords is slowed down, by the address it comes from', async ()
   expect(statuses.at(-1)).toBe(429)
   expect(statuses.filter((status) => status === 401).length).toBeLessThan(11)
   await node.close()
+})
+
+test('what has expired is not kept: sessions, links, and tries to sign in', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { db } = server.deps
+  await inviteOwner(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
+  await db
+    .updateTable('owner_invitations')
+    .set({ expires_at: new Date(0) })
+    .execute()
+  const before = await db.selectFrom('owner_sessions').select('id').execute()
+
+  await sql`update owner_sessions set "expiresAt" = now() - interval '1 second'
+    where "userId" = (select id from owners where email = ${owner.email})`.execute(db)
+  await sql`update owner_sign_in_rates set "lastRequest" = 0`.execute(db)
+  await deleteExpiredSignIns(db)
+
+  expect(await db.selectFrom('owner_sessions').select('id').execute()).toHaveLength(before.length - 1)
+  expect(await db.selectFrom('owner_invitations').selectAll().execute()).toEqual([])
+  expect(await db.selectFrom('owner_sign_in_rates').selectAll().execute()).toEqual([])
 })
