@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeCallbacks } from './callbacks.ts'
-import { openConnection } from './connection.ts'
+import { assertServed, openConnection } from './connection.ts'
 import { listen } from './listen.ts'
 import type { ArrivalOptions, ArrivalResult } from './measure-arrivals.ts'
 import { numbered } from './numbered-ids.ts'
@@ -50,7 +50,9 @@ async function measure({ callbacks, perSecond, count }: ArrivalOptions): Promise
   for (let index = 0; index < count; index++) {
     await delay(Math.max(0, startedAt + (index * 1000) / perSecond - performance.now()))
     sentAt.set(numbered(callbacks.messages.idStart, callbacks.sent + index), performance.now())
-    exchanges.push(opened[index % connections]?.exchange() ?? Promise.reject(new Error('no connection')))
+    const connection = opened[index % connections]
+    if (!connection) throw new Error('no connection')
+    exchanges.push(connection.exchange().then(assertServed))
   }
   await Promise.all([...exchanges, allArrived.promise])
   for (const connection of opened) connection.close()

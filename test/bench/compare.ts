@@ -25,12 +25,18 @@ export type Load = Target | Target[] | ((answered: number) => Target)
  * The same load on both sides, by turns in short rounds, so that a machine that grows slower or busier
  * meanwhile does so for both.
  */
-export async function compare(loads: Sides<Load>, connections: number, rounds: Rounds): Promise<Comparison> {
+export async function compare(
+  loads: Sides<Load>,
+  connections: number | Sides<number>,
+  rounds: Rounds,
+  { mayRefuse = false }: Pick<LoadOptions, 'mayRefuse'> = {},
+): Promise<Comparison> {
   const answered = { ours: 0, other: 0 }
   const load = async (side: keyof typeof answered, lengths: Pick<LoadOptions, 'warmUpSeconds' | 'seconds'>) => {
     const chosen = loads[side]
     const targets = [typeof chosen === 'function' ? chosen(answered[side]) : chosen].flat()
-    const result = await runLoad({ targets, connections, ...lengths })
+    const count = typeof connections === 'number' ? connections : connections[side]
+    const result = await runLoad({ targets, connections: count, mayRefuse, ...lengths })
     answered[side] += result.answered
     if (result.busy > tooBusy) console.error(`the load generator was busy: ${targets[0]?.url} may be faster than this`)
     return result

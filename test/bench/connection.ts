@@ -3,10 +3,22 @@ import { connect, type Socket } from 'node:net'
 
 /** A kept-alive connection that carries one request at a time. */
 export interface Connection {
-  /** Resolves when the whole answer is there; throws unless it is a 200. */
-  exchange(): Promise<void>
+  /** Resolves when the whole answer is there: a 200, or a 503 of a server that has too much to do. Throws at any other. */
+  exchange(): Promise<Outcome>
   close(): void
 }
+
+export type Outcome = 'served' | 'refused'
+
+/** Where a refusal would make a figure of nothing. */
+export function assertServed(outcome: Outcome): void {
+  if (outcome !== 'served') throw new Error('refused with a 503')
+}
+
+const outcomes = new Map<string, Outcome>([
+  ['200', 'served'],
+  ['503', 'refused'],
+])
 
 /** `nextRequest` gives the bytes of each request; they are on their way before it is asked again. */
 export async function openConnection(url: string, nextRequest: () => Buffer): Promise<Connection> {
@@ -20,7 +32,7 @@ class SocketConnection implements Connection {
   readonly #socket: Socket
   readonly #nextRequest: () => Buffer
   #received: Buffer | undefined
-  #pending: PromiseWithResolvers<void> | undefined
+  #pending: PromiseWithResolvers<Outcome> | undefined
 
   constructor(socket: Socket, nextRequest: () => Buffer) {
     this.#socket = socket
@@ -31,7 +43,7 @@ class SocketConnection implements Connection {
       .on('close', () => this.#pending?.reject(new Error('the server closed the connection')))
   }
 
-  exchange(): Promise<void> {
+  exchange(): Promise<Outcome> {
     this.#pending = Promise.withResolvers()
     this.#socket.write(this.#nextRequest())
     return this.#pending.promise
@@ -47,7 +59,8 @@ class SocketConnection implements Connection {
     const complete = isComplete(received)
     this.#received = complete ? undefined : received
     if (!complete) return
-    if (received.toString('latin1', 9, 12) === '200') this.#pending?.resolve()
+    const outcome = outcomes.get(received.toString('latin1', 9, 12))
+    if (outcome) this.#pending?.resolve(outcome)
     else this.#pending?.reject(new Error(`not a 200:\n${received.toString()}`))
   }
 }

@@ -1,17 +1,20 @@
 /**
  * Process: the load generator. Keeps one request in flight on each of its connections and prints a
  * `LoadResult` as JSON. Bare sockets and a prepared request, since it shares the machine with what
- * it measures; any answer but a 200 ends it, so that no figure counts failures.
+ * it measures; any answer but a 200 ends it, so that no figure counts failures. Where refusals are
+ * expected, a caller that got a 503 comes again after the second that `Retry-After` asks for.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeCallbacks } from './callbacks.ts'
-import { openConnection, type Connection } from './connection.ts'
+import { assertServed, openConnection, type Connection } from './connection.ts'
 import { repeatRequest } from './repeated-request.ts'
 import type { LoadOptions, LoadResult } from './run-load.ts'
 import type { Target } from './target.ts'
 
 // run-load.ts, which alone starts this process, has written them.
 const options = JSON.parse(process.argv[2] ?? '') as LoadOptions
+
+const retryAfterMilliseconds = 1_000
 
 const latencies: number[] = []
 let answered = 0
@@ -39,7 +42,12 @@ async function keepBusy(connection: Connection): Promise<number> {
   while (state.phase !== 'ending') {
     const isMeasured = state.phase === 'measuring'
     const startedAt = performance.now()
-    await connection.exchange()
+    const outcome = await connection.exchange()
+    if (!options.mayRefuse) assertServed(outcome)
+    if (outcome === 'refused') {
+      await delay(retryAfterMilliseconds)
+      continue
+    }
     answered++
     if (!isMeasured) continue
     measuredUntil = performance.now()

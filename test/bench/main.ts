@@ -13,6 +13,7 @@ import { joined } from './rows/joined.ts'
 import { lone } from './rows/lone.ts'
 import { memory } from './rows/memory.ts'
 import { nodes } from './rows/nodes.ts'
+import { overload } from './rows/overload.ts'
 import { route } from './rows/route.ts'
 import { send } from './rows/send.ts'
 import { slowUpstream } from './rows/slow-upstream.ts'
@@ -37,6 +38,7 @@ const benchmarks: Benchmark[] = [
   stored,
   memory,
   nodes,
+  overload,
 ]
 
 const { positionals, values } = parseArgs({

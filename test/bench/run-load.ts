@@ -10,6 +10,8 @@ export interface LoadOptions {
   /** Seconds of load before anything is counted. */
   warmUpSeconds: number
   seconds: number
+  /** More is asked of the server than it can do, and it may say so. */
+  mayRefuse?: boolean
 }
 
 export interface LoadResult {

@@ -1,0 +1,30 @@
+import type { Benchmark } from '../benchmark.ts'
+import { compare, toRow } from '../compare.ts'
+import { createCustomer } from '../customer.ts'
+import { startProcess } from '../start-process.ts'
+
+/** As many as the server works on at once (src/http/load-limit.ts). */
+const connections = 512
+
+/** Twice the callers that the server takes at once: who is served is served as fast as before. */
+export const overload: Benchmark = {
+  name: 'overload',
+  against: `the same server with ${connections} connections`,
+  run: async (stage) => {
+    await using upstream = await startProcess('test/bench/upstream.ts')
+    await using customer = await createCustomer(stage, upstream.url)
+    await using server = await startProcess('src/cli/waybill.js', {
+      args: ['serve'],
+      environment: customer.environment,
+    })
+    const target = customer.sendThrough(server.url)
+    const both = { ours: target, other: target }
+    const callers = { ours: 2 * connections, other: connections }
+    const comparison = await compare(both, callers, stage.rounds, { mayRefuse: true })
+    const at = `${2 * connections} connections`
+    return [
+      toRow(comparison, 'p99', { measure: `p99 of what is served, ${at}` }),
+      toRow(comparison, 'perSecond', { measure: `sends/s served, ${at}` }),
+    ]
+  },
+}
