@@ -1,5 +1,45 @@
+import { useMemo } from 'react'
+import { useSearchParams } from 'react-router'
+import { useAccount } from '../../session/account.ts'
+import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { LoadMore } from '../../ui/load-more.tsx'
+import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { useKeptFocus } from '../../ui/use-kept-focus.ts'
+import { ExportButton } from './export-button.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { isFiltered, noFilters, readFilters, writeFilters, type MessageFilters } from './message-filters.ts'
+import { MessagesTable } from './messages-table.tsx'
+import { NoMessageYet, NothingMatches } from './no-messages.tsx'
+import { useMessages } from './use-messages.ts'
 
 export function MessagesPage() {
-  return <PageHeader title="Messages" />
+  const { accountId } = useAccount()
+  const [search, setSearch] = useSearchParams()
+  const filters = useMemo(() => readFilters(search), [search])
+  const keepFocus = useKeptFocus()
+  const show = (filters: MessageFilters) => {
+    keepFocus()
+    setSearch(writeFilters(filters), { replace: true })
+  }
+  const log = useMessages(accountId, filters)
+  const messages = log.data?.pages.flatMap(({ items }) => items) ?? []
+  const isEmpty = log.isSuccess && messages.length === 0 && !log.isPlaceholderData
+  const hasNone = isEmpty && !isFiltered(filters) && filters.range === 'any'
+  return (
+    <>
+      <PageHeader
+        title="Messages"
+        description="What your application sent and what became of it, the newest first."
+        actions={messages.length > 0 && <ExportButton filters={filters} />}
+      />
+      {!hasNone && <FilterBar filters={filters} onChange={show} />}
+      {log.isPending && <LoadingSkeleton lines={8} />}
+      {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
+      {hasNone && <NoMessageYet />}
+      {isEmpty && !hasNone && <NothingMatches onClear={() => show(noFilters)} />}
+      {messages.length > 0 && <MessagesTable messages={messages} stale={log.isPlaceholderData} />}
+      <LoadMore query={log} />
+    </>
+  )
 }

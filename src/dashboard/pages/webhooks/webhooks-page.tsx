@@ -1,5 +1,46 @@
+import { Stack } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconPlus, IconWebhook } from '@tabler/icons-react'
+import { useAccount } from '../../session/account.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { AddEndpointModal } from './add-endpoint-modal.tsx'
+import { EndpointCard } from './endpoint-card.tsx'
+import { useEndpoints } from './use-endpoints.ts'
 
 export function WebhooksPage() {
-  return <PageHeader title="Webhooks" />
+  const { accountId } = useAccount()
+  const { data, error, isPending, refetch } = useEndpoints(accountId)
+  const [adding, { open, close }] = useDisclosure()
+  const addButton = (
+    <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>
+      Add endpoint
+    </ChangeButton>
+  )
+  const isEmpty = data?.items.length === 0
+  return (
+    <>
+      <PageHeader
+        title="Webhooks"
+        description="Waybill tells your application what became of each message, by a signed request to these endpoints."
+        actions={!isEmpty && addButton}
+      />
+      {isPending && <LoadingSkeleton lines={6} />}
+      {error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {isEmpty && (
+        <EmptyState icon={IconWebhook} title="No endpoint yet" action={addButton}>
+          Add the URL of your application that takes events. What happened before can be recovered there.
+        </EmptyState>
+      )}
+      <Stack gap="sm">
+        {data?.items.map((endpoint) => (
+          <EndpointCard key={endpoint.endpointId} endpoint={endpoint} />
+        ))}
+      </Stack>
+      <AddEndpointModal opened={adding} onClose={close} />
+    </>
+  )
 }

@@ -1,0 +1,57 @@
+import type { Message } from '../../../../contracts/message.ts'
+import { settings } from '../../api/settings.ts'
+import { toListInput, type MessageFilters } from './message-filters.ts'
+import { byteOrderMark, toCsv } from './to-csv.ts'
+
+/** What a browser holds and a spreadsheet opens without trouble. */
+export const maxExported = 50_000
+const pageSize = 100
+
+const columns: Record<string, (message: Message) => string | undefined> = {
+  createdAt: (message) => message.createdAt,
+  messageId: (message) => message.messageId,
+  externalId: (message) => message.externalId,
+  to: (message) => message.to,
+  template: (message) => message.template,
+  language: (message) => message.language,
+  status: (message) => message.status,
+  sentAt: (message) => message.sentAt,
+  deliveredAt: (message) => message.deliveredAt,
+  readAt: (message) => message.readAt,
+  failedAt: (message) => message.failedAt,
+  errorCode: (message) => message.error?.code,
+  errorMessage: (message) => message.error?.message,
+  whatsAppAccountId: (message) => message.accountId,
+  waMessageId: (message) => message.waMessageId,
+}
+
+export interface Export {
+  parts: string[]
+  count: number
+  /** Whether more matched than an export holds. */
+  isCut: boolean
+}
+
+/** Reads everything that matches, page by page, the newest first. */
+export async function exportMessages(
+  accountId: string,
+  filters: MessageFilters,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (count: number) => void },
+): Promise<Export> {
+  // Once: a range such as the last hour must not move from page to page.
+  const filter = toListInput(filters, new Date())
+  const parts = [byteOrderMark + toCsv([Object.keys(columns)])]
+  let cursor: string | undefined
+  let count = 0
+  do {
+    const page = await settings.message.list.query(
+      { accountId, ...filter, limit: pageSize, ...(cursor !== undefined && { cursor }) },
+      { signal },
+    )
+    parts.push(toCsv(page.items.map((message) => Object.values(columns).map((read) => read(message)))))
+    count += page.items.length
+    cursor = page.nextCursor
+    onProgress(count)
+  } while (cursor !== undefined && count < maxExported)
+  return { parts, count, isCut: cursor !== undefined }
+}

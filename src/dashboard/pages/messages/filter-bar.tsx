@@ -1,0 +1,125 @@
+import { Box, Button, Group, NativeSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconFilter } from '@tabler/icons-react'
+import { PhoneNumber } from '../../../../contracts/fields.ts'
+import { messageStatuses } from '../../../../contracts/message.ts'
+import { fromLocalInput, toLocalInput } from '../../ui/local-time.ts'
+import { FilterField } from './filter-field.tsx'
+import { isFiltered, noFilters, ranges, type MessageFilters, type Range } from './message-filters.ts'
+import { statusNames } from './message-status.tsx'
+
+interface FilterBarProps {
+  filters: MessageFilters
+  onChange: (filters: MessageFilters) => void
+}
+
+const statusOptions = [
+  { value: '', label: 'Any status' },
+  ...messageStatuses.map((status) => ({ value: status, label: statusNames[status] })),
+]
+const rangeOptions = [
+  { value: 'any', label: 'Any time' },
+  ...Object.entries(ranges).map(([value, { label }]) => ({ value, label })),
+  { value: 'custom', label: 'Custom range' },
+] satisfies { value: string; label: string }[]
+
+/** On a phone the fields are behind a button: the messages come first. */
+export function FilterBar({ filters, onChange }: FilterBarProps) {
+  const [opened, { toggle }] = useDisclosure()
+  const narrowed = isFiltered(filters)
+  const change = (changes: Partial<MessageFilters>) => onChange({ ...filters, ...changes })
+  return (
+    <Box role="search" aria-label="Messages" mb="md">
+      <Button
+        hiddenFrom="sm"
+        fullWidth
+        variant="default"
+        leftSection={<IconFilter size={16} />}
+        aria-expanded={opened}
+        onClick={toggle}
+      >
+        {narrowed ? 'Filters (in use)' : 'Filters'}
+      </Button>
+      <Box {...(!opened && { visibleFrom: 'sm' })} mt={{ base: 'sm', sm: 0 }}>
+        <SimpleGrid cols={{ base: 1, xs: 2, sm: 3, lg: 5 }} spacing="sm">
+          <NativeSelect
+            label="Status"
+            data={statusOptions}
+            value={filters.status}
+            onChange={({ currentTarget: { value } }) =>
+              change({ status: messageStatuses.find((status) => status === value) ?? '' })
+            }
+          />
+          <NativeSelect
+            label="Time"
+            data={rangeOptions}
+            value={filters.range}
+            // The options above are all ranges.
+            onChange={({ currentTarget: { value } }) => change({ range: value as Range })}
+          />
+          <FilterField
+            label="Recipient"
+            placeholder="34600111222"
+            inputMode="tel"
+            value={filters.to}
+            onApply={(to) => change({ to })}
+            clean={(text) => text.replaceAll(/\D/g, '')}
+            problemOf={(to) =>
+              PhoneNumber.safeParse(to).success ? undefined : 'Give the whole number with its country code.'
+            }
+          />
+          <FilterField
+            label="Template"
+            placeholder="order_shipped"
+            value={filters.template}
+            onApply={(template) => change({ template })}
+          />
+          <FilterField
+            label="External ID"
+            placeholder="order-1042"
+            value={filters.externalId}
+            onApply={(externalId) => change({ externalId })}
+          />
+          {filters.range === 'custom' && <CustomRange filters={filters} onChange={change} />}
+        </SimpleGrid>
+        <Group justify="space-between" mt="xs" mih={30} gap="sm">
+          <Text size="xs" c="dimmed">
+            Each filter looks for the whole value.
+          </Text>
+          {narrowed && (
+            <Button size="compact-sm" variant="subtle" onClick={() => onChange(noFilters)}>
+              Clear filters
+            </Button>
+          )}
+        </Group>
+      </Box>
+    </Box>
+  )
+}
+
+function CustomRange({
+  filters,
+  onChange,
+}: {
+  filters: MessageFilters
+  onChange: (change: Partial<MessageFilters>) => void
+}) {
+  const isBackwards = filters.from !== '' && filters.until !== '' && filters.from >= filters.until
+  return (
+    <>
+      <TextInput
+        type="datetime-local"
+        label="From"
+        value={toLocalInput(filters.from)}
+        onChange={({ currentTarget: { value } }) => onChange({ from: fromLocalInput(value) ?? '' })}
+      />
+      <TextInput
+        type="datetime-local"
+        label="Until"
+        value={toLocalInput(filters.until)}
+        error={isBackwards && 'Must be after the start.'}
+        onChange={({ currentTarget: { value } }) => onChange({ until: fromLocalInput(value) ?? '' })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+import { messageStatuses, type MessageStatus } from '../../../../contracts/message.ts'
+
+/** How far back; the address names them, so that a link means the same tomorrow. */
+export const ranges = {
+  '1h': { label: 'Last hour', milliseconds: 3_600_000 },
+  '24h': { label: 'Last 24 hours', milliseconds: 86_400_000 },
+  '7d': { label: 'Last 7 days', milliseconds: 7 * 86_400_000 },
+  '30d': { label: 'Last 30 days', milliseconds: 30 * 86_400_000 },
+} as const
+export type Range = keyof typeof ranges | 'any' | 'custom'
+
+/** What the log is narrowed to; an empty text stands for everything. */
+export interface MessageFilters {
+  status: MessageStatus | ''
+  range: Range
+  /** ISO times of a custom range; either may be open. */
+  from: string
+  until: string
+  to: string
+  template: string
+  externalId: string
+}
+
+export const noFilters: MessageFilters = {
+  status: '',
+  range: 'any',
+  from: '',
+  until: '',
+  to: '',
+  template: '',
+  externalId: '',
+}
+
+/** The filters live in the address: a reload, the way back and a shared link show the same. */
+export function readFilters(search: URLSearchParams): MessageFilters {
+  const range = search.get('range') ?? ''
+  const [from, until] = [readTime(search.get('from')), readTime(search.get('until'))]
+  return {
+    status: messageStatuses.find((status) => status === search.get('status')) ?? '',
+    range: isRange(range) ? range : from !== '' || until !== '' ? 'custom' : 'any',
+    from,
+    until,
+    to: search.get('to') ?? '',
+    template: search.get('template') ?? '',
+    externalId: search.get('externalId') ?? '',
+  }
+}
+
+export function writeFilters({ range, from, until, ...rest }: MessageFilters): URLSearchParams {
+  const time = range === 'custom' ? { range, from, until } : { range: range === 'any' ? '' : range }
+  const named = Object.entries({ ...rest, ...time }).filter(([, value]) => value !== '')
+  return new URLSearchParams(named)
+}
+
+/** The same, as `message.list` takes it. */
+export function toListInput({ range, from, until, ...rest }: MessageFilters, now: Date) {
+  const { status, to, template, externalId } = rest
+  const time = range === 'custom' ? { from, until } : { from: startOf(range, now), until: '' }
+  return {
+    ...(status !== '' && { status }),
+    ...(to !== '' && { to }),
+    ...(template !== '' && { template }),
+    ...(externalId !== '' && { externalId }),
+    ...(time.from !== '' && { from: time.from }),
+    ...(time.until !== '' && { until: time.until }),
+  }
+}
+
+export function isFiltered(filters: MessageFilters): boolean {
+  return Object.keys(toListInput(filters, new Date())).length > 0
+}
+
+function startOf(range: Exclude<Range, 'custom'>, now: Date): string {
+  return range === 'any' ? '' : new Date(now.getTime() - ranges[range].milliseconds).toISOString()
+}
+
+function isRange(text: string): text is Range {
+  return text === 'custom' || Object.hasOwn(ranges, text)
+}
+
+function readTime(text: string | null): string {
+  const time = new Date(text ?? '')
+  return Number.isNaN(time.getTime()) ? '' : time.toISOString()
+}

@@ -1,0 +1,38 @@
+import { Anchor, Text } from '@mantine/core'
+import { Link } from 'react-router'
+import { useAccount } from '../../session/account.ts'
+import { Section } from '../../ui/section.tsx'
+import { DeliveryList } from '../webhooks/delivery-list.tsx'
+import { EndpointUrl } from '../webhooks/endpoint-url.tsx'
+import { messageKey, type MessageHistory } from './use-message.ts'
+
+/** Who was told of it, and what they answered. */
+export function MessageWebhooks({ history: { message, deliveries } }: { history: MessageHistory }) {
+  const { accountId } = useAccount()
+  return (
+    <Section
+      title="Webhook deliveries"
+      description="What your endpoints were told of this message, and what they answered. Open one for its attempts."
+    >
+      {deliveries.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          No endpoint was told of this message: none asked for what happened to it so far.{' '}
+          <Anchor component={Link} to={`/${accountId}/webhooks`} inherit>
+            See the webhooks
+          </Anchor>
+        </Text>
+      ) : (
+        <DeliveryList
+          deliveries={deliveries}
+          invalidates={[messageKey(accountId, message.messageId)]}
+          about={({ endpointId, url }) => (
+            <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">
+              <EndpointUrl url={url} />
+            </Anchor>
+          )}
+          summary={({ url }) => <EndpointUrl url={url} />}
+        />
+      )}
+    </Section>
+  )
+}

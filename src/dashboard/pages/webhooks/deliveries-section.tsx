@@ -1,0 +1,89 @@
+import { Anchor, SegmentedControl, Text } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { deliveryStates, type Endpoint } from '../../../../contracts/settings/webhook.ts'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/account.ts'
+import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { LoadMore } from '../../ui/load-more.tsx'
+import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
+import { Section } from '../../ui/section.tsx'
+import { DeliveryList, deliveryStateNames } from './delivery-list.tsx'
+import { webhooksKey } from './use-endpoints.ts'
+
+type Shown = (typeof deliveryStates)[number] | 'all'
+
+const refreshMilliseconds = 4_000
+const options = [
+  { value: 'all', label: 'All' },
+  ...deliveryStates.map((state) => ({ value: state, label: deliveryStateNames[state] })),
+] satisfies { value: Shown; label: string }[]
+
+export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
+  const { accountId } = useAccount()
+  const [shown, setShown] = useState<Shown>('all')
+  const log = useDeliveries(accountId, endpointId, shown)
+  const deliveries = log.data?.pages.flatMap(({ items }) => items) ?? []
+  return (
+    <Section
+      title="Deliveries"
+      description="The newest first. Open one for its attempts and what your application answered."
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label="State"
+          data={options}
+          value={shown}
+          // The options above are all there is to choose.
+          onChange={(value) => setShown(value as Shown)}
+        />
+      }
+    >
+      {log.isPending && <LoadingSkeleton />}
+      {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isSuccess && deliveries.length === 0 && (
+        <Text size="sm" c="dimmed" py="sm">
+          {shown === 'all'
+            ? 'Nothing was to be delivered yet. The next event shows up here.'
+            : `None is ${deliveryStateNames[shown].toLowerCase()}.`}
+        </Text>
+      )}
+      {deliveries.length > 0 && (
+        <DeliveryList
+          deliveries={deliveries}
+          invalidates={[webhooksKey(accountId)]}
+          about={({ messageId }) =>
+            messageId !== undefined && (
+              <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
+                The message that it tells of
+              </Anchor>
+            )
+          }
+        />
+      )}
+      <LoadMore query={log} />
+    </Section>
+  )
+}
+
+/** Refreshes itself until more than the first page is looked at. */
+function useDeliveries(accountId: string, endpointId: string, shown: Shown) {
+  return useInfiniteQuery({
+    queryKey: [...webhooksKey(accountId), 'deliveries', endpointId, shown],
+    queryFn: ({ pageParam, signal }) =>
+      settings.webhook.deliveries.query(
+        {
+          accountId,
+          endpointId,
+          ...(shown !== 'all' && { state: shown }),
+          ...(pageParam !== '' && { cursor: pageParam }),
+        },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? refreshMilliseconds : false),
+    placeholderData: keepPreviousData,
+  })
+}

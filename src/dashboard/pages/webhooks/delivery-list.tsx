@@ -1,0 +1,145 @@
+import { Accordion, Box, Code, Group, Text } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import type { QueryKey } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { notifyDone } from '../../api/notify.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import type { Delivery } from '../../../../contracts/settings/webhook.ts'
+import { useAccount } from '../../session/account.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { StatusBadge, type Tone } from '../../ui/status-badge.tsx'
+import { AttemptList } from './attempt-list.tsx'
+
+interface DeliveryListProps<D extends Delivery> {
+  deliveries: D[]
+  /** Queries that a retry makes stale. */
+  invalidates: QueryKey[]
+  /** What stands on the second line of each; no links, since the line is a button. */
+  summary?: (delivery: D) => ReactNode
+  /** What else is said when one is open, such as where it leads. */
+  about: (delivery: D) => ReactNode
+}
+
+export const deliveryStateNames = {
+  waiting: 'Waiting',
+  delivered: 'Delivered',
+  failed: 'Failed',
+} satisfies Record<Delivery['state'], string>
+
+/** Deliveries, each of which opens and shows its attempts. */
+export function DeliveryList<D extends Delivery>({ deliveries, invalidates, summary, about }: DeliveryListProps<D>) {
+  return (
+    <Accordion multiple order={3} chevronPosition="left" keepMounted={false} variant="contained">
+      {deliveries.map((delivery) => (
+        <Accordion.Item key={delivery.deliveryId} value={delivery.deliveryId}>
+          <Accordion.Control>
+            <Group justify="space-between" gap="xs">
+              <Box miw={0} flex={1}>
+                <Group gap="xs">
+                  <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+                    {delivery.type ?? 'Event no longer kept'}
+                  </Text>
+                  <StatusBadge tone={toneOf(delivery)}>{deliveryStateNames[delivery.state]}</StatusBadge>
+                </Group>
+                {summary && (
+                  <Text size="xs" component="div" mt={2}>
+                    {summary(delivery)}
+                  </Text>
+                )}
+              </Box>
+              <Text size="xs" c="dimmed" component="span">
+                {countAttempts(delivery)} · <DateTime at={delivery.createdAt} />
+              </Text>
+            </Group>
+          </Accordion.Control>
+          <Accordion.Panel>
+            <OpenDelivery delivery={delivery} invalidates={invalidates} about={about(delivery)} />
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  )
+}
+
+interface OpenDeliveryProps {
+  delivery: Delivery
+  invalidates: QueryKey[]
+  about: ReactNode
+}
+
+function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
+  const { accountId } = useAccount()
+  const { deliveryId, eventId, state, type } = delivery
+  const retry = useChange({
+    change: () => settings.webhook.retry.mutate({ accountId, deliveryId }),
+    invalidates,
+    onDone: ({ endpointState }) =>
+      notifyDone(
+        endpointState === 'enabled'
+          ? 'The delivery is on its way.'
+          : 'The endpoint is disabled: the delivery goes once it is enabled.',
+      ),
+  })
+  return (
+    <Box py="xs">
+      <Group justify="space-between" align="flex-start" mb="sm" gap="sm">
+        <Box flex={1} miw={200} fz="sm">
+          {about}
+          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            webhook-id <Code fz="inherit">{eventId}</Code>
+          </Text>
+          <NextAttempt delivery={delivery} />
+        </Box>
+        {type === undefined ? (
+          <Text size="xs" c="dimmed" maw={220}>
+            Its event is no longer kept, so it cannot be sent again.
+          </Text>
+        ) : (
+          <ChangeButton
+            size="xs"
+            variant="default"
+            leftSection={<IconRefresh size={14} />}
+            loading={retry.isPending}
+            onClick={() => retry.mutate()}
+          >
+            {state === 'delivered' ? 'Send again' : 'Retry now'}
+          </ChangeButton>
+        )}
+      </Group>
+      <AttemptList attempts={delivery.attempts} />
+    </Box>
+  )
+}
+
+function NextAttempt({ delivery: { state, nextAttemptAt } }: { delivery: Delivery }) {
+  if (state !== 'waiting') return null
+  return (
+    <Text size="xs" c="dimmed">
+      {nextAttemptAt === undefined ? (
+        'It waits until its endpoint is enabled.'
+      ) : (
+        <>
+          Next attempt: <DateTime at={nextAttemptAt} />
+        </>
+      )}
+    </Text>
+  )
+}
+
+function toneOf({ state, attempts }: Delivery): Tone {
+  switch (state) {
+    case 'waiting':
+      return attempts.length > 0 ? 'warning' : 'neutral'
+    case 'delivered':
+      return 'good'
+    case 'failed':
+      return 'bad'
+  }
+}
+
+function countAttempts({ attempts: { length } }: Delivery): string {
+  if (length === 0) return 'Not tried yet'
+  return length === 1 ? '1 attempt' : `${length} attempts`
+}

@@ -1,0 +1,27 @@
+import { Checkbox, Stack } from '@mantine/core'
+import { messageEventTypes, webhooks, type MessageEventType } from '../../../../contracts/webhook.ts'
+
+interface EventChoiceProps {
+  value: MessageEventType[]
+  onChange: (events: MessageEventType[]) => void
+  error?: string | undefined
+}
+
+/** The events that an endpoint can ask for, with what each one means. */
+export function EventChoice({ value, onChange, error }: EventChoiceProps) {
+  return (
+    <Checkbox.Group
+      label="Events"
+      description="What this endpoint is told of."
+      value={value}
+      error={error}
+      onChange={(chosen) => onChange(messageEventTypes.filter((type) => chosen.includes(type)))}
+    >
+      <Stack gap="xs" my="xs">
+        {messageEventTypes.map((type) => (
+          <Checkbox key={type} value={type} label={type} description={webhooks[type].description} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  )
+}

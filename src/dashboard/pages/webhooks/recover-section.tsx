@@ -1,0 +1,92 @@
+import { Button, Group, Progress, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { readFailure } from '../../api/failure.ts'
+import type { Endpoint } from '../../../../contracts/settings/webhook.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { describeExactly } from '../../ui/describe-time.ts'
+import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { fromLocalInput, toLocalInput } from '../../ui/local-time.ts'
+import { Section } from '../../ui/section.tsx'
+import { countWaiting } from './endpoint-state.tsx'
+import { progressOf, useRecovery, type Recovery } from './use-recovery.ts'
+
+const dayMilliseconds = 86_400_000
+
+export function RecoverSection({ endpoint: { endpointId, failingSince } }: { endpoint: Endpoint }) {
+  const [since, setSince] = useState(() =>
+    toLocalInput(failingSince ?? new Date(Date.now() - dayMilliseconds).toISOString()),
+  )
+  const [problem, setProblem] = useState<string>()
+  const { recovery, start, stop } = useRecovery(endpointId)
+  const isRunning = recovery?.kind === 'running'
+  const refused = recovery?.kind === 'failed' ? readFailure(recovery.error).fields['since'] : undefined
+  const begin = () => {
+    const at = fromLocalInput(since)
+    setProblem(at === undefined ? 'Give a date and a time.' : undefined)
+    if (at !== undefined) void start(at)
+  }
+  return (
+    <Section
+      title="Recover"
+      description="Delivers what this endpoint should have got since a time and did not: what failed for good, and what happened before it was added. What it got already is not sent again."
+    >
+      <Stack gap="md">
+        <Group align="flex-start" gap="sm">
+          <TextInput
+            type="datetime-local"
+            label="Recover since"
+            value={since}
+            max={toLocalInput(new Date().toISOString())}
+            disabled={isRunning}
+            error={problem ?? refused}
+            onChange={(event) => setSince(event.currentTarget.value)}
+          />
+          {isRunning ? (
+            <Button mt={25} variant="default" onClick={stop}>
+              Stop
+            </Button>
+          ) : (
+            <ChangeButton mt={25} variant="default" onClick={begin}>
+              Recover
+            </ChangeButton>
+          )}
+        </Group>
+        {recovery && refused === undefined && <Outcome recovery={recovery} onRetry={begin} />}
+      </Stack>
+    </Section>
+  )
+}
+
+function Outcome({ recovery, onRetry }: { recovery: Recovery; onRetry: () => void }) {
+  const { kind, error } = recovery
+  return (
+    <Stack gap="xs">
+      <Progress
+        value={progressOf(recovery)}
+        animated={kind === 'running'}
+        aria-label="How much of the time was looked at"
+      />
+      <Text size="sm" role="status">
+        {describe(recovery)}
+      </Text>
+      {kind === 'failed' && <ErrorAlert error={error} onRetry={onRetry} />}
+    </Stack>
+  )
+}
+
+function describe({ kind, recovered, reachedAt, since }: Recovery): string {
+  const queued = `${countWaiting(recovered)} queued`
+  const upTo = `events up to ${describeExactly(reachedAt)} were looked at`
+  switch (kind) {
+    case 'running':
+      return `${queued}, ${upTo}.`
+    case 'done':
+      return recovered === 0
+        ? `There was nothing to recover since ${describeExactly(since)}.`
+        : `Done: ${queued}. They are on their way.`
+    case 'stopped':
+      return `Stopped: ${queued}, ${upTo}. What is queued is delivered. You can begin anew at any time: nothing is queued twice.`
+    case 'failed':
+      return `Interrupted: ${queued}, ${upTo}. You can begin anew: nothing is queued twice.`
+  }
+}

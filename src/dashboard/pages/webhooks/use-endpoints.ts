@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query'
+import { settings } from '../../api/settings.ts'
+
+const refreshMilliseconds = 5_000
+
+/** What everything about the endpoints of an account begins with. */
+export function webhooksKey(accountId: string) {
+  return ['webhooks', accountId]
+}
+
+export function useEndpoints(accountId: string) {
+  return useQuery({
+    queryKey: [...webhooksKey(accountId), 'endpoints'],
+    queryFn: ({ signal }) => settings.webhook.list.query({ accountId }, { signal }),
+    refetchInterval: refreshMilliseconds,
+  })
+}
