@@ -20,18 +20,28 @@ export async function buildDashboard(): Promise<void> {
   console.log('Building the dashboard.')
   const fresh = `${built}-${process.pid}`
   try {
-    await build({
-      configFile: path.join(source, 'vite.config.ts'),
-      configLoader: 'native',
-      logLevel: 'warn',
-      // Whatever runs this, such as a test: what is built is what is shipped.
-      mode: 'production',
-      build: { outDir: fresh, emptyOutDir: true },
-    })
+    await buildForProduction(fresh)
     await writeFile(path.join(fresh, stampName), stamp)
     await putInPlace(fresh, stamp)
   } finally {
     await rm(fresh, { recursive: true, force: true })
+  }
+}
+
+/** Whatever runs this, such as a test, what is built is what is shipped: Vite and React look at `NODE_ENV`. */
+async function buildForProduction(outDir: string): Promise<void> {
+  const before = process.env['NODE_ENV']
+  process.env['NODE_ENV'] = 'production'
+  try {
+    await build({
+      configFile: path.join(source, 'vite.config.ts'),
+      configLoader: 'native',
+      logLevel: 'warn',
+      build: { outDir, emptyOutDir: true },
+    })
+  } finally {
+    if (before === undefined) delete process.env['NODE_ENV']
+    else process.env['NODE_ENV'] = before
   }
 }
 
