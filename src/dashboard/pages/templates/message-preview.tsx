@@ -1,0 +1,102 @@
+import {
+  IconArrowBackUp,
+  IconChecks,
+  IconCopy,
+  IconExternalLink,
+  IconFileText,
+  IconMapPin,
+  IconPhone,
+  IconPhoto,
+  IconVideo,
+} from '@tabler/icons-react'
+import { useState, type ComponentType } from 'react'
+import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import type { TemplateComponent } from '../../../../contracts/template.ts'
+import { inWords } from './describe-status.ts'
+import { fillText } from './fill-text.ts'
+import { FormattedText, PlainText } from './formatted-text.tsx'
+import classes from './message-preview.module.css'
+
+type Icon = ComponentType<{ size?: number }>
+
+const mediaIcons: Partial<Record<string, Icon>> = {
+  IMAGE: IconPhoto,
+  VIDEO: IconVideo,
+  DOCUMENT: IconFileText,
+  LOCATION: IconMapPin,
+}
+
+const buttonIcons: Partial<Record<string, Icon>> = {
+  QUICK_REPLY: IconArrowBackUp,
+  URL: IconExternalLink,
+  PHONE_NUMBER: IconPhone,
+  COPY_CODE: IconCopy,
+  OTP: IconCopy,
+}
+
+const timeOfDay = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+
+interface MessagePreviewProps {
+  template: OwnTemplate
+  variables: Readonly<Record<string, string>>
+}
+
+/** The message as a phone shows it. */
+export function MessagePreview({ template: { components, language }, variables }: MessagePreviewProps) {
+  const [now] = useState(() => new Date())
+  const part = (type: string) => components.find((component) => component.type === type)
+  const header = part('HEADER')
+  const footer = part('FOOTER')
+  const buttons = part('BUTTONS')?.buttons ?? []
+  return (
+    <div className={classes.chat} role="figure" aria-label="Preview of the message">
+      <div className={classes.bubble}>
+        <div className={classes.content}>
+          {/* The language of the message, which may run from right to left. */}
+          <div lang={language.replace('_', '-')} dir="auto">
+            {header && <Header header={header} />}
+            <div className={classes.body}>
+              <FormattedText text={fillText(part('BODY')?.text ?? '', variables)} />
+            </div>
+            {footer?.text !== undefined && <div className={classes.footer}>{footer.text}</div>}
+          </div>
+          <div className={classes.time}>
+            {timeOfDay.format(now)}
+            <IconChecks size={15} className={classes.ticks} aria-hidden />
+          </div>
+        </div>
+        {buttons.length > 0 && (
+          <ul className={classes.buttons} aria-label="Buttons">
+            {buttons.map(({ type, text }, index) => (
+              <li key={index} className={classes.button}>
+                <ButtonIcon type={type} />
+                {text ?? inWords(type)}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Header({ header: { format = 'TEXT', text } }: { header: TemplateComponent }) {
+  if (format === 'TEXT')
+    return (
+      <div className={classes.header}>
+        <PlainText text={text ?? ''} />
+      </div>
+    )
+  const Icon = mediaIcons[format] ?? IconFileText
+  return (
+    <div className={classes.media}>
+      <Icon size={28} />
+      {inWords(format)}
+    </div>
+  )
+}
+
+function ButtonIcon({ type }: { type: string }) {
+  const Icon = buttonIcons[type]
+  return Icon ? <Icon size={16} /> : null
+}

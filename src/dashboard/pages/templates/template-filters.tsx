@@ -1,0 +1,62 @@
+import { Box, Select, SimpleGrid, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
+import { describeStatus } from './describe-status.ts'
+import { countStatuses, type TemplateFilter } from './filter-templates.ts'
+
+interface TemplateFiltersProps {
+  accounts: WhatsAppAccount[]
+  /** The default one when none is. */
+  chosen: string | undefined
+  onChoose: (whatsAppAccountId: string) => void
+  templates: OwnTemplate[]
+  filter: TemplateFilter
+  onFilter: (filter: TemplateFilter) => void
+}
+
+export function TemplateFilters({ accounts, chosen, onChoose, templates, filter, onFilter }: TemplateFiltersProps) {
+  const statuses = [...countStatuses(templates)].map(([status, count]) => ({
+    value: status,
+    label: `${describeStatus(status).label} (${count})`,
+  }))
+  return (
+    <Box mb="md">
+      <SimpleGrid cols={{ base: 1, xs: 2, md: accounts.length > 1 ? 3 : 2 }} spacing="sm">
+        {accounts.length > 1 && <AccountSelect accounts={accounts} chosen={chosen} onChoose={onChoose} />}
+        <TextInput
+          type="search"
+          label="Search by name"
+          placeholder="order_shipped"
+          leftSection={<IconSearch size={16} />}
+          value={filter.name}
+          onChange={(event) => onFilter({ ...filter, name: event.currentTarget.value })}
+        />
+        <Select
+          label="Status"
+          placeholder="All"
+          data={statuses}
+          value={filter.status}
+          onChange={(status) => onFilter({ ...filter, status })}
+          clearable
+          clearButtonProps={{ 'aria-label': 'Show all statuses' }}
+        />
+      </SimpleGrid>
+    </Box>
+  )
+}
+
+function AccountSelect({ accounts, chosen, onChoose }: Pick<TemplateFiltersProps, 'accounts' | 'chosen' | 'onChoose'>) {
+  return (
+    <Select
+      label="WhatsApp account"
+      data={accounts.map(({ whatsAppAccountId, phoneNumberId, isDefault }) => ({
+        value: whatsAppAccountId,
+        label: isDefault ? `${phoneNumberId} (default)` : phoneNumberId,
+      }))}
+      value={chosen ?? accounts.find(({ isDefault }) => isDefault)?.whatsAppAccountId ?? null}
+      onChange={(id) => id !== null && onChoose(id)}
+      allowDeselect={false}
+    />
+  )
+}

@@ -1,0 +1,154 @@
+import { Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import { QualityBadge } from '../../ui/quality-badge.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { describeStatus, inWords } from './describe-status.ts'
+import type { TemplateName } from './use-template-links.ts'
+
+const stepSize = 50
+
+interface TemplateListProps {
+  templates: OwnTemplate[]
+  linkTo: (template: TemplateName) => string
+}
+
+/** A table, or on a phone a list; some at a time, since a browser draws thousands slowly. */
+export function TemplateList({ templates, linkTo }: TemplateListProps) {
+  const [shown, setShown] = useState(stepSize)
+  const rows = templates.slice(0, shown)
+  return (
+    <>
+      <TemplateTable templates={rows} linkTo={linkTo} />
+      <PhoneList templates={rows} linkTo={linkTo} />
+      {templates.length > shown && (
+        <Center p="md">
+          <Button variant="default" onClick={() => setShown(shown + stepSize)}>
+            Show more
+          </Button>
+        </Center>
+      )}
+    </>
+  )
+}
+
+function TemplateTable({ templates, linkTo }: TemplateListProps) {
+  return (
+    <Table visibleFrom="sm" verticalSpacing="sm" horizontalSpacing="md" fz="sm" highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Template</Table.Th>
+          <Table.Th>Status</Table.Th>
+          <Table.Th>Category</Table.Th>
+          <Table.Th>Quality</Table.Th>
+          <Table.Th>Can be sent</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {templates.map((template) => (
+          <Table.Tr key={keyOf(template)} style={{ verticalAlign: 'top' }}>
+            <Table.Td miw={224}>
+              <TemplateLink template={template} to={linkTo(template)} />
+            </Table.Td>
+            <Table.Td>
+              <Status status={template.status} />
+            </Table.Td>
+            <Table.Td>{template.category === undefined ? '' : inWords(template.category)}</Table.Td>
+            <Table.Td miw={136}>
+              <QualityBadge quality={template.qualityScore} />
+            </Table.Td>
+            <Table.Td maw={260}>
+              <Sendable template={template} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function PhoneList({ templates, linkTo }: TemplateListProps) {
+  return (
+    <Stack hiddenFrom="sm" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+      {templates.map((template, index) => (
+        <Box
+          key={keyOf(template)}
+          component="li"
+          p="md"
+          style={index === 0 ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}
+        >
+          <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm" mb={6}>
+            <TemplateLink template={template} to={linkTo(template)} />
+            <StatusBadge tone={describeStatus(template.status).tone}>
+              {describeStatus(template.status).label}
+            </StatusBadge>
+          </Group>
+          <Text size="sm" c="dimmed">
+            {template.sendable ? 'Can be sent' : describeObstacle(template)}
+          </Text>
+        </Box>
+      ))}
+    </Stack>
+  )
+}
+
+function TemplateLink({ template, to }: { template: OwnTemplate; to: string }) {
+  return (
+    <Box>
+      <Anchor
+        component={Link}
+        to={to}
+        preventScrollReset
+        fw={600}
+        size="sm"
+        underline="hover"
+        style={{ overflowWrap: 'anywhere' }}
+      >
+        {template.name}
+      </Anchor>
+      <Text size="xs" c="dimmed">
+        {describeLanguage(template.language)}
+      </Text>
+    </Box>
+  )
+}
+
+function Status({ status }: { status: string }) {
+  const { tone, label, meaning } = describeStatus(status)
+  return (
+    <>
+      <StatusBadge tone={tone}>{label}</StatusBadge>
+      {status !== 'APPROVED' && (
+        <Text size="xs" c="dimmed" mt={4} maw={220}>
+          {meaning}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function Sendable({ template }: { template: OwnTemplate }) {
+  if (template.sendable) return 'Yes'
+  return template.status === 'APPROVED' ? `No: ${template.reason ?? ''}.` : 'No'
+}
+
+/** Why it cannot be sent. The status says it in words already, where it is that. */
+function describeObstacle({ status, reason }: OwnTemplate): string {
+  return status === 'APPROVED' ? `Cannot be sent: ${reason ?? ''}.` : describeStatus(status).meaning
+}
+
+const languages = new Intl.DisplayNames('en', { type: 'language' })
+
+/** `en_US` becomes `American English (en_US)`. */
+export function describeLanguage(code: string): string {
+  try {
+    return `${languages.of(code.replace('_', '-'))} (${code})`
+  } catch {
+    return code
+  }
+}
+
+function keyOf({ name, language }: TemplateName): string {
+  return `${name} ${language}`
+}

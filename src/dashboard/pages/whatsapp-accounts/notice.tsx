@@ -1,0 +1,159 @@
+import { Alert, Group, Stack, Text } from '@mantine/core'
+import { IconAlertCircle, IconCircleCheck, IconPlayerPause } from '@tabler/icons-react'
+import type { z } from 'zod'
+import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/settings/whatsapp-account.ts'
+import { settings } from '../../api/settings.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { QualityBadge } from '../../ui/quality-badge.tsx'
+import { describeThroughput } from './describe-throughput.ts'
+import { isSwitchedOff } from './switched-off.ts'
+import { useWhatsAppAccountChange } from './use-whatsapp-account-change.ts'
+
+export type TokenTest = z.output<typeof WhatsAppAccountTest>
+
+interface NoticeProps {
+  account: WhatsAppAccount
+  /** What came of the test that was made on this page, if one was. */
+  test: TokenTest | undefined
+  onReplace: () => void
+  onActivated: () => void
+  onClose: () => void
+}
+
+/** What stands in the way of sending, and what to do about it; or that the token works. */
+export function Notice({ account, test, onReplace, onActivated, onClose }: NoticeProps) {
+  return (
+    <>
+      {test?.ok && <Accepted test={test} active={account.active} onClose={onClose} />}
+      {test?.ok === false && account.active && <Unanswered reason={test.reason} onClose={onClose} />}
+      {!account.active &&
+        (isSwitchedOff(account) ? (
+          <SwitchedOff account={account} onActivated={onActivated} />
+        ) : (
+          <Refused
+            account={account}
+            isTested={test?.ok === false}
+            isTokenFine={test?.ok === true}
+            onReplace={onReplace}
+            onActivated={onActivated}
+          />
+        ))}
+    </>
+  )
+}
+
+function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean; onClose: () => void }) {
+  const { displayPhoneNumber, verifiedName, qualityRating, throughputLevel } = test
+  const facts = [
+    ...(displayPhoneNumber === undefined ? [] : [{ name: 'Number', value: displayPhoneNumber }]),
+    ...(verifiedName === undefined ? [] : [{ name: 'Verified as', value: verifiedName }]),
+    { name: 'Quality', value: <QualityBadge quality={qualityRating} /> },
+    ...(throughputLevel === undefined ? [] : [{ name: 'Throughput', value: describeThroughput(throughputLevel) }]),
+  ]
+  return (
+    <Alert
+      mt="md"
+      icon={<IconCircleCheck />}
+      title="WhatsApp accepts the token"
+      role="status"
+      withCloseButton
+      closeButtonLabel="Hide"
+      onClose={onClose}
+    >
+      <Stack gap="sm">
+        <Facts facts={facts} />
+        {!active && <Text size="sm">The account is still inactive. Activate it to send from it again.</Text>}
+      </Stack>
+    </Alert>
+  )
+}
+
+/** The account is in use still: it was not the token that WhatsApp refused. */
+function Unanswered({ reason, onClose }: { reason: string | undefined; onClose: () => void }) {
+  return (
+    <Alert
+      mt="md"
+      color="red"
+      icon={<IconAlertCircle />}
+      title="The test failed"
+      role="alert"
+      withCloseButton
+      closeButtonLabel="Hide"
+      onClose={onClose}
+    >
+      <Text size="sm">{reason}</Text>
+      <Text size="sm" mt={4}>
+        The account stays active. Check its phone number ID, or try again in a moment.
+      </Text>
+    </Alert>
+  )
+}
+
+function SwitchedOff({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
+  return (
+    <Alert mt="md" color="gray" icon={<IconPlayerPause />} title="Switched off">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">Nothing is sent from this account until you activate it again.{describeDefault(account)}</Text>
+        <ActivateButton account={account} onActivated={onActivated} />
+      </Stack>
+    </Alert>
+  )
+}
+
+interface RefusedProps {
+  account: WhatsAppAccount
+  isTested: boolean
+  isTokenFine: boolean
+  onReplace: () => void
+  onActivated: () => void
+}
+
+function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: RefusedProps) {
+  return (
+    <Alert
+      // What was just asked for is read out anew.
+      key={isTested ? 'tested' : 'known'}
+      mt="md"
+      color="red"
+      icon={<IconAlertCircle />}
+      title={isTested ? 'WhatsApp refused the token' : 'WhatsApp refused this account: nothing is sent from it'}
+      role={isTested ? 'alert' : undefined}
+    >
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+          {account.reason}
+        </Text>
+        <Text size="sm">
+          Replace the access token: it may have expired or lack a permission. If WhatsApp names another cause, put it
+          right in WhatsApp Manager, then activate the account again.{describeDefault(account)}
+        </Text>
+        <Group gap="xs">
+          {!isTokenFine && (
+            <ChangeButton size="xs" onClick={onReplace}>
+              Replace token
+            </ChangeButton>
+          )}
+          <ActivateButton account={account} onActivated={onActivated} />
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+function describeDefault({ isDefault }: WhatsAppAccount): string {
+  return isDefault ? ' Requests that name no account are refused too, since this one is the default.' : ''
+}
+
+function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
+  const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
+    change: settings.whatsAppAccount.activate.mutate,
+    done: 'The WhatsApp account is active.',
+    onDone: onActivated,
+  })
+  return (
+    <ChangeButton size="xs" variant="default" loading={activate.isPending} onClick={() => activate.mutate()}>
+      Activate
+    </ChangeButton>
+  )
+}
