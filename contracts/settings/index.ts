@@ -1,4 +1,5 @@
 import { listMessages, getMessage } from './message.ts'
+import { getOverview } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, listAudit } from './owner.ts'
 import type { SettingsContractTree } from './procedure.ts'
 import { generateKey, getApiAccess, regenerateKey, revokeKey, setAccess, setAllowList } from './public-api.ts'
@@ -46,6 +47,7 @@ export const settingsContracts = {
     },
     template: { list: listTemplates, sync: syncTemplates, sendTest },
     message: { list: listMessages, get: getMessage },
+    overview: { get: getOverview },
     webhook: {
       list: listEndpoints,
       add: addEndpoint,

@@ -3,7 +3,10 @@ import { ofAccount, settingsProcedure } from './procedure.ts'
 
 const Count = z.int()
 
-/** Messages recorded on one day, by the furthest that each has come: one that was read was delivered and sent too. */
+/**
+ * Messages recorded on one day. Each counts once in every state that it has reached: one that was read was
+ * delivered and sent too.
+ */
 export const DayCounts = z.object({
   /** In UTC, such as `2026-11-20`. */
   date: z.string(),
@@ -12,18 +15,19 @@ export const DayCounts = z.object({
   /** Reached the recipient, read or not. */
   delivered: Count,
   read: Count,
+  /** Refused at once, or sent and failed later. One that reached the recipient in the end is none of them. */
   failed: Count,
 })
 
 export const FailureCount = z.object({
-  /** WhatsApp's code, or one of ours. */
+  /** WhatsApp's code, or one of ours; empty when there was none. */
   code: z.string(),
   /** In plain words. */
   meaning: z.string(),
   count: Count,
 })
 
-/** One bar: messages that took at most `untilSeconds`, and longer than the bar before. */
+/** One bar: messages that took less than `untilSeconds`, and no less than where the bar before ends. */
 export const DurationCount = z.object({
   /** Absent of the last one, which has no end. */
   untilSeconds: z.number().optional(),

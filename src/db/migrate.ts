@@ -5,6 +5,7 @@ import { readDatabaseClock } from './database-clock.ts'
 import * as send from './migrations/0001-send.ts'
 import * as status from './migrations/0002-status.ts'
 import * as settings from './migrations/0003-settings.ts'
+import * as counts from './migrations/0004-counts.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
@@ -13,6 +14,7 @@ const migrations: Record<string, Migration> = {
   '0001-send': send,
   '0002-status': status,
   '0003-settings': settings,
+  '0004-counts': counts,
 }
 
 /** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */

@@ -99,6 +99,18 @@ export interface MessagesTable {
   error_message: string | null
 }
 
+/** How many messages of an account and a day are in one state, as the trigger of migration 0004 notes it. */
+export interface MessageCountsTable {
+  account_id: string
+  /** Of `created_at`, in UTC: `2026-11-20`. */
+  day: ColumnType<Date, string, string>
+  status: MessageStatus
+  accepted: boolean
+  error_code: string
+  delivery_seconds: number
+  count: number
+}
+
 export interface IdempotencyKeysTable {
   account_id: string
   key: string
@@ -268,6 +280,9 @@ export interface Database {
   whatsapp_accounts: WhatsAppAccountsTable
   templates: TemplatesTable
   messages: MessagesTable
+  message_counts: MessageCountsTable
+  /** What has changed since `message_counts` was last brought up to date; the same columns, and a count can be negative. */
+  message_count_deltas: MessageCountsTable
   idempotency_keys: IdempotencyKeysTable
   webhook_endpoints: WebhookEndpointsTable
   events: EventsTable

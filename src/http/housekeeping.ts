@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import { readDatabaseClock } from '../db/database-clock.ts'
 import { createPartitions, dropOldPartitions } from '../db/partitions.ts'
 import type { Deps } from '../deps.ts'
+import { deleteOldCounts, foldCounts } from '../message/count-store.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/send-store.ts'
 import { auditKeptDays } from '../owner/audit.ts'
 import { deleteOldAuditEntries } from '../owner/audit-store.ts'
@@ -33,6 +34,7 @@ const chores: Chore[] = [
         log.warn({ err: error, partition }, 'a partition could not be made yet; trying again in an hour')
       await deleteOldDeliveries(db, retentionDays)
       await dropOldPartitions(db, now, retentionDays)
+      await deleteOldCounts(db, retentionDays)
     },
   },
   {
@@ -45,6 +47,7 @@ const chores: Chore[] = [
     failure: 'old entries of the audit log could not be deleted',
     run: ({ db }) => deleteOldAuditEntries(db, auditKeptDays),
   },
+  { everySeconds: 10, failure: 'counts of messages could not be brought up to date', run: ({ db }) => foldCounts(db) },
   { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },
 ]
 

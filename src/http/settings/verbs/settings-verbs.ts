@@ -1,5 +1,6 @@
 import type { SettingsContracts } from '../../../../contracts/settings/index.ts'
 import { messageVerbs } from './message.ts'
+import { overviewVerbs } from './overview.ts'
 import { ownerVerbs } from './owner.ts'
 import { publicApiVerbs } from './public-api.ts'
 import { templateVerbs } from './template.ts'
@@ -15,6 +16,7 @@ export const settingsVerbs: VerbsOf<SettingsContracts> = {
     whatsAppAccount: whatsAppAccountVerbs,
     template: templateVerbs,
     message: messageVerbs,
+    overview: overviewVerbs,
     webhook: webhookVerbs,
   },
 }
