@@ -17,7 +17,7 @@ export function DoorPage({ title, description, children }: DoorPageProps) {
         <Logo />
       </Center>
       <Paper withBorder p={{ base: 'lg', sm: 'xl' }}>
-        <Title order={1} fz="h3" mb={description === undefined ? 'lg' : 4}>
+        <Title order={1} fz={20} mb={description === undefined ? 'lg' : 4}>
           {title}
         </Title>
         {description !== undefined && (

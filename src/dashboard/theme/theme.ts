@@ -1,4 +1,14 @@
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
+import {
+  Anchor,
+  alpha,
+  createTheme,
+  DEFAULT_THEME,
+  Menu,
+  Modal,
+  Notification,
+  type CSSVariablesResolver,
+  type MantineColorsTuple,
+} from '@mantine/core'
 
 /** The one accent. Its shades 6 and 7 carry white text (WCAG 2.2, 1.4.3). */
 const waybill: MantineColorsTuple = [
@@ -30,12 +40,48 @@ export const theme = createTheme({
       h3: { fontSize: '0.9375rem', lineHeight: '1.4' },
     },
   },
+  components: {
+    // Within a text, colour alone does not tell a link (WCAG 2.2, 1.4.1).
+    Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
+    // Focus goes to the first item: a placeholder in its place is no child that a menu may have (ARIA 1.2).
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    Modal: Modal.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      styles: { title: { fontWeight: 650 } },
+    }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
+  },
 })
+
+/** Badges and alerts: a tint, and text on it that everybody can read. */
+const tints = {
+  waybill: { tint: '#38a380', onLight: waybill[9], onDark: waybill[2] },
+  red: tintOf('red'),
+  yellow: { ...tintOf('yellow'), onLight: '#7a4a00' },
+  gray: tintOf('gray'),
+  blue: tintOf('blue'),
+}
+
+function tintOf(color: 'red' | 'yellow' | 'gray' | 'blue') {
+  const shades = DEFAULT_THEME.colors[color]
+  return { tint: shades[5], onLight: shades[9], onDark: shades[2] }
+}
+
+function tintVariables(scheme: 'light' | 'dark'): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(tints).flatMap(([color, { tint, onLight, onDark }]) => [
+      [`--mantine-color-${color}-light`, alpha(tint, scheme === 'light' ? 0.13 : 0.16)],
+      [`--mantine-color-${color}-light-hover`, alpha(tint, scheme === 'light' ? 0.2 : 0.24)],
+      [`--mantine-color-${color}-light-color`, scheme === 'light' ? onLight : onDark],
+    ]),
+  )
+}
 
 /** Where Mantine's own greys and reds are too faint to be read by everybody. */
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...tintVariables('light'),
     '--mantine-color-dimmed': '#5b636b',
     '--mantine-color-placeholder': '#6c747c',
     '--mantine-color-error': '#c92a2a',
@@ -43,6 +89,7 @@ export const cssVariablesResolver: CSSVariablesResolver = () => ({
     '--waybill-page': '#f8f9fa',
   },
   dark: {
+    ...tintVariables('dark'),
     '--mantine-color-dimmed': '#a6a7ab',
     '--mantine-color-placeholder': '#909296',
     '--mantine-color-error': '#ff8787',

@@ -11,7 +11,7 @@ interface CopyFieldProps {
 /** A value to be taken elsewhere, such as an address or an ID. */
 export function CopyField({ label, value, description }: CopyFieldProps) {
   const { copied, copy } = useCopy(value)
-  const action = copied ? 'Copied' : `Copy ${label.toLowerCase()}`
+  const action = copied ? 'Copied' : `Copy ${label}`
   return (
     <TextInput
       label={label}

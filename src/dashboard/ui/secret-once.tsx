@@ -1,7 +1,6 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { CopyButton } from './copy-button.tsx'
-import { CopyField } from './copy-field.tsx'
 
 interface SecretOnceProps {
   /** What it is, such as `API key`. */
@@ -17,7 +16,13 @@ export function SecretOnce({ label, secret, onDone }: SecretOnceProps) {
     <Alert icon={<IconKey />} title={`Copy your ${label} now`} role="status">
       <Stack gap="sm">
         <Text size="sm">You will not see it again. Keep it where your application keeps its secrets.</Text>
-        <CopyField label={label} value={secret} />
+        <TextInput
+          label={label}
+          value={secret}
+          readOnly
+          onFocus={(event) => event.currentTarget.select()}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+        />
         <Group gap="sm">
           <CopyButton text={secret} label={`Copy ${label}`} />
           <Button size="xs" variant="subtle" onClick={onDone}>

@@ -69,6 +69,7 @@ async function startVisit(
     colorScheme,
     permissions: ['clipboard-read', 'clipboard-write'],
   })
+  context.setDefaultTimeout(15_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('request', (request) => {

@@ -14,7 +14,7 @@ export function AllowListEntries({ allowList, you, pending, onRemove }: AllowLis
   const { canChange } = useAccount()
   if (allowList.length === 0) return null
   return (
-    <Stack component="ul" gap="xs" p={0} m={0} mb="md" style={{ listStyle: 'none' }}>
+    <Stack component="ul" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
       {allowList.map((entry) => (
         <Paper key={entry} component="li" withBorder px="sm" py={6} bg="var(--waybill-page)">
           <Group justify="space-between" wrap="nowrap" mih={28}>

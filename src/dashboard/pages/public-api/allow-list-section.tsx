@@ -1,3 +1,4 @@
+import { Stack } from '@mantine/core'
 import { useState } from 'react'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -34,21 +35,23 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
       description="When it has entries, the API answers only requests from these addresses. The dashboard can be opened from everywhere."
       actions={allowList.length === 0 && <StatusBadge tone="neutral">Every address may call</StatusBadge>}
     >
-      <AllowListEntries
-        allowList={allowList}
-        you={you}
-        pending={save.isPending}
-        onRemove={(entry) => propose(allowList.filter((other) => other !== entry))}
-      />
-      {canChange && (
-        <AddAddressForm
-          offered={covers(allowList, you.address) && allowList.length > 0 ? undefined : you.address}
+      <Stack>
+        <AllowListEntries
+          allowList={allowList}
+          you={you}
           pending={save.isPending}
-          error={save.error}
-          saved={save.isSuccess ? save.data : undefined}
-          onAdd={(entries) => propose([...new Set([...allowList, ...entries])])}
+          onRemove={(entry) => propose(allowList.filter((other) => other !== entry))}
         />
-      )}
+        {canChange && (
+          <AddAddressForm
+            offered={covers(allowList, you.address) && allowList.length > 0 ? undefined : you.address}
+            pending={save.isPending}
+            error={save.error}
+            saved={save.isSuccess ? save.data : undefined}
+            onAdd={(entries) => propose([...new Set([...allowList, ...entries])])}
+          />
+        )}
+      </Stack>
       <AllowListWarning
         proposed={asking}
         address={you.address}

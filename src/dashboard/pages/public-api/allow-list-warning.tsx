@@ -19,7 +19,6 @@ export function AllowListWarning({ proposed, address, pending, onSave, onClose }
       onClose={onClose}
       centered
       title={opensToAll ? 'Let every address call?' : 'Lock your own address out?'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Text size="sm">
         {opensToAll

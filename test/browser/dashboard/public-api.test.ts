@@ -1,0 +1,199 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../../contracts/message.ts'
+import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+async function send(apiKey: string) {
+  return dashboard.server.request('POST', '/api/v1/message/send', {
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify(sendMessage.example.input),
+  })
+}
+
+test('a key is revoked, generated, shown once, and sends', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog', { name: 'Revoke the API key?' }).getByRole('button', { name: 'Revoke key' }).click()
+  await page.getByText('There is no key').waitFor()
+  expect((await send(account.apiKey)).statusCode).toBe(401)
+
+  await page.getByRole('button', { name: 'Generate key' }).click()
+
+  await page.getByText('You will not see it again.').waitFor()
+  const apiKey = await page.getByRole('textbox', { name: 'API key' }).inputValue()
+  expect((await send(apiKey)).statusCode).toBe(200)
+  await page.getByRole('button', { name: 'Copy API key' }).click()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(apiKey)
+
+  await page.reload()
+  await page.getByText(`${apiKey.slice(0, 14)}…`).waitFor()
+  expect(await page.content()).not.toContain(apiKey)
+  expect(complaints).toEqual([])
+})
+
+test('a key that is regenerated replaces the old one at once', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Regenerate' }).click()
+  await page.getByRole('dialog').getByText('The present key stops working at once.').waitFor()
+  await page.getByRole('button', { name: 'Regenerate key' }).click()
+
+  const apiKey = await page.getByRole('textbox', { name: 'API key' }).inputValue()
+  expect((await send(account.apiKey)).statusCode).toBe(401)
+  expect((await send(apiKey)).statusCode).toBe(200)
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  expect(await page.content()).not.toContain(apiKey)
+  expect(complaints).toEqual([])
+})
+
+test('the curl command sends with the new key as it stands', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Regenerate' }).click()
+  await page.getByRole('button', { name: 'Regenerate key' }).click()
+  await page.getByText('You will not see it again.').waitFor()
+  const command = await page.getByRole('region', { name: 'curl command' }).textContent()
+
+  const { stdout } = await promisify(execFile)('sh', ['-c', (command ?? '').replace('curl', 'curl -s')])
+
+  expect(JSON.parse(stdout)).toMatchObject({ success: true, data: { status: 'sent' } })
+  expect(complaints).toEqual([])
+})
+
+test('access that is switched off refuses requests until it is on again', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  const access = page.getByRole('switch', { name: 'Let applications use the API' })
+  await access.click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click()
+  await page.getByText('API access is off.').waitFor()
+  expect((await send(account.apiKey)).json().error.code).toBe('API_DISABLED')
+
+  await access.click()
+
+  await page.getByText('API access is on.').waitFor()
+  expect((await send(account.apiKey)).statusCode).toBe(200)
+  expect(complaints).toEqual([])
+})
+
+test('locking oneself out is asked about before, and said afterwards', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  const field = page.getByLabel('Add an address or a range')
+  await field.fill('192.0.2.0/24')
+  await field.press('Enter')
+  const warning = page.getByRole('dialog', { name: 'Lock your own address out?' })
+  await warning.getByText('127.0.0.1').waitFor()
+  expect((await send(account.apiKey)).statusCode).toBe(200)
+
+  await warning.getByRole('button', { name: 'Save anyway' }).click()
+
+  await page.getByText('Your address 127.0.0.1 is not on the allow-list').waitFor()
+  expect((await send(account.apiKey)).json().error.code).toBe('IP_NOT_ALLOWED')
+
+  await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
+  await page.getByText('Your address 127.0.0.1 is not on the allow-list').waitFor({ state: 'hidden' })
+  expect((await send(account.apiKey)).statusCode).toBe(200)
+  expect(complaints).toEqual([])
+})
+
+test('what is no address is refused beside the field, and stays in it', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  const field = page.getByLabel('Add an address or a range')
+  await field.fill('192.0.2.0/33')
+  await field.press('Enter')
+
+  await page.getByText('"192.0.2.0/33" is neither an IP address nor a CIDR range').waitFor()
+  expect(await field.inputValue()).toBe('192.0.2.0/33')
+  expect(await field.getAttribute('aria-invalid')).toBe('true')
+  expect(complaints).toEqual([])
+})
+
+test('an emptied list lets everybody call, and that is asked about', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
+  await page.getByRole('button', { name: 'Remove 127.0.0.1' }).click()
+  const warning = page.getByRole('dialog', { name: 'Let every address call?' })
+  await warning.getByRole('button', { name: 'Let everybody call' }).click()
+
+  await page.getByText('Every address may call').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the rate limit fills while one looks', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByText(/^0 of 100,000 used/).waitFor()
+  await send(account.apiKey)
+
+  await page.getByText(/^1 of 100,000 used/).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a viewer sees it all and changes nothing', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn({ role: 'viewer' })
+  await openOfAccount('public-api')
+  const revoke = page.getByRole('button', { name: 'Revoke' })
+  await revoke.waitFor()
+
+  expect(await revoke.getAttribute('aria-disabled')).toBe('true')
+  expect(await page.getByRole('switch').isDisabled()).toBe(true)
+  expect(await page.getByLabel('Add an address or a range').count()).toBe(0)
+  await revoke.focus()
+  await page.getByRole('tooltip', { name: 'Viewers cannot change anything' }).waitFor()
+  await revoke.press('Enter')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('changes stand in the audit log', async () => {
+  const { page, openOfAccount, email, complaints } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
+  await page.getByRole('button', { name: 'Remove 127.0.0.1' }).waitFor()
+  await page.getByRole('link', { name: 'Audit log' }).click()
+
+  const row = page.getByRole('row').filter({ hasText: 'Set the allow-list to 127.0.0.1' })
+  expect(await row.textContent()).toContain(email)
+  expect(await row.textContent()).toContain('Done')
+  expect(complaints).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('the pages of the API have no barriers in %s', async (colorScheme) => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn({ colorScheme })
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Regenerate' }).click()
+  await page.getByRole('dialog').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: 'Regenerate key' }).click()
+  await page.getByText('You will not see it again.').waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  const field = page.getByLabel('Add an address or a range')
+  await field.fill('nonsense')
+  await field.press('Enter')
+  await page.getByText('is neither an IP address').waitFor()
+  await field.fill('192.0.2.0/24')
+  await field.press('Enter')
+  await page.getByRole('button', { name: 'Save anyway' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByText('is not on the allow-list').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await openOfAccount('audit-log')
+  await page.getByRole('row').nth(2).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { findBarriers, password, startDashboard, type DashboardBrowser, type Visit } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+beforeEach(async () => {
+  // All people of a test come from one address.
+  await dashboard.server.database.db.deleteFrom('owner_sign_in_rates').execute()
+})
+
+async function fillSignIn({ page }: Visit, email: string, given: string): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(given)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+test('an invitation leads into the account, once', async () => {
+  const { accountId } = await dashboard.server.account()
+  const { path } = await inviteOwner(dashboard.server.deps, accountId, { email: 'grace@example.com', role: 'owner' })
+  const { page, open, complaints } = await dashboard.visit()
+  await open(path.replace('/settings', ''))
+  await page.getByText('grace@example.com').waitFor()
+  await page.getByText('Owner: may change everything').waitFor()
+  await page.getByLabel('Your name').fill('Grace Hopper')
+  await page.getByLabel('Password', { exact: true }).fill('too short')
+  await page.getByRole('button', { name: 'Accept and sign in' }).click()
+  await page.getByText('Must have at least 12 characters.').waitFor()
+
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Accept and sign in' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
+  expect(page.url()).toContain(`/settings/${accountId}/`)
+  await page.getByText('Grace Hopper').waitFor()
+
+  await open(path.replace('/settings', ''))
+  await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('whoever is not signed in gets to the page they asked for after signing in', async () => {
+  const owner = await dashboard.signedIn()
+  const guest = await dashboard.visit()
+  await guest.open(`/${owner.account.accountId}/audit-log`)
+  await fillSignIn(guest, owner.email, 'not the password')
+  await guest.page.getByText('The e-mail address or the password is wrong.').waitFor()
+
+  await fillSignIn(guest, owner.email, password)
+
+  await guest.page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
+  expect(guest.complaints).toEqual([])
+})
+
+test('a way back that leads elsewhere is not taken', async () => {
+  const owner = await dashboard.signedIn()
+  const guest = await dashboard.visit()
+  await guest.open('/sign-in?to=//example.com/')
+  await fillSignIn(guest, owner.email, password)
+
+  await guest.page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
+  expect(guest.complaints).toEqual([])
+})
+
+test('too many tries are said in words', async () => {
+  const guest = await dashboard.visit()
+  await guest.open('/sign-in')
+  for (let tries = 1; tries <= 10; tries += 1) {
+    const answered = guest.page.waitForResponse('**/sign-in/email')
+    await fillSignIn(guest, 'nobody@example.com', 'not the password')
+    await answered
+  }
+  await fillSignIn(guest, 'nobody@example.com', 'not the password')
+
+  await guest.page.getByText(/^Too many tries\. Wait \d+ seconds?, then try again\.$/).waitFor()
+  expect(guest.complaints).toEqual([])
+})
+
+test('signing out ends the session', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('audit-log')
+  await page.getByRole('button', { name: /sign out/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+
+  await openOfAccount('audit-log')
+
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a changed password ends every other session', async () => {
+  const { page, open, email, complaints } = await dashboard.signedIn()
+  const elsewhere = await dashboard.visit()
+  await elsewhere.open('/sign-in')
+  await fillSignIn(elsewhere, email, password)
+  await elsewhere.page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
+  await open('/profile')
+  await page.getByText(email).waitFor()
+  await page.getByLabel('Current password').fill('not the password')
+  await page.getByLabel('New password').fill('another horse battery staple')
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await page.getByText('This is not your current password.').waitFor()
+
+  await page.getByLabel('Current password').fill(password)
+  await page.getByRole('button', { name: 'Change password' }).click()
+
+  await page.getByText('Your password is changed.').waitFor()
+  await elsewhere.page.reload()
+  await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('no page before the account has barriers in %s', async (colorScheme) => {
+  const { page, open, account, complaints } = await dashboard.signedIn({ colorScheme })
+  const { path } = await inviteOwner(dashboard.server.deps, account.accountId, {
+    email: `${colorScheme}@example.com`,
+    role: 'viewer',
+  })
+  for (const [address, content] of [
+    ['/sign-in?to=%2Fprofile', page.getByLabel('E-mail address')],
+    [path.replace('/settings', ''), page.getByText('Link ends')],
+    ['/invitation/spent', page.getByText('This link no longer works')],
+    ['/profile', page.getByLabel('New password')],
+  ] as const) {
+    await open(address)
+    await content.waitFor()
+    const submit = page.locator('button[type=submit]')
+    if ((await submit.count()) > 0) await submit.click()
+    expect({ address, barriers: await findBarriers(page) }).toEqual({ address, barriers: [] })
+  }
+  expect(complaints).toEqual([])
+})
