@@ -6,7 +6,7 @@ const qualities: Partial<Record<string, { tone: Tone; label: string }>> = {
   GREEN: { tone: 'good', label: 'High (green)' },
   YELLOW: { tone: 'warning', label: 'Medium (yellow)' },
   RED: { tone: 'bad', label: 'Low (red)' },
-  UNKNOWN: { tone: 'neutral', label: 'Not rated yet' },
+  UNKNOWN: { tone: 'neutral', label: 'Not rated' },
 }
 
 /** WhatsApp may think of another word: then it is shown as it is. */

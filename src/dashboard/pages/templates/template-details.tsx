@@ -64,7 +64,9 @@ export function TemplateDetails({ template, whatsAppAccountId, to, onTo }: Templ
         <Stack gap="lg">
           {!template.sendable && <Obstacle template={template} />}
           <MessagePreview template={template} variables={form.values.variables} />
-          <TemplateFacts template={template} />
+          <Box visibleFrom="sm">
+            <TemplateFacts template={template} />
+          </Box>
         </Stack>
         <Stack gap="lg">
           <Box component="section">
@@ -81,6 +83,11 @@ export function TemplateDetails({ template, whatsAppAccountId, to, onTo }: Templ
             sent={sent}
             problem={problem}
           />
+          {/* Not between the preview and what is typed into it. */}
+          <Box hiddenFrom="sm">
+            <Divider mb="lg" />
+            <TemplateFacts template={template} />
+          </Box>
         </Stack>
       </SimpleGrid>
     </form>

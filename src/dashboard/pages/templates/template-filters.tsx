@@ -5,6 +5,9 @@ import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-ac
 import { describeStatus } from './describe-status.ts'
 import { countStatuses, type TemplateFilter } from './filter-templates.ts'
 
+/** No word of WhatsApp's, which are in capitals. */
+const all = 'all'
+
 interface TemplateFiltersProps {
   accounts: WhatsAppAccount[]
   /** The default one when none is. */
@@ -34,12 +37,10 @@ export function TemplateFilters({ accounts, chosen, onChoose, templates, filter,
         />
         <Select
           label="Status"
-          placeholder="All"
-          data={statuses}
-          value={filter.status}
-          onChange={(status) => onFilter({ ...filter, status })}
-          clearable
-          clearButtonProps={{ 'aria-label': 'Show all statuses' }}
+          data={[{ value: all, label: 'All' }, ...statuses]}
+          value={filter.status ?? all}
+          onChange={(status) => onFilter({ ...filter, status: status === all ? null : status })}
+          allowDeselect={false}
         />
       </SimpleGrid>
     </Box>

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+test('templates are found by name and by status, and say why they cannot be sent', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('templates')
+  const rows = page.getByRole('row')
+  await page.getByRole('link', { name: 'spring_sale' }).waitFor()
+  expect(await rows.count()).toBe(12)
+
+  await page.getByLabel('Search by name').fill('order sh')
+  await page.getByText('2 of 11 templates').waitFor()
+  await page.getByLabel('Search by name').fill('')
+  await page.getByRole('combobox', { name: 'Status' }).click()
+  await page.getByRole('option', { name: 'Paused (1)' }).click()
+
+  await page.getByText('1 of 11 templates').waitFor()
+  await rows.getByText('Too many recipients disliked it.').waitFor()
+  await page.getByRole('combobox', { name: 'Status' }).click()
+  await page.getByRole('option', { name: 'All', exact: true }).click()
+  await rows.getByText('No: it has a header of format IMAGE, and header media cannot be sent yet.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a sync brings what WhatsApp has now', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('templates')
+  await page.getByRole('link', { name: 'spring_sale' }).waitFor()
+  dashboard.server.simulator.templatesOf(account.wabaId).add({ name: 'brand_new', body: 'New.' })
+
+  await page.getByRole('button', { name: 'Sync now' }).click()
+
+  await page.getByRole('link', { name: 'brand_new' }).waitFor()
+  await page.getByText('Read 12 templates from WhatsApp, 10 approved.').waitFor()
+  await page.getByText('Last synced just now').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the templates of another WhatsApp account are chosen by its number', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  const wabaId = `9${account.wabaId}`
+  await account.addWhatsAppAccount({ wabaId, phoneNumberId: `6${account.phoneNumberId}` })
+  dashboard.server.simulator.templatesOf(wabaId).add({ name: 'of_the_other', body: 'Other.' })
+  await openOfAccount('templates')
+  await page.getByRole('button', { name: 'Sync now' }).click()
+  await page.getByText('Read 12 templates from WhatsApp, 10 approved.').waitFor()
+
+  await page.getByRole('combobox', { name: 'WhatsApp account' }).click()
+  await page.getByRole('option', { name: `6${account.phoneNumberId}` }).click()
+
+  await page.getByRole('link', { name: 'of_the_other' }).click()
+  await page.getByRole('figure').getByText('Other.').waitFor()
+  expect(new URL(page.url()).searchParams.get('account')).toMatch(/^wa_/)
+  expect(complaints).toEqual([])
+})
+
+test('the preview follows what is typed, as WhatsApp formats it', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await account.template({
+    name: 'formatted',
+    components: [
+      { type: 'HEADER', format: 'TEXT', text: 'News' },
+      {
+        type: 'BODY',
+        text: 'Hi *{{1}}*, _soon_ ~late~ ```{{2}}``` and 2*3*4.',
+        example: { body_text: [['Ada', 'A-1']] },
+      },
+      { type: 'FOOTER', text: 'The shop' },
+      { type: 'BUTTONS', buttons: [{ type: 'QUICK_REPLY', text: 'Stop' }] },
+    ],
+  })
+  await openOfAccount('templates?name=formatted&language=en')
+  const preview = page.getByRole('figure', { name: 'Preview of the message' })
+  await preview.locator('strong').getByText('Ada').waitFor()
+
+  await page.getByLabel('{{1}}').fill('Grace & <b>co</b>')
+
+  await preview.locator('strong').getByText('Grace & <b>co</b>').waitFor()
+  await preview.getByText('and 2*3*4.').waitFor()
+  expect(await preview.locator('em').textContent()).toBe('soon')
+  expect(await preview.locator('s').textContent()).toBe('late')
+  expect(await preview.locator('code').textContent()).toBe('A-1')
+  expect(await preview.getByRole('listitem').allTextContents()).toEqual(['Stop'])
+  await page.getByLabel('{{2}}').fill('')
+  await preview.locator('mark').getByText('{{2}}').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a test is sent, and leads to its message', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('templates')
+  await page.getByRole('link', { name: 'appointment_reminder' }).click()
+  await page.getByLabel('{{first_name}}').fill('Grace')
+  await page.getByLabel('A phone number of your own').fill('+34 600 111 222')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  const link = page.getByRole('link', { name: 'See what becomes of it' })
+  await link.waitFor()
+
+  const { items } = await account.trpc.message.list.query({})
+  expect(items).toMatchObject([{ to: '34600111222', template: 'appointment_reminder' }])
+  await link.click()
+
+  await page.waitForURL(`**/settings/${account.accountId}/messages/${items[0]?.messageId}`)
+  const sent = dashboard.server.simulator.requests.findLast(({ path }) => path === `/${account.phoneNumberId}/messages`)
+  expect(JSON.stringify(sent?.body)).toContain('Grace')
+  expect(complaints).toEqual([])
+})
+
+test('what is wrong with a test is said beside its field', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('templates?name=order_shipped&language=en')
+  const number = page.getByLabel('A phone number of your own')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('Type a phone number of your own.').waitFor()
+
+  await number.fill('0600111222')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText(/^Must be the country code followed by the number, 7 to 15 digits only/).waitFor()
+  expect(await number.getAttribute('aria-invalid')).toBe('true')
+
+  await number.fill('34600111222')
+  await page.getByLabel('{{1}}').fill('')
+  await page.getByLabel('{{2}}').fill('far     apart')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('Must not be empty.').waitFor()
+  await page.getByText('Must not hold more than four spaces in a row.').waitFor()
+  expect(await page.getByLabel('{{1}}').getAttribute('aria-invalid')).toBe('true')
+  expect(await page.getByLabel('{{2}}').getAttribute('aria-invalid')).toBe('true')
+
+  // The simulator refuses this recipient: error 131026.
+  await page.getByLabel('{{1}}').fill('Ada')
+  await page.getByLabel('{{2}}').fill('A-1024')
+  await number.fill('15550131026')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('alert').getByText('The test was not sent').waitFor()
+  expect((await account.trpc.message.list.query({ status: 'failed' })).items).toHaveLength(1)
+  expect(complaints).toEqual([])
+})
+
+test('a closed template leaves the address, and a link to none says so', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('templates')
+  await page.getByRole('link', { name: 'hello_world' }).click()
+  await page.getByText('This template has none').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(new URL(page.url()).search).toBe('')
+
+  await openOfAccount('templates?name=gone&language=en')
+  await page.getByText('There is no such template').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('without a WhatsApp account the page leads to where one is added', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await dashboard.server.database.db
+    .deleteFrom('whatsapp_accounts')
+    .where('account_id', '=', account.accountId)
+    .execute()
+  await openOfAccount('templates')
+  await page.getByRole('link', { name: 'Go to WhatsApp accounts' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'WhatsApp accounts' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a viewer sees the templates, and can neither sync nor send', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn({ role: 'viewer' })
+  await openOfAccount('templates?name=order_shipped&language=en')
+  await page.getByRole('figure').getByText('Hello Ada, your order A-1024 is on its way.').waitFor()
+  const send = page.getByRole('button', { name: 'Send test' })
+  expect(await send.getAttribute('aria-disabled')).toBe('true')
+  expect(await page.getByLabel('A phone number of your own').isDisabled()).toBe(true)
+
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await page.getByRole('button', { name: 'Sync now' }).getAttribute('aria-disabled')).toBe('true')
+  expect(complaints).toEqual([])
+})
+
+test.each([
+  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const)('the page and its drawer have no barriers in $colorScheme at $viewport.width', async (options) => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn(options)
+  await account.addWhatsAppAccount()
+  await openOfAccount('templates')
+  await page.getByRole('link', { name: 'spring_sale' }).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+
+  await page.getByRole('link', { name: 'delivery_feedback' }).click()
+  await page.getByLabel('{{1}}').fill('')
+  await page.getByLabel('A phone number of your own').fill('12')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText(/^Must be the country code/).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,213 @@
+import { randomInt } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+function cardOf(page: Page, phoneNumberId: string) {
+  return page.getByRole('region', { name: phoneNumberId })
+}
+
+/** A number that WhatsApp knows and Waybill does not. */
+function newNumber() {
+  const number = {
+    phoneNumberId: `7${randomInt(1e12, 9e12)}`,
+    wabaId: `8${randomInt(1e12, 9e12)}`,
+    accessToken: 'a-token-of-a-system-user',
+  }
+  dashboard.server.simulator.addPhoneNumber({ ...number, displayPhoneNumber: '+34 600 111 222', verifiedName: 'Ada’s' })
+  dashboard.server.simulator.templatesOf(number.wabaId).add({ name: 'good_news', body: 'Good news.' })
+  return number
+}
+
+test('a WhatsApp account is added, its templates are read, and its token is tested', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  const number = newNumber()
+  await openOfAccount('whatsapp-accounts')
+  await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Phone number ID').fill(number.phoneNumberId)
+  await dialog.getByLabel('WABA ID').fill(number.wabaId)
+  await dialog.getByLabel('Access token').fill(number.accessToken)
+  await dialog.getByLabel('App secret (optional)').fill('a-secret-of-the-app')
+  await dialog.getByRole('button', { name: 'Add account' }).click()
+  await dialog.getByRole('button', { name: 'Sync templates' }).click()
+  await dialog.getByText('12 read from WhatsApp, 10 of them approved.').waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+
+  const card = cardOf(page, number.phoneNumberId)
+  await card.getByRole('button', { name: 'Test token' }).click()
+
+  await card.getByText('WhatsApp accepts the token').waitFor()
+  await card.getByText('+34 600 111 222').waitFor()
+  await card.getByText('Ada’s').waitFor()
+  expect(await card.getByText('High (green)').count()).toBe(2)
+  expect(await page.getByText('a-token-of-a-system-user').count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('what is wrong with a new WhatsApp account is said beside its field', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('whatsapp-accounts')
+  await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Phone number ID').fill(account.phoneNumberId)
+  await dialog.getByLabel('WABA ID').fill('+34600111222')
+  await dialog.getByRole('button', { name: 'Add account' }).click()
+  await dialog.getByText('Paste the access token.').waitFor()
+
+  await dialog.getByLabel('Access token').fill('token')
+  await dialog.getByRole('button', { name: 'Add account' }).click()
+  await dialog.getByText(/Must be digits only, as WhatsApp Manager shows it/).waitFor()
+  await dialog.getByLabel('WABA ID').fill(account.wabaId)
+  await dialog.getByRole('button', { name: 'Add account' }).click()
+
+  await dialog.getByText(`Phone number id ${account.phoneNumberId} is in use already.`).waitFor()
+  expect(await dialog.getByLabel('Phone number ID').getAttribute('aria-invalid')).toBe('true')
+  expect(complaints).toEqual([])
+})
+
+test('a token that WhatsApp refuses shows why, until another one is given', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  const number = newNumber()
+  await account.addWhatsAppAccount(number)
+  await openOfAccount('whatsapp-accounts')
+  const card = cardOf(page, number.phoneNumberId)
+  const replaceToken = async (button: string, token: string) => {
+    await card.getByRole('button', { name: button }).click()
+    await page.getByLabel('New access token').fill(token)
+    await page.getByRole('button', { name: 'Replace', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  await replaceToken('Replace secrets', 'a-token-that-has-expired')
+  await card.getByRole('button', { name: 'Test token' }).click()
+
+  await card.getByRole('alert').getByText('WhatsApp refused the token').waitFor()
+  await card
+    .getByText(/access token/i)
+    .first()
+    .waitFor()
+  await card.getByText('Inactive: refused by WhatsApp').waitFor()
+
+  await replaceToken('Replace token', number.accessToken)
+  await card.getByText('Active', { exact: true }).waitFor()
+  await card.getByRole('button', { name: 'Test token' }).click()
+  await card.getByText('WhatsApp accepts the token').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('another account becomes the default, and only then the first one can go', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  const number = newNumber()
+  await account.addWhatsAppAccount(number)
+  await openOfAccount('whatsapp-accounts')
+  const choose = async (phoneNumberId: string, action: string) => {
+    await cardOf(page, phoneNumberId).getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: action }).click()
+  }
+  await choose(account.phoneNumberId, 'Remove')
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByText('Make another one the default first.').waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+  await choose(number.phoneNumberId, 'Make default')
+  await cardOf(page, number.phoneNumberId).getByText('Default', { exact: true }).waitFor()
+  await choose(account.phoneNumberId, 'Remove')
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+
+  await cardOf(page, account.phoneNumberId).waitFor({ state: 'detached' })
+  expect(complaints).toEqual([])
+})
+
+test('an account is taken out of use and put back', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await openOfAccount('whatsapp-accounts')
+  const card = cardOf(page, account.phoneNumberId)
+  await card.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Deactivate' }).click()
+  await page.getByText(/So are requests that name no account/).waitFor()
+  await page.getByRole('button', { name: 'Deactivate', exact: true }).click()
+
+  await card.getByText('Switched off').waitFor()
+  const send = { to: '34600111222', template: 'hello_world', language: 'en_US' }
+  const refused = await account.post('/api/v1/message/send', send)
+  expect(refused.json().error.code).toBe('NO_ACTIVE_ACCOUNT')
+
+  await card.getByRole('button', { name: 'Activate' }).click()
+  await card.getByText('Active', { exact: true }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('an account without any is told what it takes', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  await dashboard.server.database.db
+    .deleteFrom('whatsapp_accounts')
+    .where('account_id', '=', account.accountId)
+    .execute()
+  await openOfAccount('whatsapp-accounts')
+
+  await page.getByText('No WhatsApp account yet').waitFor()
+  await page.getByRole('button', { name: 'Add WhatsApp account' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a viewer sees the accounts and can change none', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn({ role: 'viewer' })
+  await openOfAccount('whatsapp-accounts')
+  await cardOf(page, account.phoneNumberId).waitFor()
+
+  for (const name of ['Add WhatsApp account', 'Test token', 'Replace secrets', 'More']) {
+    const button = page.getByRole('button', { name })
+    expect(await button.getAttribute('aria-disabled')).toBe('true')
+    // Forced: it is not enabled, and what a click on it does is the question.
+    await button.click({ force: true })
+  }
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(await page.getByRole('menu').count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test.each([
+  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const)('the page and its dialogs have no barriers in $colorScheme at $viewport.width', async (options) => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn(options)
+  const refused = await account.addWhatsAppAccount()
+  await dashboard.server.database.db
+    .updateTable('whatsapp_accounts')
+    .set({ active: false, inactive_reason: 'Access token has expired' })
+    .where('id', '=', refused)
+    .execute()
+  await openOfAccount('whatsapp-accounts')
+  const card = cardOf(page, account.phoneNumberId)
+  await card.getByRole('button', { name: 'Test token' }).click()
+  await card.getByText('WhatsApp accepts the token').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+
+  await card.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Remove' }).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('menuitem', { name: 'Remove' }).click()
+  await page.getByText(/Waybill forgets/).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+  await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
+  await page.getByRole('button', { name: 'Add account' }).click()
+  await page.getByText('Type the WABA ID.').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  expect(complaints).toEqual([])
+})

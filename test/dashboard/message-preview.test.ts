@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { fillText } from '../../src/dashboard/pages/templates/fill-text.ts'
+import { parseFormatting, type Piece } from '../../src/dashboard/pages/templates/parse-formatting.ts'
+import { placeProblems } from '../../src/dashboard/pages/templates/place-problems.ts'
+
+describe('parseFormatting', () => {
+  test.each([
+    { text: 'plain', shows: 'plain' },
+    { text: '*bold* _italic_ ~strike~', shows: '<bold> <italic> <strike>'.replace(/<(\w+)>/g, '<$1>$1</$1>') },
+    { text: '*bold _and italic_*', shows: '<bold>bold <italic>and italic</italic></bold>' },
+    { text: '(*bold*), *bold*!', shows: '(<bold>bold</bold>), <bold>bold</bold>!' },
+    { text: '```a *b* c```', shows: '<mono>a *b* c</mono>' },
+    { text: '```two\nlines``` `one`', shows: '<mono>two\nlines</mono> <mono>one</mono>' },
+    { text: '2*3*4 and snake_case_name', shows: '2*3*4 and snake_case_name' },
+    { text: '* not * bold', shows: '* not * bold' },
+    { text: '*not\nbold*', shows: '*not\nbold*' },
+    { text: '*open', shows: '*open' },
+    { text: '*élan*é', shows: '*élan*é' },
+    { text: '** _ ~~ ``` ***', shows: '** _ ~~ ``` ***' },
+  ])('$text', ({ text, shows }) => {
+    expect(write(parseFormatting(text))).toBe(shows)
+  })
+})
+
+function write(pieces: Piece[]): string {
+  return pieces
+    .map((piece) => {
+      if (piece.kind === 'text') return piece.text
+      const inner = 'text' in piece ? piece.text : write(piece.pieces)
+      return `<${piece.kind}>${inner}</${piece.kind}>`
+    })
+    .join('')
+}
+
+test('a placeholder without a value stays to be seen', () => {
+  const text = 'Hello {{1}} and {{ name }}, {{2}}{{constructor}}'
+  expect(fillText(text, { '1': 'Ada', name: '$&', '2': '' })).toBe('Hello Ada and $&, {{2}}{{constructor}}')
+})
+
+function place(fields: Record<string, string>) {
+  return placeProblems({ message: 'All of it.', fields }, ['1', 'name'])
+}
+
+describe('placeProblems', () => {
+  test('puts the problems of several variables beside each of them', () => {
+    expect(place({ variables: '"1" must not be empty. variables: "name" must not hold a tab.' })).toEqual({
+      fields: { 'variables.1': 'Must not be empty.', 'variables.name': 'Must not hold a tab.' },
+      rest: undefined,
+    })
+  })
+
+  test('knows the fields of the form by their own names', () => {
+    const fields = { to: 'Must be digits.', 'variables.1': 'Must be a string.' }
+    expect(place(fields)).toEqual({ fields, rest: undefined })
+  })
+
+  test('tells what has no field as a whole', () => {
+    expect(place({ variables: 'with them filled in, the body is too long.' })).toEqual({
+      fields: {},
+      rest: 'All of it.',
+    })
+    expect(place({ variables: '"2" must not be empty.' }).rest).toBe('All of it.')
+    expect(place({ template: 'cannot be sent.' }).rest).toBe('All of it.')
+    expect(place({}).rest).toBe('All of it.')
+  })
+})
