@@ -19,7 +19,7 @@ export function Section({ title, description, actions, children }: SectionProps)
             {title}
           </Title>
           {description !== undefined && (
-            <Text c="dimmed" size="sm" mt={2} maw={640}>
+            <Text c="dimmed" size="sm" mt={2} maw={680}>
               {description}
             </Text>
           )}

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { findBarriers, password, startDashboard, type DashboardBrowser } from './support.ts'
 
 let dashboard: DashboardBrowser
 
@@ -57,6 +58,38 @@ test('on a phone the navigation is behind a button', async () => {
 
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
   await page.getByRole('button', { name: 'Open the menu' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a person with several accounts switches between them, and stays in their part of it', async () => {
+  const { page, context, openOfAccount, email, complaints } = await dashboard.signedIn()
+  const { server } = dashboard
+  const other = await server.account()
+  await server.deps.db.updateTable('accounts').set({ name: 'Other' }).where('id', '=', other.accountId).execute()
+  const { path } = await inviteOwner(server.deps, other.accountId, { email, role: 'viewer' })
+  const token = path.split('/').at(-1)
+  const accepted = await context.request.post(`${server.url}/settings/trpc/settings.invitation.accept`, {
+    headers: { origin: server.url },
+    data: { token, name: 'Ada Lovelace', password },
+  })
+  expect(accepted.status()).toBe(200)
+  await openOfAccount('audit-log')
+
+  await page.getByRole('button', { name: 'Account: Test. Switch account' }).click()
+  await page.getByRole('menuitem', { name: 'Other' }).click()
+
+  await page.getByRole('button', { name: 'Account: Other. Switch account' }).waitFor()
+  expect(new URL(page.url()).pathname).toBe(`/settings/${other.accountId}/audit-log`)
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+})
+
+test('a person without an account is told so', async () => {
+  const { page, open, account, complaints } = await dashboard.signedIn()
+  await dashboard.server.deps.db.deleteFrom('owner_roles').where('account_id', '=', account.accountId).execute()
+  await open('/')
+
+  await page.getByText('You are a member of no account').waitFor()
   expect(complaints).toEqual([])
 })
 

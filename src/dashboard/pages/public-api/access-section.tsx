@@ -20,7 +20,7 @@ export function AccessSection({ enabled }: { enabled: boolean }) {
   return (
     <Section
       title="API access"
-      description="While it is off, every request with your key is refused. Your key and all settings stay as they are."
+      description="While it is off, every request with your key is refused. Nothing else changes."
       actions={<StatusBadge tone={enabled ? 'good' : 'bad'}>{enabled ? 'On' : 'Off'}</StatusBadge>}
     >
       <Tooltip label={viewersHint} disabled={canChange} position="top-start">

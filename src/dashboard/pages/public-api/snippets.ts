@@ -25,7 +25,10 @@ export function toTypeScript({ url, apiKey, template, language, variables }: Sni
   return [
     `import { createClient } from 'waybill/client'`,
     ``,
-    `const waybill = createClient({ url: ${quote(url)}, apiKey: ${quote(apiKey)} })`,
+    `const waybill = createClient({`,
+    `  url: ${quote(url)},`,
+    `  apiKey: ${quote(apiKey)},`,
+    `})`,
     ``,
     `const sent = await waybill.message.send.mutate({`,
     `  to: ${quote(recipient)},`,
