@@ -84,7 +84,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
         </SimpleGrid>
         <Group justify="space-between" mt="xs" mih={30} gap="sm">
           <Text size="xs" c="dimmed">
-            Each filter looks for the whole value.
+            Recipient, template and external ID are looked for as a whole.
           </Text>
           {narrowed && (
             <Button size="compact-sm" variant="subtle" onClick={() => onChange(noFilters)}>

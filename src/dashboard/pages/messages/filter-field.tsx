@@ -69,7 +69,7 @@ export function FilterField({
         text !== '' && (
           <CloseButton
             size="sm"
-            aria-label={`Clear ${label.toLowerCase()}`}
+            aria-label={`Clear ${label}`}
             onClick={() => {
               change('')
               apply.flush()

@@ -13,7 +13,14 @@ export function MessageTimeline({ message }: { message: Message }) {
   const active = steps.findLastIndex(({ kind }) => kind !== 'open')
   return (
     <>
-      <Timeline active={active} bulletSize={22} lineWidth={2} role="list" aria-label="Steps">
+      <Timeline
+        active={active}
+        bulletSize={22}
+        lineWidth={2}
+        role="list"
+        aria-label="Steps"
+        styles={{ itemTitle: { fontSize: 'var(--mantine-font-size-sm)', fontWeight: 600 } }}
+      >
         {steps.map((step) => (
           <Timeline.Item
             key={step.name}

@@ -17,7 +17,7 @@ export function MessageWebhooks({ history: { message, deliveries } }: { history:
       {deliveries.length === 0 ? (
         <Text size="sm" c="dimmed">
           No endpoint was told of this message: none asked for what happened to it so far.{' '}
-          <Anchor component={Link} to={`/${accountId}/webhooks`} inherit>
+          <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">
             See the webhooks
           </Anchor>
         </Text>
@@ -25,9 +25,9 @@ export function MessageWebhooks({ history: { message, deliveries } }: { history:
         <DeliveryList
           deliveries={deliveries}
           invalidates={[messageKey(accountId, message.messageId)]}
-          about={({ endpointId, url }) => (
+          about={({ endpointId }) => (
             <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">
-              <EndpointUrl url={url} />
+              Open the endpoint
             </Anchor>
           )}
           summary={({ url }) => <EndpointUrl url={url} />}

@@ -28,7 +28,7 @@ export function NoMessageYet() {
       >
         Every message that your application sends through the API is listed here, with what became of it. You can try
         one from the page{' '}
-        <Anchor component={Link} to={`/${accountId}/templates`} inherit>
+        <Anchor component={Link} to={`/${accountId}/templates`} inherit underline="always">
           Templates
         </Anchor>{' '}
         too.

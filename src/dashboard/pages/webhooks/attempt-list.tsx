@@ -55,6 +55,8 @@ export function AnswerOf({ answer: { statusCode, error, responseStart } }: { ans
           block
           mt={6}
           mah={160}
+          bg="var(--mantine-color-body)"
+          bd="1px solid var(--mantine-color-default-border)"
           tabIndex={0}
           role="region"
           aria-label="Start of the answer"

@@ -35,8 +35,9 @@ export function DeliveryList<D extends Delivery>({ deliveries, invalidates, summ
       {deliveries.map((delivery) => (
         <Accordion.Item key={delivery.deliveryId} value={delivery.deliveryId}>
           <Accordion.Control>
-            <Group justify="space-between" gap="xs">
-              <Box miw={0} flex={1}>
+            {/* On a phone the attempts and the time go below. */}
+            <Group justify="space-between" gap={4} pr="xs">
+              <Box miw={0} flex="1 1 260px">
                 <Group gap="xs">
                   <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
                     {delivery.type ?? 'Event no longer kept'}

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Paper, Text } from '@mantine/core'
+import { Anchor, Badge, Box, Group, Paper, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Endpoint } from '../../../../contracts/settings/webhook.ts'
 import { DateTime } from '../../ui/date-time.tsx'
@@ -27,7 +27,9 @@ export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
           {toSentence(reason)}
         </Text>
       )}
-      <EventBadges events={events} />
+      <Box mt="xs">
+        <EventBadges events={events} />
+      </Box>
       <Group gap="lg" mt="sm" fz="sm" c="dimmed">
         <span>
           {lastDeliveredAt === undefined ? (
@@ -51,7 +53,7 @@ export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
 
 export function EventBadges({ events }: Pick<Endpoint, 'events'>) {
   return (
-    <Group gap={6} mt="xs">
+    <Group gap={6}>
       {events.map((type) => (
         <Badge key={type} variant="default" tt="none" fw={500} radius="sm" ff="monospace">
           {type}

@@ -24,11 +24,12 @@ export function EndpointTrouble({ endpoint: { state, reason, failingSince, waiti
     )
   if (failingSince === undefined) return null
   return (
-    <Alert color="red" icon={<IconAlertTriangle />} title="Every attempt fails" mb="lg">
+    <Alert color="red" icon={<IconAlertTriangle />} title="Deliveries fail" mb="lg">
       <Text size="sm">
-        Since <DateTime at={failingSince} /> no attempt has succeeded.{' '}
-        {waiting === 0 ? 'Nothing' : countWaiting(waiting)} {waiting === 1 ? 'waits' : waiting === 0 ? 'waits' : 'wait'}{' '}
-        to be tried again. Look at the attempts below for what the endpoint answered.
+        No attempt succeeds any more. The first failure was <DateTime at={failingSince} />.{' '}
+        {waiting > 0 && `${countWaiting(waiting)} ${waiting === 1 ? 'waits' : 'wait'} to be tried again. `}
+        The deliveries below show what your application answered. After five days without a success the endpoint is
+        disabled.
       </Text>
     </Alert>
   )

@@ -1,4 +1,4 @@
-import { Checkbox, Stack } from '@mantine/core'
+import { Checkbox, Code, Stack } from '@mantine/core'
 import { messageEventTypes, webhooks, type MessageEventType } from '../../../../contracts/webhook.ts'
 
 interface EventChoiceProps {
@@ -19,9 +19,14 @@ export function EventChoice({ value, onChange, error }: EventChoiceProps) {
     >
       <Stack gap="xs" my="xs">
         {messageEventTypes.map((type) => (
-          <Checkbox key={type} value={type} label={type} description={webhooks[type].description} />
+          <Checkbox key={type} value={type} label={type} description={withCode(webhooks[type].description)} />
         ))}
       </Stack>
     </Checkbox.Group>
   )
+}
+
+/** The contracts are written for the documentation, which is Markdown: `code` is all that we need of it. */
+function withCode(text: string) {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <Code key={part}>{part}</Code>))
 }

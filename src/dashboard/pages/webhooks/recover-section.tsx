@@ -11,6 +11,8 @@ import { countWaiting } from './endpoint-state.tsx'
 import { progressOf, useRecovery, type Recovery } from './use-recovery.ts'
 
 const dayMilliseconds = 86_400_000
+/** The height of the label above the field. */
+const besideField = 25
 
 export function RecoverSection({ endpoint: { endpointId, failingSince } }: { endpoint: Endpoint }) {
   const [since, setSince] = useState(() =>
@@ -42,11 +44,11 @@ export function RecoverSection({ endpoint: { endpointId, failingSince } }: { end
             onChange={(event) => setSince(event.currentTarget.value)}
           />
           {isRunning ? (
-            <Button mt={25} variant="default" onClick={stop}>
+            <Button mt={besideField} variant="default" onClick={stop}>
               Stop
             </Button>
           ) : (
-            <ChangeButton mt={25} variant="default" onClick={begin}>
+            <ChangeButton mt={besideField} variant="default" onClick={begin}>
               Recover
             </ChangeButton>
           )}

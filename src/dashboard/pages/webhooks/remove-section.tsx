@@ -23,15 +23,16 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
     onDone: () => void navigate(`/${accountId}/webhooks`, { replace: true }),
   })
   return (
-    <Section
-      title="Remove"
-      description="Forgets the endpoint and its secrets. To pause it, disable it instead."
-      actions={
-        <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
-          Remove endpoint
-        </ChangeButton>
-      }
-    >
+    <>
+      <Section
+        title="Remove"
+        description="Forgets the endpoint and its secrets. To pause it, disable it instead."
+        actions={
+          <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
+            Remove endpoint
+          </ChangeButton>
+        }
+      />
       <ConfirmModal
         opened={asking}
         onClose={close}
@@ -41,7 +42,7 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
         pending={remove.isPending}
         onConfirm={() => remove.mutate()}
       />
-    </Section>
+    </>
   )
 }
 

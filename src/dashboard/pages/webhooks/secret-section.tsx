@@ -21,38 +21,41 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
     invalidates: [['audit', accountId]],
     onDone: ({ secret }) => setSecret(secret),
   })
+  const isEmpty = secret === undefined && previousSecretUntil === undefined
   return (
-    <Section
-      title="Signing secret"
-      description="Every event is signed with it, so that your application can tell that it comes from here. Revealing it is written to the audit log."
-      actions={
-        <>
-          {secret === undefined ? (
-            <ChangeButton
-              variant="default"
-              leftSection={<IconEye size={16} />}
-              loading={reveal.isPending}
-              onClick={() => reveal.mutate()}
-            >
-              Reveal
+    <>
+      <Section
+        title="Signing secret"
+        description="Every event is signed with it, so that your application can tell that it comes from here. Revealing it is written to the audit log."
+        actions={
+          <>
+            {secret === undefined ? (
+              <ChangeButton
+                variant="default"
+                leftSection={<IconEye size={16} />}
+                loading={reveal.isPending}
+                onClick={() => reveal.mutate()}
+              >
+                Reveal
+              </ChangeButton>
+            ) : (
+              <Button variant="default" leftSection={<IconEyeOff size={16} />} onClick={() => setSecret(undefined)}>
+                Hide
+              </Button>
+            )}
+            <ChangeButton variant="default" leftSection={<IconRotate size={16} />} onClick={open}>
+              Rotate
             </ChangeButton>
-          ) : (
-            <Button variant="default" leftSection={<IconEyeOff size={16} />} onClick={() => setSecret(undefined)}>
-              Hide
-            </Button>
-          )}
-          <ChangeButton variant="default" leftSection={<IconRotate size={16} />} onClick={open}>
-            Rotate
-          </ChangeButton>
-        </>
-      }
-    >
-      {(secret !== undefined || previousSecretUntil !== undefined) && (
-        <Stack gap="sm">
-          {previousSecretUntil !== undefined && <TwoSecrets until={previousSecretUntil} />}
-          {secret !== undefined && <SigningSecret secret={secret} />}
-        </Stack>
-      )}
+          </>
+        }
+      >
+        {isEmpty ? undefined : (
+          <Stack gap="sm">
+            {previousSecretUntil !== undefined && <TwoSecrets until={previousSecretUntil} />}
+            {secret !== undefined && <SigningSecret secret={secret} />}
+          </Stack>
+        )}
+      </Section>
       <RotateModal
         endpointId={endpointId}
         opened={rotating}
@@ -60,6 +63,6 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
         // The one that was revealed is not the one that signs any more.
         onRotated={() => setSecret(undefined)}
       />
-    </Section>
+    </>
   )
 }

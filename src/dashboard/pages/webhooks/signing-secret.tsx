@@ -22,11 +22,11 @@ function HowToVerify() {
       <CodeBlock label="How to verify an event" code={example} />
       <Text size="sm" c="dimmed">
         In any other language, give the raw body, the <Code>webhook-</Code> headers and the secret to a{' '}
-        <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer" inherit>
+        <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer" inherit underline="always">
           Standard Webhooks
         </Anchor>{' '}
         library.{' '}
-        <Anchor href="/docs#description/webhooks" target="_blank" inherit>
+        <Anchor href="/docs#description/webhooks" target="_blank" inherit underline="always">
           How events are signed
         </Anchor>
       </Text>

@@ -1,0 +1,259 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { MessageStatus } from '../../../contracts/message.ts'
+import { takeStatuses } from '../../../src/message/take-statuses.ts'
+import { addEndpoint } from '../../../src/webhook/add-endpoint.ts'
+import { Worker } from '../../../src/webhook/worker.ts'
+import type { TestAccount } from '../../support/server.ts'
+import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { webhookConfig } from '../../support/webhooks.ts'
+import { findBarriers, startDashboard, type DashboardBrowser, type SignedInVisit } from './support.ts'
+
+/** A page asks again every few seconds. */
+const soon = { timeout: 15_000 }
+
+let dashboard: DashboardBrowser
+let receiver: WebhookReceiver
+let worker: Worker
+
+beforeAll(async () => {
+  ;[dashboard, receiver] = await Promise.all([startDashboard(), startWebhookReceiver()])
+  worker = new Worker(dashboard.server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })
+  worker.start()
+})
+
+afterAll(async () => {
+  await worker?.stop({ graceMilliseconds: 0 })
+  await receiver?.close()
+  await dashboard?.close()
+})
+
+interface Sent {
+  accountId: string
+  messageId: string
+  waMessageId: string
+}
+
+async function send({ accountId, trpc }: TestAccount, externalId: string, to = '34600111222'): Promise<Sent> {
+  const sent = await trpc.message.send.mutate({
+    to,
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+    externalId,
+  })
+  return { accountId, messageId: sent.messageId, waMessageId: sent.waMessageId }
+}
+
+async function report(
+  message: Sent,
+  status: Exclude<MessageStatus, 'pending'>,
+  error?: { code: string; message: string },
+) {
+  const { waMessageId } = message
+  await takeStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
+}
+
+test('a message goes through its states while it is looked at', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  const message = await send(account, 'order-1')
+  await openOfAccount('messages')
+  await page
+    .getByRole('row', { name: /order-1/ })
+    .getByText('Sent')
+    .waitFor()
+  await page.getByRole('link', { name: '+34600111222' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Message to +34600111222' }).waitFor()
+  const steps = page.getByRole('list', { name: 'Steps' }).getByRole('listitem')
+  expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(2)
+
+  await report(message, 'delivered')
+  await steps.filter({ hasText: 'Delivered' }).getByRole('time').waitFor()
+  expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(1)
+
+  await report(message, 'read')
+  await steps.filter({ hasText: 'The recipient opened it' }).getByRole('time').waitFor()
+  expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(0)
+
+  await page.getByRole('link', { name: 'Messages' }).first().click()
+  await page
+    .getByRole('row', { name: /order-1/ })
+    .getByText('Read')
+    .waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a message that failed explains itself, and its webhook can be retried', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  receiver.behave(answer(500), '/broken?token=hush')
+  await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/broken?token=hush` })
+  const message = await send(account, 'order-1')
+  await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
+
+  await openOfAccount(`messages/${message.messageId}`)
+  const alert = page.getByRole('alert').filter({ hasText: 'The message cannot reach this recipient.' })
+  await alert.waitFor()
+  expect(await alert.textContent()).toMatch(/Check the number.*code 131026: Message undeliverable/)
+  await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()
+  await page.getByText('HTTP 500').waitFor()
+  expect(await page.getByRole('region', { name: 'Start of the answer' }).textContent()).toBe('answer 500')
+  expect(await page.content()).not.toContain('hush')
+
+  receiver.behave(accept, '/broken?token=hush')
+  await page.getByRole('button', { name: 'Retry now' }).click()
+  await page.getByText('HTTP 200').waitFor()
+  await page.getByRole('link', { name: 'Open the endpoint' }).click()
+  await page.getByRole('heading', { level: 1, name: new URL(receiver.url).host }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the log is narrowed by what the address says, and whoever types keeps the focus', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await report(await send(account, 'order-1'), 'delivered')
+  await send(account, 'order-2', '34600111333')
+  await openOfAccount('messages')
+  const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
+  await expect.poll(() => rows.count(), soon).toBe(2)
+
+  await page.getByLabel('External ID').pressSequentially('order-2')
+  await expect.poll(() => rows.count(), soon).toBe(1)
+  expect(new URL(page.url()).search).toBe('?externalId=order-2')
+  expect(await page.evaluate('document.activeElement.placeholder')).toBe('order-1042')
+
+  await page.getByLabel('Status').selectOption('Delivered')
+  await page.getByText('No message matches').waitFor()
+  await page.getByRole('button', { name: 'Clear External ID' }).click()
+  await rows.filter({ hasText: 'order-1' }).waitFor()
+  await page.reload()
+  await rows.filter({ hasText: 'order-1' }).waitFor()
+  expect(await page.getByLabel('Status').inputValue()).toBe('delivered')
+
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await expect.poll(() => rows.count(), soon).toBe(2)
+  await page.getByRole('textbox', { name: 'Recipient' }).fill('+34 600')
+  await page.getByText('Give the whole number with its country code.').waitFor()
+  await page.getByRole('textbox', { name: 'Recipient' }).fill('+34 600 111 333')
+  await expect.poll(() => rows.count(), soon).toBe(1)
+  await page.getByLabel('Time').selectOption('Custom range')
+  await page.getByLabel('From').fill('2999-01-01T00:00')
+  await page.getByText('No message matches').waitFor()
+  await page.getByRole('button', { name: 'Show all messages' }).click()
+  await expect.poll(() => rows.count(), soon).toBe(2)
+  expect(complaints).toEqual([])
+})
+
+test('new messages show up, and earlier ones are loaded on request', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  for (let number = 1; number <= 26; number++) await send(account, `order-${number}`)
+  await openOfAccount('messages')
+  await page.getByRole('row', { name: /order-26/ }).waitFor()
+  await send(account, 'order-27')
+  await page.getByRole('row', { name: /order-27/ }).waitFor()
+  expect(await page.getByRole('row', { name: /order-1$/ }).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'Load more' }).click()
+
+  await page.getByRole('row', { name: /order-1$/ }).waitFor()
+  expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('what the filters match is exported for a spreadsheet', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  for (let number = 1; number <= 101; number++) await send(account, `order-${number}`)
+  await send(account, '=1+1, "quoted"')
+  await send(account, 'elsewhere', '34600111333')
+  await openOfAccount('messages?to=34600111222')
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ])
+
+  expect(download.suggestedFilename()).toMatch(/^waybill-messages-\d{4}-\d{2}-\d{2}\.csv$/)
+  const text = await readFile(await download.path(), 'utf8')
+  expect(text.startsWith('\ufeff')).toBe(true)
+  const [header = [], ...rows] = parseCsv(text.slice(1))
+  const externalIds = rows.map((row) => row[header.indexOf('externalId')])
+  expect(externalIds).toEqual([`'=1+1, "quoted"`, ...Array.from({ length: 101 }, (_, index) => `order-${101 - index}`)])
+  expect(rows.every((row) => row.length === header.length)).toBe(true)
+  await page.getByText('102 messages were exported.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('an account without messages says how to send one', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
+  await openOfAccount('messages')
+  await page.getByRole('region', { name: 'How to send a message' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Get an API key' }).getAttribute('href')).toBe(
+    `/settings/${account.accountId}/public-api`,
+  )
+
+  await openOfAccount('messages/msg_of_nobody')
+  await page.getByText('There is no such message').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a viewer reads what was answered, and cannot retry', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
+  const message = await furnish(account)
+  await openOfAccount(`messages/${message.messageId}`)
+  await page.getByRole('button', { name: /^message.failed/ }).click()
+  const retry = page.getByRole('button', { name: 'Retry now' })
+  expect(await retry.getAttribute('aria-disabled')).toBe('true')
+  await retry.hover()
+  await page.getByText('Viewers cannot change anything').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('the pages of messages have no barriers in %s', async (colorScheme) => {
+  const visit = await dashboard.signedIn({ colorScheme })
+  await expectNoBarriers(visit)
+})
+
+test('the pages of messages have no barriers on a phone', async () => {
+  const visit = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
+  await expectNoBarriers(visit)
+})
+
+async function expectNoBarriers({ page, openOfAccount, complaints, account }: SignedInVisit) {
+  await openOfAccount('messages')
+  await page.getByText('Send your first message').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+
+  const message = await furnish(account)
+  await page.getByRole('link', { name: '+34600111222' }).first().waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  expect(width).toBe(0)
+
+  await openOfAccount(`messages/${message.messageId}`)
+  await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()
+  await page.getByText('HTTP 500').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
+  expect(complaints).toEqual([])
+}
+
+/** A message of every state, the last of which failed and was told in vain. */
+async function furnish(account: TestAccount): Promise<Sent> {
+  receiver.behave(answer(500), '/furnished')
+  await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/furnished` })
+  for (const status of ['sent', 'delivered', 'read'] as const) await report(await send(account, status), status)
+  const failed = await send(account, 'failed')
+  await report(failed, 'failed', { code: '131049', message: 'This message was not delivered' })
+  return failed
+}
+
+/** RFC 4180, for what a spreadsheet would read. */
+function parseCsv(text: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    if (end === ',') continue
+    rows.push(row)
+    row = []
+  }
+  return rows
+}

@@ -1,0 +1,258 @@
+import type { Page } from 'playwright-core'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { takeStatuses } from '../../../src/message/take-statuses.ts'
+import { addEndpoint } from '../../../src/webhook/add-endpoint.ts'
+import { Worker } from '../../../src/webhook/worker.ts'
+import type { TestAccount } from '../../support/server.ts'
+import {
+  accept,
+  answer,
+  startWebhookReceiver,
+  type ReceivedWebhook,
+  type WebhookReceiver,
+} from '../../support/webhook-receiver.ts'
+import { webhookConfig } from '../../support/webhooks.ts'
+import { findBarriers, startDashboard, type DashboardBrowser, type SignedInVisit } from './support.ts'
+
+/** A page asks again every few seconds. */
+const soon = { timeout: 15_000 }
+
+let dashboard: DashboardBrowser
+let receiver: WebhookReceiver
+let worker: Worker
+
+beforeAll(async () => {
+  ;[dashboard, receiver] = await Promise.all([startDashboard(), startWebhookReceiver()])
+  worker = new Worker(dashboard.server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })
+  worker.start()
+})
+
+afterAll(async () => {
+  await worker?.stop({ graceMilliseconds: 0 })
+  await receiver?.close()
+  await dashboard?.close()
+})
+
+/** Sends a message and reports it delivered, which is an event. */
+async function deliver({ accountId, trpc }: TestAccount): Promise<void> {
+  const { messageId, waMessageId } = await trpc.message.send.mutate({
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+  })
+  const report = { waMessageId, status: 'delivered' as const, at: new Date(), error: undefined }
+  await takeStatuses(dashboard.server.deps, [{ accountId, messageId, waMessageId, report }])
+}
+
+function isSignedBy(secret: string, { body, headers }: ReceivedWebhook): boolean {
+  try {
+    return new Webhook(secret).verify(body, headers as Record<string, string>) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function sectionOf(page: Page, title: string) {
+  return page.getByRole('region', { name: title, exact: true })
+}
+
+test('an owner adds an endpoint, tries it, and rotates its secret while both sign', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await openOfAccount('webhooks')
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('URL').fill('ftp://example.com')
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click()
+  await dialog.getByText(/must be an https URL with a public host/i).waitFor()
+  await dialog.getByLabel('URL').fill(`${receiver.url}/hooks?token=hush`)
+  await dialog.getByLabel('Description').fill('Order system')
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click()
+  const first = await dialog.getByRole('textbox', { name: 'Signing secret' }).inputValue()
+  expect(first).toMatch(/^whsec_/)
+  await dialog.getByRole('link', { name: 'How events are signed' }).waitFor()
+  await dialog.getByRole('button', { name: 'Open the endpoint' }).click()
+  await page.getByText('Order system').waitFor()
+  expect(await page.content()).not.toContain('hush')
+  expect(await page.content()).not.toContain(first)
+
+  await page.getByRole('button', { name: 'Send test event' }).click()
+  await page.getByText('The test event was delivered').waitFor()
+  const [test] = receiver.at('/hooks?token=hush')
+  expect(test && isSignedBy(first, test)).toBe(true)
+
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  await dialog.getByLabel('1 hour').check()
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+  await dialog.getByText(/^Until .* the secret before this one signs too/).waitFor()
+  const second = await dialog.getByRole('textbox', { name: 'Signing secret' }).inputValue()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await deliver(account)
+  await expect.poll(() => receiver.at('/hooks?token=hush').length, soon).toBe(2)
+  const [, event] = receiver.at('/hooks?token=hush')
+  expect(second).not.toBe(first)
+  expect(event && [isSignedBy(first, event), isSignedBy(second, event)]).toEqual([true, true])
+
+  const secret = sectionOf(page, 'Signing secret')
+  await secret.getByText(/signs too/).waitFor()
+  await secret.getByRole('button', { name: 'Reveal' }).click()
+  expect(await secret.getByRole('textbox', { name: 'Signing secret' }).inputValue()).toBe(second)
+  await secret.getByRole('button', { name: 'Hide' }).click()
+  await secret.getByRole('button', { name: 'Reveal' }).waitFor()
+  expect(await page.content()).not.toContain(second)
+  expect(complaints).toEqual([])
+})
+
+test('an answer of 500 shows its attempt, and the delivery is retried', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  receiver.behave(answer(500), '/flaky')
+  const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/flaky` })
+  await openOfAccount(`webhooks/${endpointId}`)
+  await page.getByText('Nothing was to be delivered yet.').waitFor()
+  await page.getByRole('button', { name: 'Send test event' }).click()
+  await page.getByText('The test event was not delivered').waitFor()
+
+  await deliver(account)
+  const deliveries = sectionOf(page, 'Deliveries')
+  await deliveries.getByRole('button', { name: /^message.delivered.*Waiting.*1 attempt/ }).click()
+  await deliveries.getByText('HTTP 500').waitFor()
+  expect(await deliveries.getByRole('region', { name: 'Start of the answer' }).textContent()).toBe('answer 500')
+  await page.getByRole('alert').filter({ hasText: 'Deliveries fail' }).waitFor()
+
+  receiver.behave(accept, '/flaky')
+  await deliveries.getByRole('button', { name: 'Retry now' }).click()
+  await deliveries.getByText('HTTP 200').waitFor()
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+  await deliveries.getByText('Failed', { exact: true }).click()
+  await deliveries.getByText('None is failed.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('what an endpoint missed is recovered', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await deliver(account)
+  await deliver(account)
+  const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/missed` })
+  await openOfAccount(`webhooks/${endpointId}`)
+  const recover = sectionOf(page, 'Recover')
+
+  await recover.getByRole('button', { name: 'Recover' }).click()
+  await recover.getByText('Done: 2 deliveries queued.').waitFor()
+  await expect.poll(() => receiver.at('/missed').length, soon).toBe(2)
+
+  await recover.getByRole('button', { name: 'Recover' }).click()
+  await recover.getByText(/There was nothing to recover since/).waitFor()
+  await recover.getByLabel('Recover since').fill('2999-01-01T00:00')
+  await recover.getByRole('button', { name: 'Recover' }).click()
+  await recover.getByText('There is nothing to recover since a time that is yet to come.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a recovery can be stopped between two parts, and begun anew', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/long` })
+  await openOfAccount(`webhooks/${endpointId}`)
+  const recover = sectionOf(page, 'Recover')
+  // A server with more than one part to look at, that is slow at the second.
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
+  let parts = 0
+  await page.route('**/settings.webhook.recover', async (route) => {
+    if (++parts > 1) await stopped
+    const since = Date.parse(route.request().postDataJSON().since)
+    const reachedAt = new Date((since + Date.now()) / 2).toISOString()
+    await route.fulfill({ json: { result: { data: { recovered: 5000, reachedAt, next: 'more' } } } })
+  })
+
+  await recover.getByRole('button', { name: 'Recover' }).click()
+  await recover.getByText(/^5,000 deliveries queued, events up to/).waitFor()
+  expect(Number(await recover.getByRole('progressbar').getAttribute('aria-valuenow'))).toBeCloseTo(50, 0)
+  await recover.getByRole('button', { name: 'Stop' }).click()
+  stop()
+  await recover.getByText(/^Stopped: 10,000 deliveries queued.*begin anew/).waitFor()
+  expect(parts).toBe(2)
+
+  await page.unroute('**/settings.webhook.recover')
+  await recover.getByRole('button', { name: 'Recover' }).click()
+  await recover.getByText(/There was nothing to recover since/).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('an endpoint is disabled, enabled and removed', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/paused` })
+  await openOfAccount('webhooks')
+  await page.getByRole('article').getByRole('link').click()
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Disable' }).click()
+  await dialog.getByRole('button', { name: 'Disable endpoint' }).click()
+  await page.getByText('Disabled by its owner.').waitFor()
+
+  await deliver(account)
+  await page.getByText('1 delivery', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Enable' }).click()
+  await expect.poll(() => receiver.at('/paused').length, soon).toBe(1)
+
+  await page.getByRole('button', { name: 'Remove endpoint' }).click()
+  await dialog.getByRole('button', { name: 'Remove endpoint' }).click()
+  await page.getByText('No endpoint yet').waitFor()
+  await page.getByText('The endpoint was removed.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a viewer sees an endpoint, and cannot change it', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
+  const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/seen` })
+  await openOfAccount(`webhooks/${endpointId}`)
+  await page.getByRole('button', { name: 'Reveal' }).waitFor()
+
+  const names = ['Disable', 'Send test event', 'Reveal', 'Rotate', 'Recover', 'Remove endpoint']
+  const disabled = names.map((name) =>
+    page.getByRole('button', { name, exact: true, disabled: true }).getAttribute('aria-disabled'),
+  )
+  expect(await Promise.all(disabled)).toEqual(names.map(() => 'true'))
+  expect(complaints).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('the pages of webhooks have no barriers in %s', async (colorScheme) => {
+  await expectNoBarriers(await dashboard.signedIn({ colorScheme }))
+})
+
+test('the pages of webhooks have no barriers on a phone', async () => {
+  await expectNoBarriers(await dashboard.signedIn({ viewport: { width: 390, height: 844 } }))
+})
+
+async function expectNoBarriers({ page, openOfAccount, complaints, account }: SignedInVisit) {
+  const overflow = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  await openOfAccount('webhooks')
+  await page.getByText('No endpoint yet').waitFor()
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('URL').fill(`${receiver.url}/a/rather/long/path/of/an/application?token=hush`)
+  expect(await findBarriers(page)).toEqual([])
+  receiver.behave(answer(500), '/a/rather/long/path/of/an/application?token=hush')
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click()
+  await dialog.getByRole('textbox', { name: 'Signing secret' }).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  await dialog.waitFor({ state: 'detached' })
+  await deliver(account)
+  await page.getByText('1 delivery waiting').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(await overflow()).toBe(0)
+
+  await page.getByRole('article').getByRole('link').click()
+  await page.getByRole('button', { name: 'Send test event' }).click()
+  await page.getByText('The test event was not delivered').waitFor()
+  await page.getByRole('button', { name: 'Reveal' }).click()
+  await page.getByRole('button', { name: 'Hide' }).waitFor()
+  await page.getByRole('button', { name: /^message.delivered/ }).click()
+  await page.getByRole('button', { name: 'Recover' }).click()
+  await page.getByText(/There was nothing to recover since/).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(await overflow()).toBe(0)
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  await dialog.getByLabel('24 hours').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+}
