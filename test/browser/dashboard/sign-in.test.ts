@@ -84,6 +84,32 @@ test('too many tries are said in words', async () => {
   expect(guest.complaints).toEqual([])
 })
 
+test('whoever has set up an authenticator app is asked for a code', async () => {
+  const { server } = dashboard
+  const owner = await dashboard.signedIn()
+  const enabled = await owner.context.request.post(`${server.url}/settings/auth/two-factor/enable`, {
+    headers: { origin: server.url },
+    data: { password },
+  })
+  const { backupCodes } = await enabled.json()
+  // As the first code of the app would.
+  await server.deps.db.updateTable('owners').set({ twoFactorEnabled: true }).where('email', '=', owner.email).execute()
+  const guest = await dashboard.visit()
+  await guest.open('/profile')
+  await fillSignIn(guest, owner.email, password)
+  await guest.page.getByRole('heading', { name: 'One more step' }).waitFor()
+  await guest.page.getByLabel('Code').fill('wrong-code')
+  await guest.page.getByLabel('Code').press('Enter')
+  await guest.page.getByText('This code is wrong').waitFor()
+  expect(await findBarriers(guest.page)).toEqual([])
+
+  await guest.page.getByLabel('Code').fill(backupCodes[0])
+  await guest.page.getByLabel('Code').press('Enter')
+
+  await guest.page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
+  expect(guest.complaints).toEqual([])
+})
+
 test('signing out ends the session', async () => {
   const { page, openOfAccount, complaints } = await dashboard.signedIn()
   await openOfAccount('audit-log')

@@ -35,7 +35,8 @@ export function useAcceptInvitation(
 /** From here on the link is spent: what fails now is no failure of the invitation. */
 async function enter(credentials: { email: string; password: string }, accountName: string): Promise<string> {
   try {
-    await signIn(credentials)
+    const { needsCode } = await signIn(credentials)
+    if (needsCode) return '/sign-in'
     const { accounts } = await settings.session.get.query({})
     const joined = accounts.find(({ name }) => name === accountName)
     return joined ? `/${joined.accountId}` : '/'

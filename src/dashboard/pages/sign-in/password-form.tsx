@@ -1,0 +1,58 @@
+import { Button, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { showInForm } from '../../api/form-failure.ts'
+import { signIn } from '../../api/sign-in.ts'
+import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
+
+interface PasswordFormProps {
+  onSignedIn: () => Promise<void>
+  /** The password was right, and is not enough. */
+  onCodeNeeded: () => void
+}
+
+export function PasswordForm({ onSignedIn, onCodeNeeded }: PasswordFormProps) {
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '', password: '' },
+    validate: {
+      email: (email) => (email.trim() === '' ? 'Type your e-mail address.' : null),
+      password: (password) => (password === '' ? 'Type your password.' : null),
+    },
+  })
+  const attempt = useMutation({
+    mutationFn: signIn,
+    onSuccess: ({ needsCode }) => (needsCode ? onCodeNeeded() : onSignedIn()),
+    onError: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ email, password }) => {
+    setProblem(undefined)
+    attempt.mutate({ email: email.trim(), password })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {problem !== undefined && <ErrorAlert title="You are not signed in" error={problem} />}
+        <TextInput
+          label="E-mail address"
+          type="email"
+          autoComplete="username"
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
+        <PasswordField
+          label="Password"
+          autoComplete="current-password"
+          key={form.key('password')}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" loading={attempt.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  )
+}
