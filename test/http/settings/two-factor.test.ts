@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rekey } from '../../../src/account/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
 import { createSecretBox } from '../../../src/secret-box.ts'
 import { signedInOwner, type TestOwner } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
+import { totp } from '../../support/totp.ts'
 
 let server: TestServer
 
@@ -117,17 +117,4 @@ async function signInWithCode(node: TestServer, email: string, code: string): Pr
 /** All people of a test come from one address. */
 async function forgetTries(node = server): Promise<void> {
   await node.database.db.deleteFrom('owner_sign_in_rates').execute()
-}
-
-/** RFC 6238, with SHA-1, six digits and thirty seconds, which is what the apps do. */
-function totp(base32: string): string {
-  const bits = [...base32.replace(/=+$/, '')]
-    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('')
-  const key = Buffer.from(bits.match(/.{8}/g)?.map((byte) => parseInt(byte, 2)) ?? [])
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
-  const digest = createHmac('sha1', key).update(counter).digest()
-  const offset = (digest.at(-1) ?? 0) & 0xf
-  return String((digest.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0')
 }
