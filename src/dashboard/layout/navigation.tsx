@@ -21,12 +21,18 @@ const entries = [
   { path: 'audit-log', label: 'Audit log', icon: IconHistory },
 ]
 
-export function Navigation({ accountId }: { accountId: string | undefined }) {
+interface NavigationProps {
+  accountId: string | undefined
+  /** On a phone, where it is behind a button. */
+  opened: boolean
+}
+
+export function Navigation({ accountId, opened }: NavigationProps) {
   const { accounts } = useOwner()
   const section = useLocation().pathname.split('/')[2]
   const account = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
   return (
-    <AppShell.Navbar p="sm" aria-label="Settings">
+    <AppShell.Navbar p="sm" aria-label="Settings" className="navigation" data-opened={opened || undefined}>
       <AppShell.Section grow component={ScrollArea}>
         <Text size="xs" fw={600} c="dimmed" px="sm" py="xs">
           Settings

@@ -42,7 +42,7 @@ function Frame() {
     >
       <SkipLink />
       <Header accountId={named ?? last.current} menu={{ opened, toggle }} />
-      <Navigation accountId={named ?? last.current} />
+      <Navigation accountId={named ?? last.current} opened={opened} />
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
         <Container size={1080} px={0} mx={0}>
           <Outlet />

@@ -53,8 +53,11 @@ test('a chosen colour scheme stays', async () => {
 test('on a phone the navigation is behind a button', async () => {
   const { page, openOfAccount, complaints } = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
   await openOfAccount('public-api')
+  const link = page.getByRole('link', { name: 'Webhooks' })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await link.isVisible()).toBe(false)
   await page.getByRole('button', { name: 'Open the menu' }).click()
-  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await link.click()
 
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
   await page.getByRole('button', { name: 'Open the menu' }).waitFor()
