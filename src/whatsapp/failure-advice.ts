@@ -34,7 +34,7 @@ const notRegistered: FailureAdvice = {
   advice: 'Look at the number in WhatsApp Manager: its registration, its display name and its billing.',
 }
 
-/** In plain words, by WhatsApp's code (reference, section 2.2). */
+/** In plain words, by WhatsApp's code (reference, section 2.2), or by ours where it gave none. */
 const advices: Readonly<Record<string, FailureAdvice>> = {
   0: tokenRefused,
   104: tokenRefused,
@@ -150,9 +150,17 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
     meaning: 'Terms of WhatsApp Payments have not been accepted.',
     advice: 'Accept them in WhatsApp Manager.',
   },
+  WHATSAPP_UNAVAILABLE: {
+    meaning: 'WhatsApp could not be reached, or gave no usable answer. Nothing was sent.',
+    advice: 'Send the message again. If it goes on, look at metastatus.com, or ask whoever runs this server.',
+  },
+  SERVICE_UNAVAILABLE: {
+    meaning: 'This server lost its database before the message was sent. Nothing was sent.',
+    advice: 'Send the message again. If it goes on, ask whoever runs this server.',
+  },
 }
 
-/** Codes of ours, where WhatsApp gave none, and codes that are new to us keep the words that came with them. */
+/** Codes that are new to us keep the words that came with them. */
 export function adviseOnFailure({ code, message }: { code: string; message: string }): FailureAdvice {
   return (
     advices[code] ?? {

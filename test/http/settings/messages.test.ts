@@ -112,6 +112,21 @@ test('attempts of a delivery that was retried are counted on', async () => {
   expect(receiver.at('/fine').map(({ id }) => id)).toEqual([event?.id, event?.id])
 })
 
+test('a message that never reached WhatsApp says so', async () => {
+  const { account, owner } = await setUp()
+  const { accountId } = account
+  // The simulator answers this recipient with the page of a web server.
+  await expect(send(account, 'order-1', '15559000008')).rejects.toThrow('unavailable')
+  const { data } = await owner.query<{ items: { messageId: string }[] }>('message.list', { accountId })
+
+  const history = await owner.query<History>('message.get', { accountId, messageId: data.items[0]?.messageId })
+
+  expect(history.data).toMatchObject({
+    message: { status: 'failed', error: { code: 'WHATSAPP_UNAVAILABLE' } },
+    failure: { meaning: expect.stringContaining('Nothing was sent.') },
+  })
+})
+
 test('a code that is new keeps the words that came with it', async () => {
   const { account, owner } = await setUp()
   const message = await send(account, 'order-1')

@@ -21,7 +21,7 @@ export function MessagePage() {
   const { data, error, refetch } = useMessage(accountId, messageId)
   return (
     <>
-      <Anchor component={Link} to={`/${accountId}/messages`} size="sm" display="inline-flex" mb="xs">
+      <Anchor component={Link} to={`/${accountId}/messages`} size="sm" underline="hover" display="inline-flex" mb="xs">
         <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
         Messages
       </Anchor>

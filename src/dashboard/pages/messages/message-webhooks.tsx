@@ -9,6 +9,7 @@ import { messageKey, type MessageHistory } from './use-message.ts'
 /** Who was told of it, and what they answered. */
 export function MessageWebhooks({ history: { message, deliveries } }: { history: MessageHistory }) {
   const { accountId } = useAccount()
+  const isToldAtOnce = message.status === 'failed' && message.waMessageId === undefined
   return (
     <Section
       title="Webhook deliveries"
@@ -16,7 +17,9 @@ export function MessageWebhooks({ history: { message, deliveries } }: { history:
     >
       {deliveries.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No endpoint was told of this message: none asked for what happened to it so far.{' '}
+          {isToldAtOnce
+            ? 'It failed while it was being sent, so whoever sent it got the error as the answer, and no webhook.'
+            : 'No endpoint was told of this message so far.'}{' '}
           <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">
             See the webhooks
           </Anchor>

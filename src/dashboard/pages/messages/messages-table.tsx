@@ -54,7 +54,9 @@ export function MessagesTable({ messages, stale }: MessagesTableProps) {
           >
             <Group justify="space-between" wrap="nowrap" gap="sm" fz="sm">
               <MessageLink message={message} />
-              <MessageStatusBadge status={message.status} />
+              <Box style={{ flexShrink: 0 }}>
+                <MessageStatusBadge status={message.status} />
+              </Box>
             </Group>
             <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
               <TemplateName message={message} />
@@ -72,7 +74,14 @@ export function MessagesTable({ messages, stale }: MessagesTableProps) {
 
 function MessageLink({ message: { messageId, to } }: { message: Message }) {
   return (
-    <Anchor component={Link} to={messageId} fz="inherit" fw={500} style={{ fontVariantNumeric: 'tabular-nums' }}>
+    <Anchor
+      component={Link}
+      to={messageId}
+      fz="inherit"
+      fw={500}
+      underline="hover"
+      style={{ fontVariantNumeric: 'tabular-nums' }}
+    >
       +{to}
     </Anchor>
   )

@@ -9,6 +9,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/account.ts'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { EventChoice } from './event-choice.tsx'
+import { HowToVerify } from './how-to-verify.tsx'
 import { SigningSecret } from './signing-secret.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
@@ -35,6 +36,7 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
       {added ? (
         <Stack>
           <SigningSecret secret={added.secret} />
+          <HowToVerify />
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Close

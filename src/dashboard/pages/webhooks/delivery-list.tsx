@@ -116,11 +116,12 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
 
 function NextAttempt({ delivery: { state, nextAttemptAt } }: { delivery: Delivery }) {
   if (state !== 'waiting') return null
+  const isDue = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) <= Date.now()
   return (
     <Text size="xs" c="dimmed">
-      {nextAttemptAt === undefined ? (
-        'It waits until its endpoint is enabled.'
-      ) : (
+      {isDue && 'Its turn is now.'}
+      {nextAttemptAt === undefined && 'It waits until its endpoint is enabled.'}
+      {nextAttemptAt !== undefined && !isDue && (
         <>
           Next attempt: <DateTime at={nextAttemptAt} />
         </>

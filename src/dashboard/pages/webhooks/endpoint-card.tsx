@@ -12,10 +12,12 @@ export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
   return (
     <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="article" aria-label={`Endpoint ${new URL(url).host}`}>
       <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
-        <Anchor component={Link} to={endpointId} c="var(--mantine-color-text)" miw={0}>
+        <Anchor component={Link} to={endpointId} c="var(--mantine-color-text)" underline="hover" miw={0}>
           <EndpointUrl url={url} />
         </Anchor>
-        <EndpointBadge endpoint={endpoint} />
+        <Box style={{ flexShrink: 0 }}>
+          <EndpointBadge endpoint={endpoint} />
+        </Box>
       </Group>
       {description !== undefined && (
         <Text size="sm" mt={2} style={{ overflowWrap: 'anywhere' }}>
@@ -30,7 +32,7 @@ export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
       <Box mt="xs">
         <EventBadges events={events} />
       </Box>
-      <Group gap="lg" mt="sm" fz="sm" c="dimmed">
+      <Group gap="4px 24px" mt="sm" fz="sm" c="dimmed">
         <span>
           {lastDeliveredAt === undefined ? (
             'Nothing delivered lately'

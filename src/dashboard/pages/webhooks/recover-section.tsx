@@ -11,8 +11,8 @@ import { countWaiting } from './endpoint-state.tsx'
 import { progressOf, useRecovery, type Recovery } from './use-recovery.ts'
 
 const dayMilliseconds = 86_400_000
-/** The height of the label above the field. */
-const besideField = 25
+/** The height of the label above the field; on a narrow phone the button is below it. */
+const besideField = { base: 0, xs: 25 }
 
 export function RecoverSection({ endpoint: { endpointId, failingSince } }: { endpoint: Endpoint }) {
   const [since, setSince] = useState(() =>

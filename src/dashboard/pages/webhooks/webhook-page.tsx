@@ -26,7 +26,7 @@ export function WebhookPage() {
   const endpoint = data?.items.find((endpoint) => endpoint.endpointId === endpointId)
   return (
     <>
-      <Anchor component={Link} to={`/${accountId}/webhooks`} size="sm" display="inline-flex" mb="xs">
+      <Anchor component={Link} to={`/${accountId}/webhooks`} size="sm" underline="hover" display="inline-flex" mb="xs">
         <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
         Webhooks
       </Anchor>
