@@ -22,6 +22,11 @@ export const WhatsAppAccount = z.object({
   active: z.boolean(),
   /** Why it is not active; absent when it is. */
   reason: z.string().optional(),
+  /** Whether a person took it out of use, and not WhatsApp. Absent when it is active. */
+  switchedOff: z.boolean().optional(),
+  /** Telephone number and name, as WhatsApp reported them last; absent until then. */
+  displayPhoneNumber: z.string().optional(),
+  verifiedName: z.string().optional(),
   hasAppSecret: z.boolean(),
   /** `GREEN`, `YELLOW` or `RED`, as WhatsApp reported it last; absent until then. */
   qualityRating: z.string().optional(),

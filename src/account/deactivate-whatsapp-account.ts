@@ -1,6 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { changeWhatsAppAccount } from './whatsapp-account-store.ts'
-import { requireWhatsAppAccount, toWhatsAppAccount, type WhatsAppAccount } from './whatsapp-account.ts'
+import {
+  requireWhatsAppAccount,
+  switchedOffReason,
+  toWhatsAppAccount,
+  type WhatsAppAccount,
+} from './whatsapp-account.ts'
 
 /** It stays the default if it was: what named no WhatsApp account is refused, not sent from another number. */
 export async function deactivateWhatsAppAccount(
@@ -10,7 +15,7 @@ export async function deactivateWhatsAppAccount(
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
     active: false,
-    inactive_reason: 'switched off by its owner',
+    inactive_reason: switchedOffReason,
   })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }

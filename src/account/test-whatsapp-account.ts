@@ -2,8 +2,9 @@ import type { z } from 'zod'
 import type { WhatsAppAccountTest } from '../../contracts/settings/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { describeUnreadableToken, openAccessToken } from './access-token.ts'
+import { keepPhoneNumber } from './keep-phone-number.ts'
 import { markUnusable } from './mark-unusable.ts'
-import { changeWhatsAppAccount, findWhatsAppAccount } from './whatsapp-account-store.ts'
+import { findWhatsAppAccount } from './whatsapp-account-store.ts'
 import { requireWhatsAppAccount } from './whatsapp-account.ts'
 
 /**
@@ -27,10 +28,7 @@ export async function testWhatsAppAccount(
     return { ok: false, reason: outcome.reason }
   }
   const { displayPhoneNumber, verifiedName, qualityRating, throughput } = outcome.value
-  await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
-    quality_rating: qualityRating ?? null,
-    throughput_level: throughput ?? null,
-  })
+  await keepPhoneNumber(deps, accountId, whatsAppAccountId, outcome.value)
   return {
     ok: true,
     ...(displayPhoneNumber !== undefined && { displayPhoneNumber }),

@@ -69,6 +69,8 @@ export interface WhatsAppAccountChanges {
   app_secret_encrypted?: string | null
   quality_rating?: string | null
   throughput_level?: string | null
+  display_phone_number?: string | null
+  verified_name?: string | null
 }
 
 export function changeWhatsAppAccount(

@@ -44,6 +44,8 @@ export interface WhatsAppAccountsTable {
   /** As WhatsApp reports them (reference, section 5); null until the first sync. */
   quality_rating: Generated<string | null>
   throughput_level: Generated<string | null>
+  display_phone_number: Generated<string | null>
+  verified_name: Generated<string | null>
   /** When templates and numbers are read from WhatsApp next. */
   next_sync_at: Generated<Date>
   created_at: Generated<Date>

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { serveAsset } from './asset.ts'
-import { isDashboardBuilt } from './settings/pages.ts'
 
 /** `/` leads to the dashboard; where none was built, it says what this is and where things are. */
-export function registerHome(app: FastifyInstance, { dashboard = isDashboardBuilt() } = {}): void {
+export function registerHome(app: FastifyInstance, { dashboard }: { dashboard: boolean }): void {
   if (dashboard) {
     app.get('/', (_request, reply) => reply.redirect('/settings/'))
     return

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Registry } from 'prom-client'
 import { contracts } from '../../contracts/index.ts'
 import type { Deps } from '../deps.ts'
+import type { OidcProvider } from '../owner/auth-options.ts'
 import { answerTogether } from './answer-together.ts'
 import { answerClientError } from './client-error.ts'
 import { registerDocs } from './docs.ts'
@@ -17,7 +18,7 @@ import { registerNotFound } from './not-found.ts'
 import { registerPendingMetric } from './pending-metric.ts'
 import { pairProcedures } from './procedures.ts'
 import { registerRest } from './rest.ts'
-import type { OidcProvider } from '../owner/auth-options.ts'
+import { isDashboardBuilt, registerPages } from './settings/pages.ts'
 import { registerSettings } from './settings/settings.ts'
 import { settingsPath } from './settings/trpc.ts'
 import { registerTrpc, toTrpcFailureBody } from './trpc.ts'
@@ -88,7 +89,10 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   registerPendingMetric(deps, registry)
   registerHealth(app, deps, options.isDraining)
   if (options.healthOnly === true) return app
-  registerHome(app)
+  const dashboard = isDashboardBuilt()
+  registerHome(app, { dashboard })
+  if (dashboard) registerPages(app)
+  else deps.log.warn('the dashboard is not built, and so not served; build it with: npm run dashboard')
   registerDocs(app)
   await app.register(async (limited) => {
     answerTogether(limited)

@@ -28,10 +28,10 @@ function compile(): void {
 
 /** The entry point, and the pages that the server sends as they are. */
 async function copyWhatIsNoTypeScript(): Promise<void> {
-  const apart = [import.meta.dirname, path.join(root, 'src/dashboard')]
+  const apart = new Set([import.meta.dirname, path.join(root, 'src/dashboard')])
   await cp(path.join(root, 'src'), path.join(dist, 'src'), {
     recursive: true,
-    filter: (file) => !file.endsWith('.ts') && !apart.includes(file),
+    filter: (file) => !file.endsWith('.ts') && !apart.has(file),
   })
 }
 

@@ -1,6 +1,7 @@
 import { openAccessToken } from '../account/access-token.ts'
+import { keepPhoneNumber } from '../account/keep-phone-number.ts'
 import { markUnusable } from '../account/mark-unusable.ts'
-import { changeWhatsAppAccount, claimDueSyncs, findWhatsAppAccounts } from '../account/whatsapp-account-store.ts'
+import { claimDueSyncs, findWhatsAppAccounts } from '../account/whatsapp-account-store.ts'
 import type { Deps } from '../deps.ts'
 import { syncWaba } from './sync.ts'
 
@@ -43,11 +44,7 @@ async function syncNumbers(deps: SyncDeps, accountId: string, wabaId: string): P
     const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.access_token_encrypted)
     if (accessToken === undefined) continue
     const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
-    if (outcome.ok)
-      await changeWhatsAppAccount(deps.db, accountId, row.id, {
-        quality_rating: outcome.value.qualityRating ?? null,
-        throughput_level: outcome.value.throughput ?? null,
-      })
+    if (outcome.ok) await keepPhoneNumber(deps, accountId, row.id, outcome.value)
     else if (outcome.accountUnusable) await markUnusable(deps, accountId, row.id, outcome.reason)
   }
 }

@@ -78,11 +78,3 @@ test.each(['light', 'dark'] as const)('the page follows a %s system', async (col
   expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`)
   expect(complaints).toEqual([])
 })
-
-test('the first page says where things are', async () => {
-  await page.goto(server.url)
-  await page.getByRole('link', { name: 'Documentation' }).click()
-  await page.getByRole('heading', { name: 'First call' }).waitFor()
-
-  expect(complaints).toEqual([])
-})

@@ -22,7 +22,7 @@ function get(url: string, headers: Record<string, string> = {}) {
 describe('with the file of Scalar', () => {
   beforeEach(() => {
     registerDocs(app)
-    registerHome(app)
+    registerHome(app, { dashboard: false })
   })
 
   test('openapi.json is the committed file', async () => {
@@ -82,6 +82,15 @@ describe('with the file of Scalar', () => {
     expect(response.body).toContain('href="/docs"')
     expect(response.body).not.toMatch(/https?:|<script/)
   })
+})
+
+test('where the dashboard is built, the first page leads to it', async () => {
+  registerHome(app, { dashboard: true })
+
+  const response = await get('/')
+
+  expect(response.statusCode).toBe(302)
+  expect(response.headers.location).toBe('/settings/')
 })
 
 test('an install without the file of Scalar says so and names openapi.json', async () => {

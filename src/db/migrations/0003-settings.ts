@@ -101,6 +101,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       created_at timestamptz not null default now(),
       primary key (account_id, id)
     )`,
+    // As WhatsApp reported them last: what people know a number by.
+    `alter table whatsapp_accounts add column display_phone_number text, add column verified_name text`,
     `create index audit_log_created_at on audit_log (created_at)`,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)

@@ -57,7 +57,12 @@ test('a token that works shows what WhatsApp knows of the number, which is kept'
   const { data } = await call('test', { whatsAppAccountId: id })
 
   expect(data).toMatchObject({ ok: true, displayPhoneNumber: expect.any(String), qualityRating: expect.any(String) })
-  expect(await find(id)).toMatchObject({ qualityRating: expect.any(String), throughputLevel: expect.any(String) })
+  expect(await find(id)).toMatchObject({
+    displayPhoneNumber: expect.any(String),
+    verifiedName: expect.any(String),
+    qualityRating: expect.any(String),
+    throughputLevel: expect.any(String),
+  })
 })
 
 test('a token that WhatsApp refuses takes the account out of use with the reason, until it is replaced', async () => {
@@ -66,11 +71,20 @@ test('a token that WhatsApp refuses takes the account out of use with the reason
   const tested = await call<{ ok: boolean; reason: string }>('test', { whatsAppAccountId: id })
   expect(tested.data).toEqual({ ok: false, reason: expect.any(String) })
   expect(tested.data.reason).not.toContain('EAAWrongToken')
-  expect(await find(id)).toMatchObject({ active: false, reason: tested.data.reason })
+  expect(await find(id)).toMatchObject({ active: false, switchedOff: false, reason: tested.data.reason })
 
   await call('replaceSecrets', { whatsAppAccountId: id, accessToken: 'EAAGoodToken' })
   expect((await find(id))?.active).toBe(true)
   expect((await call('test', { whatsAppAccountId: id })).data).toMatchObject({ ok: true })
+})
+
+test('one that its owner switched off stays so when its token is replaced', async () => {
+  const id = await add('EAAWrongToken')
+  await call('deactivate', { whatsAppAccountId: id })
+
+  await call('replaceSecrets', { whatsAppAccountId: id, accessToken: 'EAAGoodToken' })
+
+  expect(await find(id)).toMatchObject({ active: false, switchedOff: true })
 })
 
 test('the default moves, and is not removed while there are others', async () => {

@@ -7,7 +7,6 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { QualityBadge } from '../../ui/quality-badge.tsx'
 import { describeThroughput } from './describe-throughput.ts'
-import { isSwitchedOff } from './switched-off.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-account-change.ts'
 
 export type TokenTest = z.output<typeof WhatsAppAccountTest>
@@ -28,7 +27,7 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
       {test?.ok && <Accepted test={test} active={account.active} onClose={onClose} />}
       {test?.ok === false && account.active && <Unanswered reason={test.reason} onClose={onClose} />}
       {!account.active &&
-        (isSwitchedOff(account) ? (
+        (account.switchedOff ? (
           <SwitchedOff account={account} onActivated={onActivated} />
         ) : (
           <Refused

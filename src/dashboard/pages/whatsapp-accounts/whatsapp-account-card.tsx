@@ -1,7 +1,7 @@
 import { Box, Group, Paper, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlugConnected } from '@tabler/icons-react'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -10,12 +10,10 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { MoreMenu } from './more-menu.tsx'
 import { Notice, type TokenTest } from './notice.tsx'
 import { ReplaceSecretsModal } from './replace-secrets-modal.tsx'
-import { isSwitchedOff } from './switched-off.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-account-change.ts'
 import { WhatsAppAccountFacts } from './whatsapp-account-facts.tsx'
 
 export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
-  const headingId = useId()
   const [replacing, { open, close }] = useDisclosure()
   const [test, setTest] = useState<TokenTest>()
   const ask = useWhatsAppAccountChange(account.whatsAppAccountId, {
@@ -24,14 +22,19 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
   })
   const forgetTest = () => setTest(undefined)
   return (
-    <Paper component="section" aria-labelledby={headingId} withBorder p={{ base: 'md', sm: 'lg' }}>
+    <Paper
+      component="section"
+      aria-label={`WhatsApp account ${account.phoneNumberId}`}
+      withBorder
+      p={{ base: 'md', sm: 'lg' }}
+    >
       <Group justify="space-between" align="flex-start" gap="md">
         <Box miw={0}>
-          <Title order={2} id={headingId}>
+          <Title order={2}>
             <Text component="span" display="block" size="xs" fw={400} c="dimmed">
-              Phone number ID
+              {account.verifiedName ?? 'Phone number ID'}
             </Text>
-            {account.phoneNumberId}
+            {account.displayPhoneNumber ?? account.phoneNumberId}
           </Title>
           <Group gap={6} mt={6}>
             <State account={account} />
@@ -65,6 +68,6 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
 
 function State({ account }: { account: WhatsAppAccount }) {
   if (account.active) return <StatusBadge tone="good">Active</StatusBadge>
-  if (isSwitchedOff(account)) return <StatusBadge tone="neutral">Inactive</StatusBadge>
+  if (account.switchedOff) return <StatusBadge tone="neutral">Inactive</StatusBadge>
   return <StatusBadge tone="bad">Inactive: refused by WhatsApp</StatusBadge>
 }

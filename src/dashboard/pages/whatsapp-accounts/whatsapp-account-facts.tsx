@@ -9,6 +9,9 @@ import { describeThroughput } from './describe-throughput.ts'
 export function WhatsAppAccountFacts({ account }: { account: WhatsAppAccount }) {
   return (
     <SimpleGrid component="dl" cols={{ base: 2, md: 3 }} spacing="lg" verticalSpacing="md" mt="lg" mb={0}>
+      <Fact name="Phone number ID">
+        <Copyable value={account.phoneNumberId} label="Phone number ID" />
+      </Fact>
       <Fact name="WABA ID">
         <Copyable value={account.wabaId} label="WABA ID" />
       </Fact>
