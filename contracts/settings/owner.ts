@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
-import { ofAccount, Role, settingsProcedure } from './procedure.ts'
+import { CustomerId, ofAccount, Role, settingsProcedure } from './procedure.ts'
 
 export const Email = z
   .email('must be an e-mail address, such as ada@example.com')
@@ -25,7 +25,14 @@ export const getSignInOptions = settingsProcedure({
   }),
 })
 
-export const Invitation = z.object({ accountName: z.string(), email: z.string(), role: Role, expiresAt: Timestamp })
+export const Invitation = z.object({
+  accountName: z.string(),
+  email: z.string(),
+  role: Role,
+  expiresAt: Timestamp,
+  /** Whether it is for a new password of somebody who is in the account already. */
+  setsPassword: z.boolean(),
+})
 
 /** What the link of an invitation is for, before it is used. */
 export const getInvitation = settingsProcedure({
@@ -45,7 +52,7 @@ export const acceptInvitation = settingsProcedure({
   admits: 'anybody',
   summary: 'Accept an invitation',
   input: z.strictObject({ token: line(128), name: line(100), password: Password.optional() }),
-  output: z.object({ email: z.string() }),
+  output: z.object({ email: z.string(), accountId: CustomerId }),
 })
 
 export const Membership = z.object({ accountId: z.string(), name: z.string(), role: Role })

@@ -53,6 +53,7 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
     accountName: invitation.account_name,
     email: invitation.email,
     role: invitation.role,
+    setsPassword: invitation.sets_password,
     expiresAt: invitation.expires_at.toISOString(),
   }
 }
@@ -73,7 +74,7 @@ export async function acceptInvitation(
   deps: Pick<Deps, 'db' | 'newId' | 'log'>,
   { ownerAuth, oidc, address }: Ways,
   { token, name, password }: z.output<(typeof contract)['input']>,
-): Promise<{ email: string }> {
+): Promise<{ email: string; accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw spent()
   const { email, account_id, role, sets_password: setsPassword } = invitation
@@ -86,7 +87,7 @@ export async function acceptInvitation(
     const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name, password })).ownerId
     if (known && setsPassword && password !== undefined) await ownerAuth.setPassword(known.id, password)
     await saveRole(deps.db, { account_id, owner_id: ownerId, role })
-    return { email }
+    return { email, accountId: account_id }
   })
 }
 
