@@ -5,7 +5,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 
 /** Where an account begins. */
-const firstPage = 'public-api'
+const firstPage = 'overview'
 
 /** Leads to the account that the address names, or to the first one. */
 export function FirstAccountPage() {

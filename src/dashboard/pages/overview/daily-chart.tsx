@@ -1,0 +1,80 @@
+import '@mantine/charts/styles.css'
+import { BarChart, type BarChartSeries } from '@mantine/charts'
+import { Paper, Text } from '@mantine/core'
+import { abbreviateDay, describeDay } from './describe-day.ts'
+import { describeCount } from './describe-share.ts'
+import styles from './overview.module.css'
+import { scaleOf } from './scale.ts'
+import { stateNames, states, type State } from './series.ts'
+import { Swatch } from './swatch.tsx'
+import type { DayCounts } from './totals.ts'
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+
+/** From the line upwards: what was read, what else was delivered, what else was sent. Downwards: what failed. */
+const series: BarChartSeries[] = (['read', 'delivered', 'sent', 'failed'] satisfies State[]).map((state) => ({
+  name: state,
+  label: stateNames[state],
+  color: `var(--overview-${state})`,
+}))
+
+/** Nothing in it moves: it is drawn anew every few seconds. */
+export function DailyChart({ days }: { days: DayCounts[] }) {
+  const { ticks, domain } = scaleOf(days)
+  return (
+    <BarChart
+      h="100%"
+      data={days.map(toBar)}
+      dataKey="date"
+      series={series}
+      type="stacked"
+      maxBarWidth={32}
+      // It is a picture; the table beside it is what a keyboard reaches.
+      accessibilityLayer={false}
+      barChartProps={{ stackOffset: 'sign', barCategoryGap: '18%' }}
+      barProps={({ name }) => (name === 'failed' ? { minPointSize: (_, index) => (days[index]?.failed ? 3 : 0) } : {})}
+      tickLine="none"
+      gridProps={{ syncWithTicks: true }}
+      xAxisLabel="Day (UTC)"
+      xAxisProps={{ tickFormatter: abbreviateDay, minTickGap: 24, interval: 'equidistantPreserveEnd' }}
+      yAxisLabel="Messages"
+      yAxisProps={{ ticks, domain, interval: 0, width: 56 }}
+      valueFormatter={(value) => compact.format(Math.abs(value))}
+      referenceLines={[{ y: 0, className: styles['zero'] ?? '' }]}
+      tooltipProps={{
+        cursor: { fill: 'var(--chart-cursor-fill)' },
+        content: ({ active, payload }) => {
+          const counts: DayCounts | undefined = payload?.[0]?.payload?.counts
+          return active && counts ? <DayTooltip counts={counts} /> : null
+        },
+      }}
+    />
+  )
+}
+
+/** A message that was read was delivered and sent too: what is stacked is what each state adds. */
+function toBar(counts: DayCounts) {
+  const { date, sent, delivered, read, failed } = counts
+  return { date, counts, read, delivered: delivered - read, sent: Math.max(sent - delivered, 0), failed: -failed }
+}
+
+function DayTooltip({ counts }: { counts: DayCounts }) {
+  return (
+    <Paper withBorder shadow="md" p="sm" miw={150}>
+      <Text size="sm" fw={600} mb={4}>
+        {describeDay(counts.date)}
+      </Text>
+      {states.map((state) => (
+        <div key={state} className={styles['tooltipLine']}>
+          <Text size="sm" className={styles['named']}>
+            <Swatch state={state} />
+            {stateNames[state]}
+          </Text>
+          <Text size="sm" fw={500}>
+            {describeCount(counts[state])}
+          </Text>
+        </div>
+      ))}
+    </Paper>
+  )
+}

@@ -1,0 +1,76 @@
+import { Button, Group, ScrollArea, Skeleton, Text, VisuallyHidden } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import { Section } from '../../ui/section.tsx'
+import { DailyTable } from './daily-table.tsx'
+import { describeCount } from './describe-share.ts'
+import styles from './overview.module.css'
+import { stateNames, states } from './series.ts'
+import { Swatch } from './swatch.tsx'
+import { addUp, type DayCounts } from './totals.ts'
+
+/** What draws it is heavy: the figures are there before it. */
+const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
+
+/** A chart, and the same as a table: for whoever cannot see the chart, and on request for everybody. */
+export function DailySection({ days }: { days: DayCounts[] }) {
+  const [asTable, setAsTable] = useState(false)
+  const { sent, failed } = addUp(days)
+  const isEmpty = sent === 0 && failed === 0
+  return (
+    <Section
+      title="Messages by day"
+      description="Each message counts on the day your application sent it. Days are in UTC."
+      actions={
+        !isEmpty && (
+          <Button size="xs" variant="default" onClick={() => setAsTable(!asTable)}>
+            {asTable ? 'Show as chart' : 'Show as table'}
+          </Button>
+        )
+      }
+    >
+      {isEmpty && <Text size="sm">No message was sent in these {days.length} days.</Text>}
+      {!isEmpty && asTable && (
+        <ScrollArea.Autosize
+          mah={340}
+          type="auto"
+          viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Messages by day' }}
+        >
+          <DailyTable days={days} />
+        </ScrollArea.Autosize>
+      )}
+      {!isEmpty && !asTable && (
+        <>
+          <Legend />
+          <div role="img" aria-label={describeChart(days)} className={styles['chart']}>
+            <Suspense fallback={<Skeleton height="100%" />}>
+              <DailyChart days={days} />
+            </Suspense>
+          </div>
+          <VisuallyHidden component="div">
+            <DailyTable days={days} />
+          </VisuallyHidden>
+        </>
+      )}
+    </Section>
+  )
+}
+
+function Legend() {
+  return (
+    <Group gap="sm" mb="sm" aria-hidden>
+      {states.map((state) => (
+        <Text key={state} size="xs" className={styles['named']}>
+          <Swatch state={state} />
+          {stateNames[state]}
+          {state === 'failed' && ' (below the line)'}
+        </Text>
+      ))}
+    </Group>
+  )
+}
+
+function describeChart(days: readonly DayCounts[]): string {
+  const totals = addUp(days)
+  const counts = states.map((state) => `${describeCount(totals[state])} ${stateNames[state].toLowerCase()}`)
+  return `Messages by day, over ${days.length} days: ${counts.join(', ')}. A table with each day follows.`
+}

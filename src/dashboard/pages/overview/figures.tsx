@@ -1,0 +1,65 @@
+import { Box, Paper, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { describeCount, describeShare } from './describe-share.ts'
+import styles from './overview.module.css'
+import { stateNames, states, type State } from './series.ts'
+import { Swatch } from './swatch.tsx'
+import type { Totals } from './totals.ts'
+
+const meanings = {
+  sent: 'WhatsApp accepted it.',
+  delivered: 'It reached the recipient.',
+  read: 'The recipient opened it.',
+  failed: 'It did not reach the recipient.',
+} satisfies Record<State, string>
+
+/** The period at a glance, each figure with what it means. */
+export function Figures({ totals }: { totals: Totals }) {
+  return (
+    <Box component="dl" className={styles['figures']}>
+      {states.map((state) => (
+        <Figure
+          key={state}
+          name={stateNames[state]}
+          swatch={<Swatch state={state} />}
+          value={describeCount(totals[state])}
+          meaning={meanings[state]}
+        />
+      ))}
+      <Figure
+        name="Delivery rate"
+        value={describeShare(totals.delivered, totals.sent)}
+        meaning="Delivered, of those sent."
+      />
+      <Figure
+        name="Read rate"
+        value={describeShare(totals.read, totals.delivered)}
+        meaning="Read, of those delivered. Some recipients hide it."
+      />
+    </Box>
+  )
+}
+
+interface FigureProps {
+  name: string
+  value: string
+  meaning: string
+  swatch?: ReactNode
+}
+
+function Figure({ name, value, meaning, swatch }: FigureProps) {
+  return (
+    <Paper withBorder p="md">
+      <Text component="dt" size="sm" c="dimmed" fw={500} className={styles['named']}>
+        {swatch}
+        {name}
+      </Text>
+      <Text component="dd" m={0} mt={2} className={styles['value']}>
+        {value}
+      </Text>
+      <Text component="dd" m={0} mt={2} size="xs" c="dimmed">
+        {meaning}
+      </Text>
+    </Paper>
+  )
+}

@@ -1,0 +1,69 @@
+import { Table, Text } from '@mantine/core'
+import type { Overview } from '../../../../contracts/settings/overview.ts'
+import { Section } from '../../ui/section.tsx'
+import { Bar } from './bar.tsx'
+import { describeCount, describeShare } from './describe-share.ts'
+import { quickSeconds, toSteps } from './delivery-steps.ts'
+import styles from './overview.module.css'
+
+interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> {
+  dayCount: number
+}
+
+export function TimeToDeliveredSection({ timeToDelivered, dayCount }: TimeToDeliveredSectionProps) {
+  const { steps, total, quick } = toSteps(timeToDelivered)
+  return (
+    <Section title="Time to delivered" description="From when WhatsApp accepted a message to when it arrived.">
+      {total === 0 ? (
+        <Text size="sm">No message was delivered in these {dayCount} days.</Text>
+      ) : (
+        <>
+          <Text size="sm" mb="sm">
+            <strong>{describeShare(quick, total)}</strong> arrived within {quickSeconds} seconds.
+          </Text>
+          <Table
+            aria-label="Time to delivered"
+            fz="sm"
+            withRowBorders={false}
+            verticalSpacing={5}
+            horizontalSpacing={0}
+            className={styles['numbers']}
+          >
+            <Table.Thead>
+              <Table.Tr c="dimmed" fz="xs">
+                <Table.Th scope="col" fw={500}>
+                  Time
+                </Table.Th>
+                <Table.Td w="100%" />
+                <Table.Th scope="col" fw={500} ta="right">
+                  Messages
+                </Table.Th>
+                <Table.Th scope="col" fw={500} ta="right">
+                  Share
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {steps.map(({ label, count }) => (
+                <Table.Tr key={label}>
+                  <Table.Th scope="row" fw={400} className={styles['step']}>
+                    {label}
+                  </Table.Th>
+                  <Table.Td>
+                    <Bar state="delivered" share={count / total} />
+                  </Table.Td>
+                  <Table.Td ta="right" className={styles['count']}>
+                    {describeCount(count)}
+                  </Table.Td>
+                  <Table.Td ta="right" c="dimmed" className={styles['count']}>
+                    {describeShare(count, total)}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </>
+      )}
+    </Section>
+  )
+}

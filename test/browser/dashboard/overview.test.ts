@@ -1,0 +1,336 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage, type MessageStatus } from '../../../contracts/message.ts'
+import { describeDay } from '../../../src/dashboard/pages/overview/describe-day.ts'
+import { toSteps } from '../../../src/dashboard/pages/overview/delivery-steps.ts'
+import { describeShare } from '../../../src/dashboard/pages/overview/describe-share.ts'
+import { scaleOf } from '../../../src/dashboard/pages/overview/scale.ts'
+import { getOverview } from '../../../src/message/get-overview.ts'
+import { takeStatuses } from '../../../src/message/take-statuses.ts'
+import type { TestAccount } from '../../support/server.ts'
+import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+
+/** The page asks again every ten seconds. */
+const soon = { timeout: 15_000 }
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+interface Sent {
+  accountId: string
+  messageId: string
+  waMessageId: string
+}
+
+async function send({ accountId, trpc }: TestAccount): Promise<Sent> {
+  const { messageId, waMessageId } = await trpc.message.send.mutate(sendMessage.example.input)
+  return { accountId, messageId, waMessageId }
+}
+
+/** The simulator refuses this number with WhatsApp's code 131026. */
+async function sendInVain(account: TestAccount): Promise<void> {
+  const response = await account.post('/api/v1/message/send', { ...sendMessage.example.input, to: '15550131026' })
+  expect(response.json().success).toBe(false)
+}
+
+async function report(message: Sent, status: Exclude<MessageStatus, 'pending'>, seconds = 0, code?: string) {
+  const { waMessageId } = message
+  const at = new Date(Date.now() + seconds * 1000)
+  const error = code === undefined ? undefined : { code, message: 'Failed' }
+  await takeStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at, error } }])
+}
+
+/** Four were sent; of these one was read, one more delivered, and one failed. Two were refused. */
+async function furnish(account: TestAccount): Promise<void> {
+  const [read, delivered, failed] = [await send(account), await send(account), await send(account)]
+  await send(account)
+  await sendInVain(account)
+  await sendInVain(account)
+  await report(read, 'delivered', 7)
+  await report(read, 'read', 60)
+  await report(delivered, 'delivered', 120)
+  await report(failed, 'failed', 0, '131049')
+}
+
+const chartOf = (page: Page) => page.getByRole('img', { name: /^Messages by day/ })
+const bars = '.recharts-bar-rectangle path'
+
+/** The name of each key figure, and what is written under it. */
+async function readFigures(page: Page): Promise<Record<string, string>> {
+  const cards = await page.locator('dl > div').all()
+  const pairs = cards.map(async (card) => [
+    await card.locator('dt').textContent(),
+    await card.locator('dd').first().textContent(),
+  ])
+  return Object.fromEntries(await Promise.all(pairs))
+}
+
+/** The rows below the header, cell by cell. */
+async function readTable(page: Page, name: string): Promise<string[][]> {
+  const rows = await page.getByRole('table', { name }).getByRole('row').all()
+  return Promise.all(rows.slice(1).map((row) => row.locator('th, td').allTextContents()))
+}
+
+test('an account opens with what became of its messages', async () => {
+  const { page, open, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
+  await furnish(account)
+  await open('')
+  await page.locator(bars).first().waitFor()
+
+  expect(new URL(page.url()).pathname).toBe(`/settings/${account.accountId}/overview`)
+  expect(await readFigures(page)).toEqual({
+    Sent: '4',
+    Delivered: '2',
+    Read: '1',
+    Failed: '3',
+    'Delivery rate': '50.0%',
+    'Read rate': '50.0%',
+  })
+  const label = await chartOf(page).getAttribute('aria-label')
+  expect(label).toContain('over 30 days: 4 sent, 2 delivered, 1 read, 3 failed')
+  expect(complaints).toEqual([])
+})
+
+test('the chart is there as a table too, hidden until it is asked for', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await furnish(account)
+  await openOfAccount('overview')
+  await page.locator(bars).first().waitFor()
+  const { days } = await getOverview(dashboard.server.deps, { accountId: account.accountId, days: 30 })
+  const expected = days
+    .toReversed()
+    .map(({ date, sent, delivered, read, failed }) => [
+      describeDay(date),
+      ...[sent, delivered, read, failed].map((count) => String(count)),
+    ])
+  expect(expected[0]?.slice(1)).toEqual(['4', '2', '1', '3'])
+
+  expect(await readTable(page, 'Messages by day, in UTC')).toEqual(expected)
+  await page.getByRole('button', { name: 'Show as table' }).click()
+
+  await page
+    .getByRole('group', { name: 'Messages by day' })
+    .getByText(expected[0]?.[0] ?? '')
+    .waitFor()
+  expect(await chartOf(page).count()).toBe(0)
+  expect(await readTable(page, 'Messages by day, in UTC')).toEqual(expected)
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+})
+
+test('a day tells its counts when it is pointed at', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await furnish(account)
+  await openOfAccount('overview')
+  const bar = page.locator(bars).first()
+  await bar.hover()
+
+  await chartOf(page)
+    .getByText(/^\w+ \d+, \d{4}$/)
+    .waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('failures are counted by reason, and a reason leads to the messages', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await furnish(account)
+  await openOfAccount('overview')
+  const reasons = page.getByRole('list', { name: 'Reasons' }).getByRole('listitem')
+  await reasons.first().waitFor()
+
+  expect(await reasons.allTextContents()).toEqual([
+    'The message cannot reach this recipient.2 · 66.7%WhatsApp’s code 131026',
+    'WhatsApp withheld this marketing message from the recipient.1 · 33.3%WhatsApp’s code 131049',
+  ])
+  await reasons.first().getByRole('link').click()
+
+  await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+  expect(new URL(page.url()).search).toBe('?status=failed')
+  expect(complaints).toEqual([])
+})
+
+test('how long messages took to arrive is told in steps', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await furnish(account)
+  await openOfAccount('overview')
+  await page.getByText('50.0% arrived within 10 seconds.').waitFor()
+
+  const steps = (await readTable(page, 'Time to delivered')).map(([label, , count, share]) => [label, count, share])
+  expect(steps.filter(([, count]) => count !== '0')).toEqual([
+    ['5 to 10 s', '1', '50.0%'],
+    ['1 to 5 min', '1', '50.0%'],
+  ])
+  expect(complaints).toEqual([])
+})
+
+test('a first message is seen at once, and what becomes of it without a reload', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  const message = await send(account)
+  await openOfAccount('overview')
+  const latest = page.getByRole('list', { name: 'Latest messages' }).getByRole('listitem')
+  await latest.getByText('Sent').waitFor()
+  await page.locator(bars).first().waitFor()
+  // Nothing was delivered yet, and nothing of nothing is no rate.
+  expect(await readFigures(page)).toMatchObject({ Sent: '1', 'Delivery rate': '0.0%', 'Read rate': '–' })
+  expect(await page.locator(bars).count()).toBe(1)
+  expect(await latest.count()).toBe(1)
+
+  await report(message, 'delivered', 1)
+
+  await expect.poll(() => readFigures(page), soon).toMatchObject({ Delivered: '1', 'Delivery rate': '100.0%' })
+  await latest.getByText('Delivered').waitFor()
+  await latest.getByRole('link').click()
+  await page.getByRole('heading', { level: 1, name: /^Message to/ }).waitFor()
+  expect(new URL(page.url()).pathname).toBe(`/settings/${account.accountId}/messages/${message.messageId}`)
+  expect(complaints).toEqual([])
+})
+
+test('only the five latest messages are shown', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  for (let count = 1; count <= 6; count++) await send(account)
+  await openOfAccount('overview')
+  const latest = page.getByRole('list', { name: 'Latest messages' }).getByRole('listitem')
+  await latest.first().waitFor()
+
+  expect(await latest.count()).toBe(5)
+  await page.getByRole('link', { name: 'All messages' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the period is chosen by keyboard too, and is kept on reload', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await send(account)
+  await openOfAccount('overview')
+  const table = page.getByRole('table', { name: 'Messages by day, in UTC' })
+  const week = page.getByRole('radio', { name: '7 days' })
+  await expect.poll(() => table.getByRole('row').count(), soon).toBe(31)
+  await page.getByRole('radio', { name: '30 days' }).focus()
+
+  await page.keyboard.press('ArrowLeft')
+
+  await expect.poll(() => table.getByRole('row').count(), soon).toBe(8)
+  expect(new URL(page.url()).search).toBe('?days=7')
+  expect(await week.evaluate((radio) => radio === radio.ownerDocument.activeElement)).toBe(true)
+  await page.reload()
+  await expect.poll(() => table.getByRole('row').count(), soon).toBe(8)
+  expect(await week.isChecked()).toBe(true)
+  await page.getByText('90 days').click()
+  await expect.poll(() => table.getByRole('row').count(), soon).toBe(91)
+  expect(complaints).toEqual([])
+})
+
+test('a new account is told where to begin', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('overview')
+  await page.getByText('Send your first message').waitFor()
+  expect(await page.getByRole('radiogroup').count()).toBe(0)
+  expect(await findBarriers(page)).toEqual([])
+
+  await page.getByRole('link', { name: 'Open Public API' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('an answer that does not come is said, and can be asked for again', async () => {
+  const { page, context, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await send(account)
+  await context.route('**/settings.overview.get*', (route) => route.fulfill({ status: 404, body: 'not ours' }))
+  await openOfAccount('overview')
+  const alert = page.getByRole('alert')
+  await alert.waitFor()
+  await context.unroute('**/settings.overview.get*')
+
+  await alert.getByRole('button', { name: 'Try again' }).click()
+
+  await page.locator(bars).first().waitFor()
+  expect(await alert.count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('what draws the chart is loaded where a chart is drawn', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await send(account)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await openOfAccount('messages')
+  await page.getByRole('link', { name: '+34600111222' }).waitFor()
+  expect(asked.filter((url) => url.includes('chart'))).toEqual([])
+
+  await page.getByRole('link', { name: 'Overview' }).click()
+
+  await page.locator(bars).first().waitFor()
+  expect(asked.filter((url) => url.includes('chart'))).not.toEqual([])
+  expect(complaints).toEqual([])
+})
+
+test.each([
+  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const)(
+  'the overview has no barriers in $colorScheme, $viewport.width px wide',
+  async ({ colorScheme, viewport }) => {
+    const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ colorScheme, viewport })
+    await furnish(account)
+    await openOfAccount('overview?days=90')
+    await page.locator(bars).first().waitFor()
+
+    expect(await findBarriers(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
+    expect(complaints).toEqual([])
+  },
+)
+
+test.each([
+  { part: 0, whole: 0, described: '–' },
+  { part: 0, whole: 3, described: '0.0%' },
+  { part: 2, whole: 3, described: '66.7%' },
+  { part: 1, whole: 1_000_000, described: '0.1%' },
+  { part: 999_999, whole: 1_000_000, described: '99.9%' },
+  { part: 3, whole: 3, described: '100.0%' },
+])('$part of $whole is $described', ({ part, whole, described }) => {
+  expect(describeShare(part, whole)).toBe(described)
+})
+
+test.each([
+  { sent: 1, failed: 0, ticks: [0, 1, 2, 3, 4], domain: [0, 4] },
+  { sent: 1, failed: 1, ticks: [-1, 0, 1, 2, 3, 4], domain: [-1, 4] },
+  { sent: 9, failed: 0, ticks: [0, 5, 10], domain: [0, 10] },
+  { sent: 1400, failed: 20, ticks: [0, 500, 1000, 1500], domain: [-90, 1500] },
+  { sent: 1400, failed: 611, ticks: [-500, 0, 500, 1000, 1500], domain: [-611, 1500] },
+  { sent: 0, failed: 7, ticks: [-6, -4, -2, 0, 2, 4], domain: [-7, 4] },
+])('the axis for $sent sent and $failed failed has round steps', ({ sent, failed, ticks, domain }) => {
+  expect(scaleOf([{ sent, failed }])).toEqual({ ticks, domain })
+})
+
+test('steps of the time to delivered are named, and long ones that none took are left out', () => {
+  const until = [1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400, undefined]
+  const counts = (last: number) =>
+    until.map((untilSeconds, index) => ({
+      ...(untilSeconds !== undefined && { untilSeconds }),
+      count: index === last ? 1 : 0,
+    }))
+  const labels = (last: number) => toSteps(counts(last)).steps.map(({ label }) => label)
+
+  expect(labels(0)).toEqual(['Under 1 s', '1 to 2 s', '2 to 5 s', '5 to 10 s'])
+  expect(labels(11).slice(4)).toEqual([
+    '10 to 30 s',
+    '30 s to 1 min',
+    '1 to 5 min',
+    '5 to 30 min',
+    '30 min to 1 h',
+    '1 to 6 h',
+    '6 h to 1 day',
+    '1 day or more',
+  ])
+})
