@@ -22,10 +22,10 @@ interface Terms<Kind extends 'query' | 'mutation', Input extends z.ZodObject, Ou
   input: Input
   output: Output
   /**
-   * What the audit log says of a change, in words for a person; without it nothing is written. It holds no
-   * key, token, secret or recipient.
+   * What the audit log says of a change, in words for a person; where it says nothing, nothing is written. It
+   * holds no key, token, secret or recipient.
    */
-  audit?: (input: z.output<Input>) => string
+  audit?: (input: z.output<Input>) => string | undefined
 }
 
 /** A procedure of the dashboard. It is served over tRPC only, to a session instead of an API key. */
@@ -35,7 +35,7 @@ export interface SettingsContract<
   Output extends z.ZodType = z.ZodType,
 > extends Omit<Terms<Kind, Input, Output>, 'audit'> {
   readonly settings: true
-  audit: ((input: never) => string) | undefined
+  audit: ((input: never) => string | undefined) | undefined
 }
 
 export interface SettingsContractTree {

@@ -196,5 +196,7 @@ export const recoverDeliveries = settingsProcedure({
     reachedAt: Timestamp,
     next: z.string().optional(),
   }),
-  audit: ({ endpointId, since }) => `recovered deliveries to ${endpointId} since ${since}`,
+  // Once, however many parts it has.
+  audit: ({ endpointId, since, next }) =>
+    next === undefined ? `recovered deliveries to ${endpointId} since ${since}` : undefined,
 })

@@ -42,6 +42,8 @@ export async function send(
   const accessToken = openAccessToken(deps, owner, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
 
+  // Before the id, whose time filters compare with it.
+  const createdAt = deps.now()
   const message: PendingMessage = {
     id: deps.newId('msg'),
     accountId: caller.accountId,
@@ -50,7 +52,7 @@ export async function send(
     template: input.template,
     language: input.language,
     externalId: input.externalId,
-    createdAt: deps.now(),
+    createdAt,
     tellsSent,
   }
   const recorded = await record(deps, message, request)

@@ -50,7 +50,7 @@ export const webhookAdd = dataCommand({
     const { endpointId, secret } = json
     return {
       json,
-      text: `${secret}\n\nThis is the secret of ${endpointId}. Keep it now: it cannot be shown again.\nTo try the endpoint: waybill webhook test ${endpointId}`,
+      text: `${secret}\n\nThis is the secret of ${endpointId}. Keep it: no command shows it again; its owners find it in the dashboard.\nTo try the endpoint: waybill webhook test ${endpointId}`,
     }
   },
 })
@@ -132,7 +132,7 @@ export const webhookRotateSecret = dataCommand({
     const old = json.previousSecretUntil
     return {
       json,
-      text: `${json.secret}\n\nKeep it now: it cannot be shown again. The old one ${old === undefined ? 'no longer signs.' : `signs too until ${old}`}`,
+      text: `${json.secret}\n\nKeep it: no command shows it again; its owners find it in the dashboard. The old one ${old === undefined ? 'no longer signs.' : `signs too until ${old}`}`,
     }
   },
 })

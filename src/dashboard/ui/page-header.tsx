@@ -14,10 +14,12 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname, key } = useLocation()
   // The browser has placed the focus itself when the page was opened by its address.
-  const isFirst = key === 'default'
+  const openedAt = useRef(key === 'default' ? pathname : undefined)
   useEffect(() => {
-    if (!isFirst) heading.current?.focus({ preventScroll: true })
-  }, [pathname, isFirst])
+    if (openedAt.current === pathname) return
+    openedAt.current = undefined
+    heading.current?.focus({ preventScroll: true })
+  }, [pathname])
   return (
     <Group justify="space-between" align="flex-start" gap="md" mb="xl">
       <title>{`${title} · Waybill`}</title>

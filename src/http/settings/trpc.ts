@@ -72,9 +72,13 @@ function buildSettingsRouter(deps: Deps, door: Door, procedures: SettingsProcedu
         const input = parse(contract.input, raw)
         // The contract's own schema has just parsed this input for this verb.
         const change = () => perform(deps, call, input as never)
-        if (!contract.audit) return await change()
-        const what = contract.audit(input as never)
-        return await audited(deps, { accountId, who: call.person().email, what, address: call.address }, change)
+        const what = contract.audit?.(input as never)
+        const result =
+          what === undefined
+            ? await change()
+            : await audited(deps, { accountId, who: call.person().email, what, address: call.address }, change)
+        // What the contract does not name does not leave.
+        return contract.output.parse(result)
       } catch (thrown) {
         const failure = describeFailure(thrown, deps, ctx.requestId)
         throw new TRPCError({
