@@ -1,4 +1,4 @@
-/** Why a sign-in or a change of password was refused, in words for the person who tried. */
+/** Why a sign-in, or a change of how one signs in, was refused, in words for the person who tried. */
 export class SignInError extends Error {
   readonly field: 'password' | 'currentPassword' | 'newPassword' | 'code' | undefined
 
@@ -8,3 +8,6 @@ export class SignInError extends Error {
     this.field = field
   }
 }
+
+/** The password was right, and no longer counts: it has to be typed again. */
+export class PendingSignInEnded extends SignInError {}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { readFailure } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
+import { useSignInOptions } from '../../api/sign-in-options.ts'
 import { DoorPage } from '../../layout/door-page.tsx'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
@@ -17,11 +18,12 @@ export function InvitationPage() {
     // The link may be spent while the form is being filled in; the answer to the form will say so.
     staleTime: Infinity,
   })
-  if (data)
+  const { organisation, isPending } = useSignInOptions()
+  if (data && !isPending)
     return (
       <DoorPage title={`Join ${data.accountName}`} description="You were invited to this account.">
         <InvitationFacts invitation={data} />
-        <AcceptForm token={token} invitation={data} />
+        <AcceptForm token={token} invitation={data} organisation={organisation} />
       </DoorPage>
     )
   if (error && readFailure(error).code === 'NOT_FOUND') return <SpentPage message={readFailure(error).message} />

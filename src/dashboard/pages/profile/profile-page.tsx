@@ -2,6 +2,7 @@ import { useOwner } from '../../session/session.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Section } from '../../ui/section.tsx'
+import { AuthenticatorSection } from './authenticator-section.tsx'
 import { ChangePasswordForm } from './change-password-form.tsx'
 
 const roleNames = { owner: 'Owner', viewer: 'Viewer' }
@@ -35,6 +36,7 @@ export function ProfilePage() {
       >
         <ChangePasswordForm email={email} />
       </Section>
+      <AuthenticatorSection />
     </>
   )
 }

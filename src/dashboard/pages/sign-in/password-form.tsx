@@ -1,20 +1,19 @@
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 import { showInForm } from '../../api/form-failure.ts'
 import { signIn } from '../../api/sign-in.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 
 interface PasswordFormProps {
+  /** What belongs to no field of it; undefined when another try begins. */
+  onProblem: (problem: string | undefined) => void
   onSignedIn: () => Promise<void>
   /** The password was right, and is not enough. */
   onCodeNeeded: () => void
 }
 
-export function PasswordForm({ onSignedIn, onCodeNeeded }: PasswordFormProps) {
-  const [problem, setProblem] = useState<string>()
+export function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
@@ -26,16 +25,15 @@ export function PasswordForm({ onSignedIn, onCodeNeeded }: PasswordFormProps) {
   const attempt = useMutation({
     mutationFn: signIn,
     onSuccess: ({ needsCode }) => (needsCode ? onCodeNeeded() : onSignedIn()),
-    onError: (error) => setProblem(showInForm(form, error)),
+    onError: (error) => onProblem(showInForm(form, error)),
   })
   const submit = form.onSubmit(({ email, password }) => {
-    setProblem(undefined)
+    onProblem(undefined)
     attempt.mutate({ email: email.trim(), password })
   })
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="You are not signed in" error={problem} />}
         <TextInput
           label="E-mail address"
           type="email"

@@ -1,0 +1,22 @@
+import { TextInput, type TextInputProps } from '@mantine/core'
+
+/** For the six digits of an authenticator app: phones show their digits, and password managers fill it in. */
+export function CodeField(props: TextInputProps) {
+  return (
+    <TextInput
+      autoComplete="one-time-code"
+      inputMode="numeric"
+      styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', letterSpacing: '0.1em' } }}
+      {...props}
+    />
+  )
+}
+
+/** Apps show a gap in the middle, and some copy it. */
+export function readCode(typed: string): string {
+  return typed.replaceAll(/\s/g, '')
+}
+
+export function checkCode(typed: string): string | null {
+  return /^\d{6}$/.test(readCode(typed)) ? null : 'Type the six digits that the app shows.'
+}
