@@ -86,6 +86,8 @@ export function toAuthOptions(
           ]
         : []),
     ],
+    // Where those go whom the organisation's provider turned away: that page says why.
+    onAPIError: { errorURL: '/settings/sign-in' },
     telemetry: { enabled: false },
     logger: { log: (level, message) => log[level === 'error' ? 'error' : 'debug']({ from: 'better-auth' }, message) },
   }
