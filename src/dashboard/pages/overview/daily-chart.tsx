@@ -18,6 +18,8 @@ const series: BarChartSeries[] = (['read', 'delivered', 'sent', 'failed'] satisf
   color: `var(--overview-${state})`,
 }))
 
+const maxLabels = 7
+
 /** Nothing in it moves: it is drawn anew every few seconds. */
 export function DailyChart({ days }: { days: DayCounts[] }) {
   const { ticks, domain } = scaleOf(days)
@@ -31,12 +33,12 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
       maxBarWidth={32}
       // It is a picture; the table beside it is what a keyboard reaches.
       accessibilityLayer={false}
-      barChartProps={{ stackOffset: 'sign', barCategoryGap: '18%' }}
+      barChartProps={{ stackOffset: 'sign', barCategoryGap: '18%', margin: { bottom: 30, left: 10, right: 20 } }}
       barProps={({ name }) => (name === 'failed' ? { minPointSize: (_, index) => (days[index]?.failed ? 3 : 0) } : {})}
       tickLine="none"
       gridProps={{ syncWithTicks: true }}
       xAxisLabel="Day (UTC)"
-      xAxisProps={{ tickFormatter: abbreviateDay, minTickGap: 24, interval: 'equidistantPreserveEnd' }}
+      xAxisProps={{ ticks: chooseLabelled(days), tickFormatter: abbreviateDay, interval: 'preserveEnd' }}
       yAxisLabel="Messages"
       yAxisProps={{ ticks, domain, interval: 0, width: 56 }}
       valueFormatter={(value) => compact.format(Math.abs(value))}
@@ -50,6 +52,12 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
       }}
     />
   )
+}
+
+/** Days at one distance from each other, the last one among them. */
+function chooseLabelled(days: readonly DayCounts[]): string[] {
+  const distance = Math.ceil(days.length / maxLabels)
+  return days.filter((_, index) => (days.length - 1 - index) % distance === 0).map(({ date }) => date)
 }
 
 /** A message that was read was delivered and sent too: what is stacked is what each state adds. */

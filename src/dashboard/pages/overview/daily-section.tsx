@@ -62,7 +62,7 @@ function Legend() {
         <Text key={state} size="xs" className={styles['named']}>
           <Swatch state={state} />
           {stateNames[state]}
-          {state === 'failed' && ' (below the line)'}
+          {state === 'failed' && ' (below)'}
         </Text>
       ))}
     </Group>
