@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
+import { findBarriers, password, startDashboard, type DashboardBrowser, type Visit } from './support.ts'
+
+let provider: TestOidcProvider
+let host: string
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  provider = await startOidcProvider()
+  host = new URL(provider.issuer).host
+  dashboard = await startDashboard({ server: { oidc: provider } })
+  provider.serve(dashboard.server.url)
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+  await provider?.close()
+})
+
+beforeEach(async () => {
+  // All people of a test come from one address.
+  await dashboard.server.database.db.deleteFrom('owner_sign_in_rates').execute()
+})
+
+/** The page of the dashboard that the link of an invitation opens. */
+async function invite(email: string, options: { setsPassword?: boolean } = {}): Promise<string> {
+  const { accountId } = await dashboard.server.account()
+  const { path } = await inviteOwner(dashboard.server.deps, accountId, { email, role: 'owner', ...options })
+  return path.replace('/settings', '')
+}
+
+/** The provider's own pages are expected, and no others. */
+function unexpected({ complaints }: Visit): string[] {
+  return complaints.filter((complaint) => !complaint.startsWith(`asks ${provider.issuer}/`))
+}
+
+async function signInWithOrganisation({ page }: Visit): Promise<void> {
+  await page.getByRole('button', { name: `Sign in with ${host}` }).click()
+}
+
+test('an invitation is accepted with the organisation, which signs in from then on', async () => {
+  const link = await invite('grace@example.com')
+  provider.person = { email: 'grace@example.com', email_verified: true }
+  const guest = await dashboard.visit()
+  await guest.open(link)
+  await guest.page.getByLabel('Your name').fill('Grace Hopper')
+  await guest.page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
+  await guest.page.getByRole('button', { name: /Grace Hopper/ }).waitFor()
+
+  const elsewhere = await dashboard.visit()
+  await elsewhere.open('/profile')
+  await signInWithOrganisation(elsewhere)
+
+  await elsewhere.page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
+  await elsewhere.page.getByText('grace@example.com').waitFor()
+  expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
+})
+
+test('an invitation is accepted with a password all the same', async () => {
+  const guest = await dashboard.visit()
+  await guest.open(await invite('alan@example.com'))
+  await guest.page.getByLabel('Your name').fill('Alan Turing')
+  await guest.page.getByRole('button', { name: 'Choose a password instead' }).click()
+  await guest.page.getByLabel('Password', { exact: true }).fill(password)
+  await guest.page.getByRole('button', { name: 'Accept and sign in', exact: true }).click()
+
+  await guest.page.getByRole('button', { name: /Alan Turing/ }).waitFor()
+  expect(guest.complaints).toEqual([])
+})
+
+test('a link for choosing a new password takes nothing else', async () => {
+  const guest = await dashboard.visit()
+  await guest.open(await invite('new@example.com', { setsPassword: true }))
+  await guest.page.getByLabel('Your name').fill('Ada')
+  await guest.page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
+  await guest.page.getByText('This link is for choosing a new password. Choose one.').waitFor()
+
+  await guest.page.getByLabel('Password', { exact: true }).fill(password)
+  await guest.page.getByRole('button', { name: 'Accept and sign in', exact: true }).click()
+
+  await guest.page.getByRole('button', { name: /Ada/ }).waitFor()
+  expect(guest.complaints).toEqual([])
+})
+
+test('whoever signs in with their organisation has no password to set an authenticator app up with', async () => {
+  const link = await invite('nopassword@example.com')
+  provider.person = { email: 'nopassword@example.com', email_verified: true }
+  const guest = await dashboard.visit()
+  const { page } = guest
+  await guest.open(link)
+  await page.getByLabel('Your name').fill('Ada')
+  await page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
+  await page.getByRole('button', { name: /Ada/ }).waitFor()
+  await guest.open('/profile')
+  await page.getByText('can set it up only with a password of their own').waitFor()
+
+  await page.getByRole('button', { name: 'Set up' }).click()
+  await page.getByLabel('Your password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Continue' }).click()
+
+  await page.getByText('This is not your current password.').waitFor()
+  expect(unexpected(guest)).toEqual([])
+})
+
+test('whom nobody has invited is told so, and may sign in as somebody else', async () => {
+  const guest = await dashboard.visit()
+  provider.person = { email: 'stranger@example.com', email_verified: true }
+  await guest.open('/profile')
+  await signInWithOrganisation(guest)
+  await guest.page.getByText('Nobody has invited the e-mail address that your organisation knows you by.').waitFor()
+
+  const { email } = await dashboard.signedIn()
+  await guest.page.getByLabel('E-mail address').fill(email)
+  await guest.page.getByLabel('Password', { exact: true }).fill(password)
+  await guest.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+
+  await guest.page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
+  expect(unexpected(guest)).toEqual([])
+})
+
+test('an address that the provider has not verified is told so', async () => {
+  const { email } = await dashboard.signedIn()
+  provider.person = { email, email_verified: false }
+  const guest = await dashboard.visit()
+  await guest.open('/sign-in')
+  await signInWithOrganisation(guest)
+
+  await guest.page.getByText('Your organisation did not say that your e-mail address is verified.').waitFor()
+  expect(unexpected(guest)).toEqual([])
+})
+
+test('whoever says no at the provider is back at the sign-in page', async () => {
+  const guest = await dashboard.visit()
+  await guest.open('/auth/oauth2/callback/oidc?error=access_denied&state=unknown')
+
+  await guest.page.getByText('Your organisation did not let you in, or you said no.').waitFor()
+  expect(guest.complaints).toEqual([])
+})
+
+test('whoever comes back from the provider can press the button again', async () => {
+  const guest = await dashboard.visit()
+  const { page, open } = guest
+  await page.route(`${provider.issuer}/**`, (route) => route.fulfill({ body: 'the sign-in of an organisation' }))
+  await open('/sign-in')
+  await signInWithOrganisation(guest)
+  await page.getByText('the sign-in of an organisation').waitFor()
+
+  await page.goBack()
+  await signInWithOrganisation(guest)
+
+  await page.getByText('the sign-in of an organisation').waitFor()
+  expect(unexpected(guest)).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('no page has barriers in %s', async (colorScheme) => {
+  const { page, open, complaints } = await dashboard.visit({ colorScheme })
+  for (const [address, content] of [
+    ['/sign-in?to=%2Fprofile&error=signup_disabled', page.getByRole('button', { name: `Sign in with ${host}` })],
+    [await invite(`${colorScheme}@example.com`), page.getByRole('button', { name: 'Choose a password instead' })],
+  ] as const) {
+    await open(address)
+    await content.waitFor()
+    expect({ address, barriers: await findBarriers(page) }).toEqual({ address, barriers: [] })
+  }
+  await page.getByRole('button', { name: 'Choose a password instead' }).click()
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+})
