@@ -45,13 +45,13 @@ export const getInvitation = settingsProcedure({
 
 /**
  * Makes the person, with the role that the invitation gives. The link is spent. Without a password, where an
- * organisation's provider is set up, they sign in with that.
+ * organisation's provider is set up, they sign in with that. Who is known already keeps their name.
  */
 export const acceptInvitation = settingsProcedure({
   kind: 'mutation',
   admits: 'anybody',
   summary: 'Accept an invitation',
-  input: z.strictObject({ token: line(128), name: line(100), password: Password.optional() }),
+  input: z.strictObject({ token: line(128), name: line(100).optional(), password: Password.optional() }),
   output: z.object({ email: z.string(), accountId: CustomerId }),
 })
 

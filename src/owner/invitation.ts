@@ -78,13 +78,14 @@ export async function acceptInvitation(
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw spent()
   const { email, account_id, role, sets_password: setsPassword } = invitation
-  if (password === undefined && (setsPassword || !oidc)) throw wrongPassword('is required')
+  if (password === undefined && (setsPassword || !oidc)) throw missing('password')
   const known = await findOwnerByEmail(deps.db, email)
   if (known && password !== undefined && !setsPassword) await provePassword(ownerAuth, known.id, password)
+  if (!known && name === undefined) throw missing('name')
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
   return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
-    const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name, password })).ownerId
+    const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name: name ?? email, password })).ownerId
     if (known && setsPassword && password !== undefined) await ownerAuth.setPassword(known.id, password)
     await saveRole(deps.db, { account_id, owner_id: ownerId, role })
     return { email, accountId: account_id }
@@ -100,6 +101,10 @@ async function provePassword(
   if (fits === undefined) throw wrongPassword('is not asked for: you sign in with your organisation')
   if (!fits)
     throw wrongPassword('must be the one that you sign in with: there is an owner with this e-mail address already')
+}
+
+function missing(field: 'name' | 'password'): SettingsError {
+  return new SettingsError('VALIDATION_ERROR', `${field}: is required.`, { [field]: 'is required' })
 }
 
 function wrongPassword(problem: string): SettingsError {

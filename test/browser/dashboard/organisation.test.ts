@@ -25,9 +25,9 @@ beforeEach(async () => {
 })
 
 /** The page of the dashboard that the link of an invitation opens. */
-async function invite(email: string, options: { setsPassword?: boolean } = {}): Promise<string> {
+async function invite(email: string): Promise<string> {
   const { accountId } = await dashboard.server.account()
-  const { path } = await inviteOwner(dashboard.server.deps, accountId, { email, role: 'owner', ...options })
+  const { path } = await inviteOwner(dashboard.server.deps, accountId, { email, role: 'owner' })
   return path.replace('/settings', '')
 }
 
@@ -70,20 +70,6 @@ test('an invitation is accepted with a password all the same', async () => {
   expect(guest.complaints).toEqual([])
 })
 
-test('a link for choosing a new password takes nothing else', async () => {
-  const guest = await dashboard.visit()
-  await guest.open(await invite('new@example.com', { setsPassword: true }))
-  await guest.page.getByLabel('Your name').fill('Ada')
-  await guest.page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
-  await guest.page.getByText('This link is for choosing a new password. Choose one.').waitFor()
-
-  await guest.page.getByLabel('Password', { exact: true }).fill(password)
-  await guest.page.getByRole('button', { name: 'Accept and sign in', exact: true }).click()
-
-  await guest.page.getByRole('button', { name: /Ada/ }).waitFor()
-  expect(guest.complaints).toEqual([])
-})
-
 test('whoever signs in with their organisation has no password to set an authenticator app up with', async () => {
   const link = await invite('nopassword@example.com')
   provider.person = { email: 'nopassword@example.com', email_verified: true }
@@ -94,7 +80,7 @@ test('whoever signs in with their organisation has no password to set an authent
   await page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
   await page.getByRole('button', { name: /Ada/ }).waitFor()
   await guest.open('/profile')
-  await page.getByText('can set it up only with a password of their own').waitFor()
+  await page.getByText('without a password here it cannot be set up').waitFor()
 
   await page.getByRole('button', { name: 'Set up' }).click()
   await page.getByLabel('Your password', { exact: true }).fill(password)

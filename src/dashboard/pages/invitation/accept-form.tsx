@@ -3,7 +3,6 @@ import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { z } from 'zod'
 import type { Invitation } from '../../../../contracts/settings/owner.ts'
-import { readFailure } from '../../api/failure.ts'
 import { showInForm } from '../../api/form-failure.ts'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
@@ -19,41 +18,49 @@ interface AcceptFormProps {
 
 export function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
   const [problem, setProblem] = useState<string>()
-  const [choosesPassword, setChoosesPassword] = useState(organisation === undefined)
+  const { setsPassword } = invitation
+  const [choosesPassword, setChoosesPassword] = useState(setsPassword || organisation === undefined)
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', password: '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Type your name.' : null) },
+    validate: { name: (name) => (!setsPassword && name.trim() === '' ? 'Type your name.' : null) },
   })
   const accept = useAcceptInvitation(invitation, {
-    onFailure: (error) => {
-      if (choosesPassword || !('password' in readFailure(error).fields)) return setProblem(showInForm(form, error))
-      setChoosesPassword(true)
-      form.setErrors({ password: 'This link is for choosing a new password. Choose one.' })
-    },
+    onFailure: (error) => setProblem(showInForm(form, error)),
   })
   const submit = form.onSubmit(({ name, password }) => {
     setProblem(undefined)
-    accept.mutate({ token, name: name.trim(), ...(choosesPassword && { password }) })
+    accept.mutate({ token, ...(!setsPassword && { name: name.trim() }), ...(choosesPassword && { password }) })
   })
   return (
     <form onSubmit={submit} noValidate>
       <Stack mt="lg">
-        {problem !== undefined && <ErrorAlert title="The invitation was not accepted" error={problem} />}
+        {problem !== undefined && (
+          <ErrorAlert
+            title={setsPassword ? 'Your password is not set' : 'The invitation was not accepted'}
+            error={problem}
+          />
+        )}
         {/* For the browser's password manager, which would take the name for the one to sign in with. */}
         <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
-        <TextInput label="Your name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
+        {!setsPassword && (
+          <TextInput label="Your name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
+        )}
         {choosesPassword ? (
           <>
             <PasswordField
-              label="Password"
-              description="At least 12 characters. If you can sign in here already, your present password."
+              label={setsPassword ? 'New password' : 'Password'}
+              description={
+                setsPassword
+                  ? 'At least 12 characters.'
+                  : 'At least 12 characters. If you can sign in here already, your present password.'
+              }
               autoComplete="new-password"
               key={form.key('password')}
               {...form.getInputProps('password')}
             />
             <Button type="submit" loading={accept.isPending}>
-              Accept and sign in
+              {setsPassword ? 'Set password and sign in' : 'Accept and sign in'}
             </Button>
           </>
         ) : (
@@ -61,7 +68,7 @@ export function AcceptForm({ token, invitation, organisation }: AcceptFormProps)
             Accept and sign in with {organisation}
           </OrganisationButton>
         )}
-        {organisation !== undefined && (
+        {organisation !== undefined && !setsPassword && (
           <Anchor
             component="button"
             type="button"

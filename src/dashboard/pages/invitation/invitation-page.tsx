@@ -21,7 +21,10 @@ export function InvitationPage() {
   const { organisation, isPending } = useSignInOptions()
   if (data && !isPending)
     return (
-      <DoorPage title={`Join ${data.accountName}`} description="You were invited to this account.">
+      <DoorPage
+        title={data.setsPassword ? 'Choose a new password' : `Join ${data.accountName}`}
+        description={data.setsPassword ? 'It is for all your accounts here.' : 'You were invited to this account.'}
+      >
         <InvitationFacts invitation={data} />
         <AcceptForm token={token} invitation={data} organisation={organisation} />
       </DoorPage>

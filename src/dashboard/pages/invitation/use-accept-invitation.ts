@@ -9,7 +9,8 @@ import { codeNeeded } from '../sign-in/code-needed.ts'
 
 interface Acceptance {
   token: string
-  name: string
+  /** Absent for those who are known. */
+  name?: string
   /** Absent for those who will sign in with their organisation. */
   password?: string
 }
@@ -29,8 +30,8 @@ export function useAcceptInvitation(
   const navigate = useNavigate()
   return useMutation({
     mutationFn: async (acceptance: Acceptance) => {
-      const { email } = await settings.invitation.accept.mutate(acceptance)
-      return enter({ email, password: acceptance.password }, accountName)
+      const { email, accountId } = await settings.invitation.accept.mutate(acceptance)
+      return enter({ email, password: acceptance.password }, { accountId, accountName })
     },
     onSuccess: async ({ path, state }) => {
       // Whoever was here before may have been somebody else.
@@ -44,10 +45,10 @@ export function useAcceptInvitation(
 /** From here on the link is spent: what fails now is no failure of the invitation. */
 async function enter(
   { email, password }: { email: string; password: string | undefined },
-  accountName: string,
+  { accountId, accountName }: { accountId: string; accountName: string },
 ): Promise<Destination> {
   try {
-    if (password !== undefined) return await enterWithPassword({ email, password }, accountName)
+    if (password !== undefined) return await enterWithPassword({ email, password }, accountId)
     await signInWithOrganisation('/')
   } catch (error) {
     notifyFailureMessage(`You have joined ${accountName}, but you are not signed in yet. ${readFailure(error).message}`)
@@ -57,11 +58,8 @@ async function enter(
 
 async function enterWithPassword(
   credentials: { email: string; password: string },
-  accountName: string,
+  accountId: string,
 ): Promise<Destination> {
   const { needsCode } = await signIn(credentials)
-  if (needsCode) return { path: '/sign-in', state: codeNeeded }
-  const { accounts } = await settings.session.get.query({})
-  const joined = accounts.find(({ name }) => name === accountName)
-  return { path: joined ? `/${joined.accountId}` : '/' }
+  return needsCode ? { path: '/sign-in', state: codeNeeded } : { path: `/${accountId}` }
 }

@@ -36,7 +36,7 @@ export function MessageFacts({ message }: { message: Message }) {
   )
 }
 
-/** The number by the ID that WhatsApp Manager shows; our own ID where the account is gone or not read yet. */
+/** The number as WhatsApp shows it, or by the ID of WhatsApp Manager; our own ID where the account is gone or not read yet. */
 function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
   const { accountId } = useAccount()
   const { data } = useQuery({
@@ -54,7 +54,7 @@ function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
     )
   return (
     <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} inherit>
-      Phone number ID {account.phoneNumberId}
+      {account.displayPhoneNumber ?? `Phone number ID ${account.phoneNumberId}`}
     </Anchor>
   )
 }

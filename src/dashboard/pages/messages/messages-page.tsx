@@ -5,7 +5,6 @@ import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { LoadMore } from '../../ui/load-more.tsx'
 import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { useKeptFocus } from '../../ui/use-kept-focus.ts'
 import { ExportButton } from './export-button.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { isFiltered, noFilters, readFilters, writeFilters, type MessageFilters } from './message-filters.ts'
@@ -17,11 +16,7 @@ export function MessagesPage() {
   const { accountId } = useAccount()
   const [search, setSearch] = useSearchParams()
   const filters = useMemo(() => readFilters(search), [search])
-  const keepFocus = useKeptFocus()
-  const show = (filters: MessageFilters) => {
-    keepFocus()
-    setSearch(writeFilters(filters), { replace: true })
-  }
+  const show = (filters: MessageFilters) => setSearch(writeFilters(filters), { replace: true })
   const log = useMessages(accountId, filters)
   const messages = log.data?.pages.flatMap(({ items }) => items) ?? []
   const isEmpty = log.isSuccess && messages.length === 0 && !log.isPlaceholderData

@@ -4,7 +4,6 @@ import { useAccount } from '../../session/account.ts'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { useKeptFocus } from '../../ui/use-kept-focus.ts'
 import { DailySection } from './daily-section.tsx'
 import { FailuresSection } from './failures-section.tsx'
 import { Figures } from './figures.tsx'
@@ -19,16 +18,12 @@ import { useLatestMessages, useOverview } from './use-overview.ts'
 export function OverviewPage() {
   const { accountId } = useAccount()
   const [search, setSearch] = useSearchParams()
-  const keepFocus = useKeptFocus()
   const period = readPeriod(search)
   const overview = useOverview(accountId, period)
   const latest = useLatestMessages(accountId)
   const totals = overview.data && addUp(overview.data.days)
   const isEmpty = totals?.sent === 0 && totals.failed === 0 && latest.data?.length === 0
-  const show = (days: string) => {
-    keepFocus()
-    setSearch((before) => writePeriod(before, days), { replace: true })
-  }
+  const show = (days: string) => setSearch((before) => writePeriod(before, days), { replace: true })
   return (
     <>
       <PageHeader

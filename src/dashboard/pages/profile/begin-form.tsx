@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Button, Group, Stack, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { showInForm } from '../../api/form-failure.ts'
@@ -6,7 +6,7 @@ import { beginAuthenticator, type NewAuthenticator } from '../../api/sign-in-two
 import { useChange } from '../../api/use-change.ts'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { StepTitle } from './step-title.tsx'
+import { takeFocus } from '../../ui/take-focus.ts'
 
 interface BeginFormProps {
   onBegun: (authenticator: NewAuthenticator) => void
@@ -33,11 +33,12 @@ export function BeginForm({ onBegun, onCancel }: BeginFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={400}>
-        <StepTitle>1. Show that it is you</StepTitle>
+        <Title order={3}>1. Show that it is you</Title>
         {problem !== undefined && <ErrorAlert title="The set-up has not begun" error={problem} />}
         <PasswordField
           label="Your password"
           autoComplete="current-password"
+          ref={takeFocus}
           key={form.key('currentPassword')}
           {...form.getInputProps('currentPassword')}
         />

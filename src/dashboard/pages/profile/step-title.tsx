@@ -1,12 +1,10 @@
 import { Title } from '@mantine/core'
-import { useEffect, useRef, type ReactNode } from 'react'
+import { takeFocus } from '../../ui/take-focus.ts'
 
 /** Takes the focus when its step begins: the button that led here is gone. */
-export function StepTitle({ children }: { children: ReactNode }) {
-  const title = useRef<HTMLHeadingElement>(null)
-  useEffect(() => title.current?.focus(), [])
+export function StepTitle({ children }: { children: string }) {
   return (
-    <Title order={3} ref={title} tabIndex={-1} style={{ outline: 'none' }}>
+    <Title order={3} ref={takeFocus} tabIndex={-1} style={{ outline: 'none' }}>
       {children}
     </Title>
   )

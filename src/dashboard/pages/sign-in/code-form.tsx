@@ -6,6 +6,7 @@ import { showInForm } from '../../api/form-failure.ts'
 import { PendingSignInEnded } from '../../api/sign-in-error.ts'
 import { verifyBackupCode, verifyCode } from '../../api/sign-in-two-factor.ts'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { takeFocus } from '../../ui/take-focus.ts'
 import { checkCode, CodeField, readCode } from './code-field.tsx'
 
 export type CodeKind = keyof typeof kinds
@@ -39,7 +40,7 @@ export function CodeForm({ kind, onSignedIn, onEnded }: CodeFormProps) {
     <form onSubmit={submit} noValidate>
       <Stack>
         {problem !== undefined && <ErrorAlert title="You are not signed in" error={problem} />}
-        <CodeField {...field} ref={focus} key={form.key('code')} {...form.getInputProps('code')} />
+        <CodeField {...field} ref={takeFocus} key={form.key('code')} {...form.getInputProps('code')} />
         <Button type="submit" loading={attempt.isPending}>
           Sign in
         </Button>
@@ -56,8 +57,3 @@ const kinds = {
     field: { label: 'Backup code', autoComplete: 'off', inputMode: 'text' },
   },
 } as const
-
-/** It is all that there is to do here. */
-function focus(field: HTMLInputElement | null): void {
-  field?.focus()
-}
