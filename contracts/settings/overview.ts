@@ -17,6 +17,8 @@ export const DayCounts = z.object({
   read: Count,
   /** Refused at once, or sent and failed later. One that reached the recipient in the end is none of them. */
   failed: Count,
+  /** Of those that failed: how many WhatsApp had accepted, and so are counted as sent too. */
+  failedLater: Count,
 })
 
 export const FailureCount = z.object({

@@ -35,6 +35,7 @@ function toDayCounts(date: string, counts: readonly StateCount[]): Overview['day
     delivered: sum(counts.filter(({ status }) => status === 'delivered' || status === 'read')),
     read: sum(counts.filter(({ status }) => status === 'read')),
     failed: sum(counts.filter(({ status }) => status === 'failed')),
+    failedLater: sum(counts.filter(({ status, accepted }) => status === 'failed' && accepted)),
   }
 }
 

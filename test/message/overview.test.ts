@@ -104,9 +104,9 @@ test('each message is counted once in every state that it has reached, on the da
   const { days, failures } = await overview()
 
   expect(days.slice(-3)).toEqual([
-    { date: dateOf(daysAgo(2)), sent: 3, delivered: 2, read: 1, failed: 1 },
-    { date: dateOf(daysAgo(1)), sent: 1, delivered: 0, read: 0, failed: 1 },
-    { date: dateOf(now), sent: 0, delivered: 0, read: 0, failed: 0 },
+    { date: dateOf(daysAgo(2)), sent: 3, delivered: 2, read: 1, failed: 1, failedLater: 0 },
+    { date: dateOf(daysAgo(1)), sent: 1, delivered: 0, read: 0, failed: 1, failedLater: 1 },
+    { date: dateOf(now), sent: 0, delivered: 0, read: 0, failed: 0, failedLater: 0 },
   ])
   expect(failures).toEqual([
     { code: '131026', meaning: 'The message cannot reach this recipient.', count: 1 },

@@ -60,10 +60,14 @@ function chooseLabelled(days: readonly DayCounts[]): string[] {
   return days.filter((_, index) => (days.length - 1 - index) % distance === 0).map(({ date }) => date)
 }
 
-/** A message that was read was delivered and sent too: what is stacked is what each state adds. */
+/**
+ * A message that was read was delivered and sent too: what is stacked is what each state adds. One that failed
+ * after it was sent stands below the line alone.
+ */
 function toBar(counts: DayCounts) {
-  const { date, sent, delivered, read, failed } = counts
-  return { date, counts, read, delivered: delivered - read, sent: Math.max(sent - delivered, 0), failed: -failed }
+  const { date, sent, delivered, read, failed, failedLater } = counts
+  const underWay = Math.max(sent - delivered - failedLater, 0)
+  return { date, counts, read, delivered: delivered - read, sent: underWay, failed: -failed }
 }
 
 function DayTooltip({ counts }: { counts: DayCounts }) {

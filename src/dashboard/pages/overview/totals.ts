@@ -2,7 +2,7 @@ import type { Overview } from '../../../../contracts/settings/overview.ts'
 
 export type DayCounts = Overview['days'][number]
 
-export type Totals = Omit<DayCounts, 'date'>
+export type Totals = Omit<DayCounts, 'date' | 'failedLater'>
 
 export function addUp(days: readonly DayCounts[]): Totals {
   const totals = { sent: 0, delivered: 0, read: 0, failed: 0 }
