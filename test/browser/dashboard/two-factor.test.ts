@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { inviteOwner } from '../../../src/owner/invitation.ts'
 import { totp } from '../../support/totp.ts'
 import { findBarriers, password, startDashboard, type DashboardBrowser, type SignedInVisit } from './support.ts'
 
@@ -112,6 +113,26 @@ test('a backup code signs in without the app, once', async () => {
 
   await other.page.getByText('This is not one of your backup codes, or you have used it before.').waitFor()
   expect([...guest.complaints, ...other.complaints]).toEqual([])
+})
+
+test('an invitation to another account asks for the code as well', async () => {
+  const owner = await dashboard.signedIn()
+  const { secret } = await setUp(owner)
+  const { server } = dashboard
+  const { accountId } = await server.account()
+  const { path } = await inviteOwner(server.deps, accountId, { email: owner.email, role: 'viewer' })
+  const { page, open, complaints } = await dashboard.visit()
+  await open(path.replace('/settings', ''))
+  await page.getByLabel('Your name').fill('Ada Lovelace')
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Accept and sign in' }).click()
+
+  await page.getByLabel('Six-digit code').fill(totp(secret))
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+
+  await page.getByRole('button', { name: /Switch account/ }).waitFor()
+  expect(new URL(page.url()).pathname).toContain(`/settings/${accountId}`)
+  expect(complaints).toEqual([])
 })
 
 test('a wrong code is told at once, and too many of them when to try again', async () => {

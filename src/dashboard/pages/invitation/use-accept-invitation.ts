@@ -5,6 +5,7 @@ import { notifyFailureMessage } from '../../api/notify.ts'
 import { settings } from '../../api/settings.ts'
 import { signInWithOrganisation } from '../../api/sign-in-organisation.ts'
 import { signIn } from '../../api/sign-in.ts'
+import { signInPath } from '../../session/way-back.ts'
 import { codeNeeded } from '../sign-in/code-needed.ts'
 
 interface Acceptance {
@@ -23,15 +24,22 @@ interface Destination {
 
 /** Accepts, signs in, and leads to the account. */
 export function useAcceptInvitation(
-  { accountName }: { accountName: string },
+  { accountName, setsPassword }: { accountName: string; setsPassword: boolean },
   { onFailure }: { onFailure: (error: unknown) => void },
 ) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   return useMutation({
-    mutationFn: async (acceptance: Acceptance) => {
-      const { email, accountId } = await settings.invitation.accept.mutate(acceptance)
-      return enter({ email, password: acceptance.password }, { accountId, accountName })
+    mutationFn: async ({ token, name, password }: Acceptance): Promise<Destination> => {
+      const { email, accountId } = await settings.invitation.accept.mutate({ token, name, password })
+      // From here on the link is spent: what fails now is no failure of the invitation.
+      try {
+        return await enter({ email, password }, `/${accountId}`)
+      } catch (error) {
+        const done = setsPassword ? 'Your password is set' : `You have joined ${accountName}`
+        notifyFailureMessage(`${done}, but you are not signed in yet. ${readFailure(error).message}`)
+        return { path: signInPath(`/${accountId}`) }
+      }
     },
     onSuccess: async ({ path, state }) => {
       // Whoever was here before may have been somebody else.
@@ -42,24 +50,15 @@ export function useAcceptInvitation(
   })
 }
 
-/** From here on the link is spent: what fails now is no failure of the invitation. */
 async function enter(
   { email, password }: { email: string; password: string | undefined },
-  { accountId, accountName }: { accountId: string; accountName: string },
+  to: string,
 ): Promise<Destination> {
-  try {
-    if (password !== undefined) return await enterWithPassword({ email, password }, accountId)
-    await signInWithOrganisation('/')
-  } catch (error) {
-    notifyFailureMessage(`You have joined ${accountName}, but you are not signed in yet. ${readFailure(error).message}`)
+  if (password === undefined) {
+    await signInWithOrganisation(to)
+    // Whoever is still here has come back from there.
+    return { path: signInPath(to) }
   }
-  return { path: '/sign-in' }
-}
-
-async function enterWithPassword(
-  credentials: { email: string; password: string },
-  accountId: string,
-): Promise<Destination> {
-  const { needsCode } = await signIn(credentials)
-  return needsCode ? { path: '/sign-in', state: codeNeeded } : { path: `/${accountId}` }
+  const { needsCode } = await signIn({ email, password })
+  return needsCode ? { path: signInPath(to), state: codeNeeded } : { path: to }
 }
