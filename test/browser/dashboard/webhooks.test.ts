@@ -74,6 +74,7 @@ test('an owner adds an endpoint, tries it, and rotates its secret while both sig
   await dialog.getByRole('link', { name: 'How events are signed' }).waitFor()
   await dialog.getByRole('button', { name: 'Open the endpoint' }).click()
   await page.getByText('Order system').waitFor()
+  await dialog.waitFor({ state: 'detached' })
   expect(await page.content()).not.toContain('hush')
   expect(await page.content()).not.toContain(first)
 

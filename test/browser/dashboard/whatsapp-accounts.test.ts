@@ -113,6 +113,8 @@ test('another account becomes the default, and only then the first one can go', 
   const choose = async (phoneNumberId: string, action: string) => {
     await cardOf(page, phoneNumberId).getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: action }).click()
+    // Else this menu, fading out, may be taken for the next one.
+    await page.getByRole('menu').waitFor({ state: 'detached' })
   }
   await choose(account.phoneNumberId, 'Remove')
   await page.getByRole('button', { name: 'Remove', exact: true }).click()
