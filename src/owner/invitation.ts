@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { audited } from './audit.ts'
 import type { OidcProvider } from './auth-options.ts'
 import type { OwnerAuth } from './owner-auth.ts'
-import { findInvitation, findOwnerByEmail, insertInvitation, saveRole, spendInvitation } from './store.ts'
+import { deleteSessions, findInvitation, findOwnerByEmail, saveInvitation, saveRole, spendInvitation } from './store.ts'
 
 const tokenBytes = 32
 const lasts = '1 day'
@@ -35,7 +35,7 @@ export async function inviteOwner(
   const email = Email.safeParse(given)
   if (!email.success) throw new OperatorError(`--email ${email.error.issues[0]?.message ?? 'is not valid'}.`)
   const token = Buffer.from(deps.randomBytes(tokenBytes)).toString('base64url')
-  const { expires_at } = await insertInvitation(deps.db, {
+  const { expires_at } = await saveInvitation(deps.db, {
     token_hash: hash(token),
     account_id: accountId,
     email: email.data,
@@ -86,7 +86,10 @@ export async function acceptInvitation(
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
   return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
     const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name: name ?? email, password })).ownerId
-    if (known && setsPassword && password !== undefined) await ownerAuth.setPassword(known.id, password)
+    if (known && setsPassword && password !== undefined) {
+      await ownerAuth.setPassword(known.id, password)
+      await deleteSessions(deps.db, known.id)
+    }
     await saveRole(deps.db, { account_id, owner_id: ownerId, role })
     return { email, accountId: account_id }
   })

@@ -38,9 +38,15 @@ export function createOwnerAuth(
     const secret = await readAuthSecret(deps)
     return betterAuth(toAuthOptions(deps, { ...options, secret, onSignInLink: (token) => void links.push(token) }))
   })
-  const addPassword = async (ownerId: string, password: string) => {
+  const findHash = async (ownerId: string) => {
+    const { internalAdapter } = await (await open()).$context
+    const credentials = await internalAdapter.findAccounts(ownerId)
+    return credentials.find(({ providerId }) => providerId === 'credential')?.password
+  }
+  const setPassword = async (ownerId: string, password: string) => {
     const { internalAdapter, password: hasher } = await (await open()).$context
     const hash = await hasher.hash(password)
+    if (typeof (await findHash(ownerId)) === 'string') return internalAdapter.updatePassword(ownerId, hash)
     await internalAdapter.linkAccount({ userId: ownerId, providerId: 'credential', accountId: ownerId, password: hash })
   }
   return {
@@ -59,16 +65,15 @@ export function createOwnerAuth(
     createOwner: async ({ email, name, password }) => {
       const { internalAdapter } = await (await open()).$context
       const { id } = await internalAdapter.createUser({ email, name, emailVerified: true })
-      if (password !== undefined) await addPassword(id, password)
+      if (password !== undefined) await setPassword(id, password)
       return { ownerId: id }
     },
     checkPassword: async (ownerId, password) => {
-      const { internalAdapter, password: hasher } = await (await open()).$context
-      const credentials = await internalAdapter.findAccounts(ownerId)
-      const hash = credentials.find(({ providerId }) => providerId === 'credential')?.password
+      const { password: hasher } = await (await open()).$context
+      const hash = await findHash(ownerId)
       return typeof hash === 'string' ? hasher.verify({ hash, password }) : undefined
     },
-    setPassword: addPassword,
+    setPassword,
     createSignInLink: async (email) => {
       // The plugin is there when links are: without it there is no such call.
       const api = (await open()).api as unknown as { signInMagicLink(call: object): Promise<unknown> }

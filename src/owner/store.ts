@@ -91,13 +91,23 @@ export async function deleteOwnerWithoutRole(db: Kysely<Database>, ownerId: stri
 
 export type InvitationRow = Selectable<OwnerInvitationsTable> & { account_name: string }
 
-export async function insertInvitation(
+/** Takes the place of the one that this person has to this account: an older link opens nothing any more. */
+export async function saveInvitation(
   db: Kysely<Database>,
   { lasts, ...invitation }: Omit<Insertable<OwnerInvitationsTable>, 'expires_at'> & { lasts: string },
 ): Promise<{ expires_at: Date }> {
   return db
     .insertInto('owner_invitations')
     .values({ ...invitation, expires_at: sql<Date>`now() + ${lasts}::interval` })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'email']).doUpdateSet(({ ref }) => ({
+        token_hash: ref('excluded.token_hash'),
+        role: ref('excluded.role'),
+        sets_password: ref('excluded.sets_password'),
+        expires_at: ref('excluded.expires_at'),
+        created_at: sql<Date>`now()`,
+      })),
+    )
     .returning('expires_at')
     .executeTakeFirstOrThrow()
 }
@@ -121,6 +131,17 @@ export async function spendInvitation(db: Kysely<Database>, tokenHash: Uint8Arra
     .where('token_hash', '=', tokenHash)
     .where('expires_at', '>', sql<Date>`now()`)
     .returning('account_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Whether there was one. */
+export async function deleteInvitation(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('owner_invitations')
+    .where('account_id', '=', accountId)
+    .where('email', '=', email)
+    .returning('email')
     .executeTakeFirst()
   return row !== undefined
 }

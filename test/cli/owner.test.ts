@@ -65,6 +65,30 @@ test('an operator lets a person in, gives them a new password, and takes them ou
   expect((await waybill.json(['owner', 'list', accountId])).items).toEqual([])
 })
 
+test('a newer link ends the one before, and no link outlives the person it was for', async () => {
+  const reset = () => tokenOf(['owner', 'reset-password', accountId, '--email', email])
+  const wrong = await tokenOf(['owner', 'invite', accountId, '--email', email])
+  const invited = await tokenOf(['owner', 'invite', accountId, '--email', email, '--role', 'viewer'])
+  expect(await accept(wrong, 'a password of somebody else')).toBe(404)
+  expect(await accept(invited, 'correct horse battery staple')).toBe(200)
+  expect((await waybill.json(['owner', 'list', accountId])).items).toMatchObject([{ email, role: 'viewer' }])
+  const [lost, kept] = [await reset(), await reset()]
+  expect(await accept(lost, 'one that was never to be set')).toBe(404)
+
+  await waybill.json(['owner', 'remove', accountId, '--email', email])
+
+  expect(await accept(kept, 'the way back that must not be')).toBe(404)
+  expect((await waybill.json(['owner', 'list', accountId])).items).toEqual([])
+})
+
+test('an invitation that nobody has accepted is taken back', async () => {
+  const link = await tokenOf(['owner', 'invite', accountId, '--email', 'carol@example.com'])
+
+  await waybill.json(['owner', 'remove', accountId, '--email', 'Carol@example.com'])
+
+  expect(await accept(link, 'correct horse battery staple')).toBe(404)
+})
+
 test('what cannot be is said in words', async () => {
   const badRole = await waybill.run(['owner', 'invite', accountId, '--email', email, '--role', 'admin'])
   const badEmail = await waybill.run(['owner', 'invite', accountId, '--email', 'ada'])

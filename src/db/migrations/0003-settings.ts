@@ -40,7 +40,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       scope text,
       password text,
       "createdAt" timestamptz not null default now(),
-      "updatedAt" timestamptz not null default now()
+      "updatedAt" timestamptz not null default now(),
+      unique ("providerId", "accountId")
     )`,
     `create index owner_credentials_user on owner_credentials ("userId")`,
     `create table owner_verifications (
@@ -89,7 +90,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       role text not null check (role in ('owner', 'viewer')),
       sets_password boolean not null default false,
       created_at timestamptz not null default now(),
-      expires_at timestamptz not null
+      expires_at timestamptz not null,
+      unique (account_id, email)
     )`,
     `create table audit_log (
       account_id text collate "C" not null references accounts on delete cascade,

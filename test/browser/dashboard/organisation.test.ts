@@ -70,6 +70,22 @@ test('an invitation is accepted with a password all the same', async () => {
   expect(guest.complaints).toEqual([])
 })
 
+test('a link for a new password takes nothing else', async () => {
+  const { server } = dashboard
+  const { account, email } = await dashboard.signedIn()
+  const invitation = { email, role: 'owner', setsPassword: true } as const
+  const { path } = await inviteOwner(server.deps, account.accountId, invitation)
+  const { page, open, complaints } = await dashboard.visit()
+  await open(path.replace('/settings', ''))
+  await page.getByLabel('New password', { exact: true }).fill('another horse battery staple')
+  expect(await page.getByText(host).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'Set password and sign in' }).click()
+
+  await page.getByRole('button', { name: /Ada Lovelace/ }).waitFor()
+  expect(complaints).toEqual([])
+})
+
 test('whoever signs in with their organisation has no password to set an authenticator app up with', async () => {
   const link = await invite('nopassword@example.com')
   provider.person = { email: 'nopassword@example.com', email_verified: true }
