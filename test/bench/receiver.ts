@@ -1,11 +1,11 @@
 /**
- * Process: a customer's server that costs as little as a bare node:http server can. It answers a webhook at
- * once, or after the milliseconds given as argument, and counts what arrives by the first part of the path;
- * under `/dead` nothing is ever answered. `/expect/<part>/<count>` starts to count, and
- * `/arrivals/<part>` answers when so many have come.
+ * Process: a customer's server that costs as little as it can. It answers a webhook at once, or after the
+ * milliseconds given as argument, and counts what arrives by the first part of the path; under `/dead`
+ * nothing is ever answered. `/expect/<part>/<count>` starts to count, and `/arrivals/<part>` answers when
+ * so many have come.
  */
-import { createServer, type ServerResponse } from 'node:http'
 import { listen } from './listen.ts'
+import { createSocketServer } from './socket-server.ts'
 
 const delayMilliseconds = Number(process.argv[2] ?? 0)
 
@@ -18,25 +18,19 @@ interface Expected {
 
 const expected = new Map<string, Expected>()
 
-const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-  const [, part = '', name = '', count = ''] = (request.url ?? '').split('/')
-  request.resume().once('end', () => {
-    if (part === 'expect') {
-      expected.set(name, { count: Number(count), arrived: 0, firstAt: 0, perSecond: Promise.withResolvers() })
-      answer(response)
-    } else if (part === 'arrivals') {
-      void expected.get(name)?.perSecond.promise.then((perSecond) => answer(response, String(perSecond)))
-    } else if (part !== 'dead') {
-      noteArrival(expected.get(part))
-      if (delayMilliseconds === 0) answer(response)
-      else setTimeout(() => answer(response), delayMilliseconds)
-    }
-  })
+const server = createSocketServer(({ path }, answer) => {
+  const [, part = '', name = '', count = ''] = path.split('/')
+  if (part === 'expect') {
+    expected.set(name, { count: Number(count), arrived: 0, firstAt: 0, perSecond: Promise.withResolvers() })
+    answer('true')
+  } else if (part === 'arrivals') {
+    void expected.get(name)?.perSecond.promise.then((perSecond) => answer(String(perSecond)))
+  } else if (part !== 'dead') {
+    noteArrival(expected.get(part))
+    if (delayMilliseconds === 0) answer('true')
+    else setTimeout(() => answer('true'), delayMilliseconds)
+  }
 })
-
-function answer(response: ServerResponse, text = 'ok'): void {
-  response.writeHead(200, { 'content-type': 'text/plain', 'content-length': text.length }).end(text)
-}
 
 /** The rate is that of all from the first to the last. */
 function noteArrival(kind: Expected | undefined): void {

@@ -1,26 +1,19 @@
 /**
- * Process: a stand-in for the Graph API that costs as little as a bare node:http server can. It accepts
- * every send, at once or after the milliseconds given as argument, and knows one template.
+ * Process: a stand-in for the Graph API that costs as little as it can. It accepts every send, at once or
+ * after the milliseconds given as argument, and knows one template.
  */
-import { createServer, type ServerResponse } from 'node:http'
-import { listen } from './listen.ts'
 import { example, templateComponents } from './example.ts'
+import { listen } from './listen.ts'
+import { createSocketServer } from './socket-server.ts'
 
 const delayMilliseconds = Number(process.argv[2] ?? 0)
 let count = 0
 
-const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-  request.resume().once('end', () => {
-    if (request.method === 'GET') answer(response, request.url?.includes('message_templates') ? templates : phoneNumber)
-    else if (delayMilliseconds === 0) answer(response, acceptance())
-    else setTimeout(() => answer(response, acceptance()), delayMilliseconds)
-  })
+const server = createSocketServer(({ method, path }, answer) => {
+  if (method === 'GET') answer(JSON.stringify(path.includes('message_templates') ? templates : phoneNumber))
+  else if (delayMilliseconds === 0) answer(JSON.stringify(acceptance()))
+  else setTimeout(() => answer(JSON.stringify(acceptance())), delayMilliseconds)
 })
-
-function answer(response: ServerResponse, body: object): void {
-  const text = JSON.stringify(body)
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
-}
 
 function acceptance(): object {
   return {
