@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { line, TemplateName, LanguageCode, PageLimit, PhoneNumber, Timestamp } from '../fields.ts'
-import { SentMessage, Variables } from '../message.ts'
+import { Variables } from '../message.ts'
 import { Template } from '../template.ts'
+import { FailureAdvice } from './message.ts'
 import { ofAccount, settingsProcedure } from './procedure.ts'
 
 export const OwnTemplate = Template.extend({
@@ -40,6 +41,16 @@ export const syncTemplates = settingsProcedure({
   audit: () => 'synced the templates',
 })
 
+export const SentTest = z.object({
+  /** It is in the log, whatever came of it. */
+  messageId: z.string(),
+  /** `sent`: WhatsApp took it. `pending`: its answer never came, so it may have been sent or not. */
+  status: z.enum(['sent', 'failed', 'pending']),
+  /** Present only when it failed. */
+  failure: FailureAdvice.optional(),
+})
+export type SentTest = z.infer<typeof SentTest>
+
 /** A real message, of the account's own number. It does not count against the rate limit of the API. */
 export const sendTest = settingsProcedure({
   kind: 'mutation',
@@ -52,6 +63,6 @@ export const sendTest = settingsProcedure({
     variables: Variables.optional(),
     whatsAppAccountId: line(64).optional(),
   }),
-  output: SentMessage,
-  audit: ({ template, language }) => `sent a test of the template ${template} (${language})`,
+  output: SentTest,
+  audit: ({ template, language }) => `tried the template ${template} (${language})`,
 })

@@ -4,8 +4,8 @@ import { describeUnreadableToken, openAccessToken } from '../account/access-toke
 import type { Caller } from '../auth/authenticate.ts'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
-import { conclude } from './conclude.ts'
-import { decide } from './decide.ts'
+import { conclude, type Conclusion } from './conclude.ts'
+import { decide, type Draft } from './decide.ts'
 import { describeRequest, replay, toSentMessage, type IdempotentRequest } from './idempotency.ts'
 import { learn } from './learn.ts'
 import { settle, settleNeverDispatched } from './settle.ts'
@@ -31,40 +31,12 @@ export async function send(
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
   if (request && earlier) return { message: replay(earlier, request), replayed: true }
 
-  const facts = await findSendFacts(deps.db, {
-    accountId: caller.accountId,
-    whatsAppAccountId: input.accountId,
-    template: input.template,
-    language: input.language,
-  })
-  const { from, parameters, tellsSent } = decide(facts, input)
-  const owner = { accountId: caller.accountId, whatsAppAccountId: from.id }
-  const accessToken = openAccessToken(deps, owner, from.accessTokenEncrypted)
-  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
-
-  // Before the id, whose time filters compare with it.
-  const createdAt = deps.now()
-  const message: PendingMessage = {
-    id: deps.newId('msg'),
-    accountId: caller.accountId,
-    whatsAppAccountId: from.id,
-    to: input.to,
-    template: input.template,
-    language: input.language,
-    externalId: input.externalId,
-    createdAt,
-    tellsSent,
-  }
+  const prepared = await prepare(deps, caller, input)
+  const { message } = prepared
   const recorded = await record(deps, message, request)
   if (!recorded) return { message: await replayOvertaken(deps, caller, request), replayed: true }
 
-  const outcome = await deps.whatsapp.sendTemplate(
-    { phoneNumberId: from.phoneNumberId, accessToken },
-    { to: input.to, name: input.template, language: input.language, parameters, callbackData: message.id },
-  )
-  const conclusion = conclude(message.id, outcome)
-  await settle(deps, message, conclusion, request)
-  await learn(deps, message, from, outcome)
+  const conclusion = await dispatch(deps, prepared, request)
   if (conclusion.kind !== 'sent') throw conclusion.answer
   return {
     message: toSentMessage(
@@ -80,8 +52,63 @@ export async function send(
   }
 }
 
+/** A message that may be sent, and what it takes to send it. */
+export interface Prepared extends Pick<Draft, 'from' | 'parameters'> {
+  message: PendingMessage
+  accessToken: string
+}
+
+/** Throws a `ServiceError` that says why the message cannot be sent. */
+export async function prepare(deps: Deps, { accountId }: Caller, input: SendMessageRequest): Promise<Prepared> {
+  const facts = await findSendFacts(deps.db, {
+    accountId,
+    whatsAppAccountId: input.accountId,
+    template: input.template,
+    language: input.language,
+  })
+  const { from, parameters, tellsSent } = decide(facts, input)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
+
+  // Before the id, whose time filters compare with it.
+  const createdAt = deps.now()
+  const message: PendingMessage = {
+    id: deps.newId('msg'),
+    accountId,
+    whatsAppAccountId: from.id,
+    to: input.to,
+    template: input.template,
+    language: input.language,
+    externalId: input.externalId,
+    createdAt,
+    tellsSent,
+  }
+  return { message, from, parameters, accessToken }
+}
+
+/** Sends a message that is recorded, and writes down what came of it. */
+export async function dispatch(
+  deps: Deps,
+  { message, from, parameters, accessToken }: Prepared,
+  request: IdempotentRequest | undefined,
+): Promise<Conclusion> {
+  const { to, template: name, language } = message
+  const outcome = await deps.whatsapp.sendTemplate(
+    { phoneNumberId: from.phoneNumberId, accessToken },
+    { to, name, language, parameters, callbackData: message.id },
+  )
+  const conclusion = conclude(message.id, outcome)
+  await settle(deps, message, conclusion, request)
+  await learn(deps, message, from, outcome)
+  return conclusion
+}
+
 /** Whatever the database says of a record that failed, WhatsApp has not heard of the message. */
-async function record(deps: Deps, message: PendingMessage, request: IdempotentRequest | undefined): Promise<boolean> {
+export async function record(
+  deps: Deps,
+  message: PendingMessage,
+  request: IdempotentRequest | undefined,
+): Promise<boolean> {
   try {
     return await recordPending(deps.db, { message, request })
   } catch (error) {

@@ -116,7 +116,7 @@ test('a test is sent, and leads to its message', async () => {
   expect(complaints).toEqual([])
 })
 
-test('what is wrong with a test is said beside its field', async () => {
+test('what is wrong with a test is said beside its field, and one that fails leads to its message', async () => {
   const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
   await openOfAccount('templates?name=order_shipped&language=en')
   const number = page.getByLabel('A phone number of your own')
@@ -142,8 +142,11 @@ test('what is wrong with a test is said beside its field', async () => {
   await page.getByLabel('{{2}}').fill('A-1024')
   await number.fill('15550131026')
   await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByRole('alert').getByText('The test was not sent').waitFor()
-  expect((await account.trpc.message.list.query({ status: 'failed' })).items).toHaveLength(1)
+  await page.getByRole('alert').getByText('The message cannot reach this recipient.').waitFor()
+  const [failed] = (await account.trpc.message.list.query({ status: 'failed' })).items
+  await page.getByRole('link', { name: 'See the message' }).click()
+
+  await page.waitForURL(`**/settings/${account.accountId}/messages/${failed?.messageId}`)
   expect(complaints).toEqual([])
 })
 

@@ -83,6 +83,23 @@ test('a test is a message like any other', async () => {
   expect((await account.get(`/api/v1/message/${sent.data.messageId}`)).json().data).toMatchObject({ to: '34600111222' })
 })
 
+test('a test that WhatsApp refuses says why in plain words, and names the message that failed', async () => {
+  const { statusCode, data } = await owner.mutate<{ messageId: string }>('template.sendTest', {
+    accountId: account.accountId,
+    // The simulator refuses this recipient.
+    to: '15550131026',
+    template: 'hello_world',
+    language: 'en_US',
+  })
+
+  expect({ statusCode, data }).toMatchObject({
+    statusCode: 200,
+    data: { status: 'failed', failure: { meaning: 'The message cannot reach this recipient.' } },
+  })
+  const message = (await account.get(`/api/v1/message/${data.messageId}`)).json().data
+  expect(message).toMatchObject({ status: 'failed', to: '15550131026', error: { code: '131026' } })
+})
+
 test.each([
   { input: { to: '+34 600 111 222' }, fields: { to: expect.stringContaining('digits only') } },
   { input: { variables: { '1': 'Ada' } }, fields: { variables: expect.any(String) } },

@@ -1,7 +1,8 @@
 import { Alert, Anchor, Box, Stack, Text, TextInput, Title } from '@mantine/core'
-import { IconCircleCheck, IconSend } from '@tabler/icons-react'
+import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { SentMessage } from '../../../../contracts/message.ts'
+import type { SentTest } from '../../../../contracts/settings/template.ts'
 import { useAccount, viewersHint } from '../../session/account.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
@@ -11,7 +12,8 @@ interface SendTestProps {
   /** What Mantine's form gives the field of the number. */
   field: object
   pending: boolean
-  sent: SentMessage | undefined
+  sent: SentTest | undefined
+  /** Why there is no message at all. */
   problem: string | undefined
 }
 
@@ -47,13 +49,44 @@ export function SendTest({ sendable, field, pending, sent, problem }: SendTestPr
         )}
         {problem !== undefined && <ErrorAlert title="The test was not sent" error={problem} />}
         {sent && (
-          <Alert icon={<IconCircleCheck />} title="WhatsApp accepted the message" role="status">
+          <WhatCameOfIt test={sent}>
             <Anchor component={Link} to={`/${accountId}/messages/${sent.messageId}`} size="sm">
-              See what becomes of it
+              {sent.status === 'failed' ? 'See the message' : 'See what becomes of it'}
             </Anchor>
-          </Alert>
+          </WhatCameOfIt>
         )}
       </Stack>
     </Box>
   )
+}
+
+function WhatCameOfIt({ test: { status, failure }, children }: { test: SentTest; children: ReactNode }) {
+  switch (status) {
+    case 'sent':
+      return (
+        <Alert icon={<IconCircleCheck />} title="WhatsApp accepted the message" role="status">
+          {children}
+        </Alert>
+      )
+    case 'failed':
+      return (
+        <Alert color="red" icon={<IconAlertCircle />} title={failure?.meaning ?? 'The message failed'}>
+          {failure && (
+            <Text size="sm" mb={6}>
+              {failure.advice}
+            </Text>
+          )}
+          {children}
+        </Alert>
+      )
+    case 'pending':
+      return (
+        <Alert color="yellow" icon={<IconClock />} title="WhatsApp’s answer never came">
+          <Text size="sm" mb={6}>
+            The message may have been sent or not. Look at it before you send another.
+          </Text>
+          {children}
+        </Alert>
+      )
+  }
 }

@@ -2,8 +2,7 @@ import { Alert, Box, Divider, SimpleGrid, Stack, Text, Title } from '@mantine/co
 import { useForm } from '@mantine/form'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { SentMessage } from '../../../../contracts/message.ts'
-import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import type { OwnTemplate, SentTest } from '../../../../contracts/settings/template.ts'
 import { readFailure } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -26,7 +25,7 @@ interface TemplateDetailsProps {
 export function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDetailsProps) {
   const { accountId } = useAccount()
   const keys = template.placeholders.map(({ key }) => key)
-  const [sent, setSent] = useState<SentMessage>()
+  const [sent, setSent] = useState<SentTest>()
   const [problem, setProblem] = useState<string>()
   const form = useForm<{ to: string; variables: Record<string, string> }>({
     initialValues: {

@@ -1,5 +1,5 @@
 import type { SettingsContracts } from '../../../../contracts/settings/index.ts'
-import { send } from '../../../message/send.ts'
+import { sendTest } from '../../../message/send-test.ts'
 import { listOwnTemplates } from '../../../template/list-own.ts'
 import { syncTemplates } from '../../../template/sync.ts'
 import type { VerbsOf } from './verb.ts'
@@ -7,8 +7,6 @@ import type { VerbsOf } from './verb.ts'
 export const templateVerbs: VerbsOf<SettingsContracts['settings']['template']> = {
   list: (deps, _call, input) => listOwnTemplates(deps, input),
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
-  sendTest: async (deps, _call, { accountId, whatsAppAccountId, ...request }) => {
-    const { message } = await send(deps, { accountId }, { ...request, accountId: whatsAppAccountId })
-    return message
-  },
+  sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
+    sendTest(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
 }
