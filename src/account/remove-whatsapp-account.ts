@@ -32,7 +32,7 @@ export async function removeWhatsAppAccount(
 
 /** Choosing the next default for the owner would send, unasked, from another number. */
 function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
-  const [other] = others
+  const other = others.find(({ active }) => active) ?? others[0]
   if (row.is_default && other)
     throw new OperatorError(`${row.id} is the default of its account. Make another one the default first.`, {
       remedy: `Such as: waybill whatsapp set-default ${other.id}`,

@@ -87,6 +87,19 @@ test('one that its owner switched off stays so when its token is replaced', asyn
   expect(await find(id)).toMatchObject({ active: false, switchedOff: true })
 })
 
+test('what is inactive does not become the default, since nothing would be sent any more', async () => {
+  const id = await add()
+  await call('deactivate', { whatsAppAccountId: id })
+
+  const refused = await call('setDefault', { whatsAppAccountId: id })
+
+  expect(refused).toMatchObject({ statusCode: 409, error: { message: expect.stringContaining('Activate it first') } })
+  expect(await find(account.whatsAppAccountId)).toMatchObject({ isDefault: true })
+  await call('activate', { whatsAppAccountId: id })
+  expect((await call('setDefault', { whatsAppAccountId: id })).data).toMatchObject({ isDefault: true })
+  await call('setDefault', { whatsAppAccountId: account.whatsAppAccountId })
+})
+
 test('the default moves, and is not removed while there are others', async () => {
   const id = await add()
 
