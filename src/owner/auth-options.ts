@@ -67,6 +67,9 @@ export function toAuthOptions(
       customRules: { '/sign-in/email': signInRate },
     },
     advanced: {
+      // Said, since better-auth leaves both checks out where the environment looks like a test.
+      disableOriginCheck: false,
+      disableCSRFCheck: false,
       cookiePrefix: 'waybill',
       useSecureCookies: publicUrl?.startsWith('https:') ?? false,
       defaultCookieAttributes: { path: '/settings', sameSite: 'lax', httpOnly: true },

@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
+import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let provider: TestOidcProvider
+let owner: TestOwner
+
+beforeAll(async () => {
+  provider = await startOidcProvider()
+  server = await startTestServer({ server: { oidc: provider } })
+  provider.serve(server.url)
+  const { accountId } = await server.account()
+  owner = await signedInOwner(server, accountId)
+})
+
+afterEach(async () => {
+  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
+})
+
+afterAll(async () => {
+  await server?.close()
+  await provider?.close()
+})
+
+function post(path: string, body: object, headers: Record<string, string> = {}): Promise<TestResponse> {
+  return server.request('POST', `/settings/auth${path}`, {
+    headers: { 'content-type': 'application/json', origin: server.url, ...headers },
+    body: JSON.stringify(body),
+  })
+}
+
+const credentials = () => ({ email: owner.email, password: owner.password })
+
+describe('a sign-in with an organisation', () => {
+  test.each(['callbackURL', 'errorCallbackURL'])('leads back to the dashboard only: %s', async (name) => {
+    const elsewhere = ['https://evil.example/', '//evil.example', '/\\evil.example', '/%2fevil.example', '/settingsx']
+
+    for (const url of elsewhere) {
+      const { statusCode } = await post('/sign-in/oauth2', { providerId: 'oidc', [name]: url })
+      expect(statusCode).toBe(400)
+    }
+  })
+
+  test('that a stranger began for a host of their own sends nobody there', async () => {
+    const body = { providerId: 'oidc', callbackURL: '/settings/', errorCallbackURL: 'http://evil.example/' }
+    const begun = await post('/sign-in/oauth2', body, { host: 'evil.example', origin: 'http://evil.example' })
+    const state = /state=([\w-]+)/.exec(begun.text)?.[1]
+
+    const { headers } = await server.request('GET', `/settings/auth/oauth2/callback/oidc?state=${state}&code=x`)
+
+    expect(headers['location']).toBe('/settings/sign-in?error=state_mismatch')
+  })
+
+  test('asks the provider for nothing but what is set up', async () => {
+    const { text } = await post('/sign-in/oauth2', { providerId: 'oidc', scopes: ['offline_access'] })
+
+    expect(new URL(JSON.parse(text).url).searchParams.get('scope')).toBe('openid email profile')
+  })
+})
+
+test('the link of the sandbox leads to the dashboard only', async () => {
+  const answers = await Promise.all(
+    ['callbackURL=//evil.example', 'callbackURL=/settings/&errorCallbackURL=https://evil.example'].map((query) =>
+      server.request('GET', `/settings/auth/magic-link/verify?token=x&${query}`),
+    ),
+  )
+
+  for (const { headers } of answers) expect(headers['location'] ?? '').not.toContain('evil.example')
+})
+
+test('a second spelling of the path has no tries of its own', async () => {
+  await post('/sign-in/%65mail', credentials())
+  await post('/sign-in/email?once=more', credentials())
+
+  const rates = await server.deps.db.selectFrom('owner_sign_in_rates').select('key').execute()
+  expect(rates).toEqual([{ key: '127.0.0.1|/sign-in/email' }])
+})
+
+test('a header that names an address is not believed', async () => {
+  await post('/sign-in/email', credentials(), { 'x-forwarded-for': '203.0.113.1', 'x-waybill-address': '203.0.113.2' })
+
+  const rates = await server.deps.db.selectFrom('owner_sign_in_rates').select('key').execute()
+  expect(rates).toEqual([{ key: '127.0.0.1|/sign-in/email' }])
+})
+
+test('changing the password ends every other session, however the path is spelled', async () => {
+  const elsewhere = owner.elsewhere()
+  await elsewhere.signIn()
+
+  const passwords = { currentPassword: owner.password, newPassword: owner.password, revokeOtherSessions: false }
+  const changed = await owner.auth('/change-password?x=1', passwords)
+
+  expect(changed.statusCode).toBe(200)
+  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
+})
+
+describe.each(['/sign-in/email', '/sign-out', '/change-password'])('%s', (path) => {
+  test.each<Record<string, string>>([
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', origin: 'https://evil.example' },
+  ])('is refused to a page of another site: %o', async (headers) => {
+    const { statusCode } = await post(path, credentials(), { cookie: 'some=cookie', ...headers })
+
+    expect(statusCode).toBe(403)
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
+    'is refused to a form: %s',
+    async (contentType) => {
+      const { statusCode } = await post(path, credentials(), { 'content-type': contentType })
+
+      expect(statusCode).toBe(415)
+    },
+  )
+})
+
+test.each(['a b', 'somebody@example.com', 'example.com/path', 'example.com:99999'])(
+  'a Host header that names no host is the fault of the caller: %s',
+  async (host) => {
+    const answer = await post('/sign-in/email', credentials(), { host })
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().error.code).toBe('VALIDATION_ERROR')
+  },
+)
