@@ -69,12 +69,16 @@ async function foldSome(trx: Kysely<Database>, limit: number): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
+/** The longest time that the overview can show, whatever is kept of the messages themselves. */
+const shownDays = 90
+
 /**
- * By the database's clock, of all accounts. A week later than told: messages go by whole weeks, and one that
- * is still there can still change what is counted.
+ * By the database's clock, of all accounts. Never sooner than the messages, of which whole weeks are kept:
+ * one that is still there can still change what is counted.
  */
 export async function deleteOldCounts(db: Kysely<Database>, retentionDays: number): Promise<void> {
+  const keptDays = Math.max(retentionDays + 7, shownDays)
   await sql`
     delete from message_counts
-    where day < (now() at time zone 'UTC')::date - (${retentionDays}::integer + 7)`.execute(db)
+    where day < (now() at time zone 'UTC')::date - ${keptDays}::integer`.execute(db)
 }

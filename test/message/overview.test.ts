@@ -307,17 +307,23 @@ test('messages that move to their week, and weeks that are dropped, stay counted
   expect(await overview(account.accountId, 90)).toEqual(before)
 })
 
-test('counts are kept a week longer than the retention, as the messages of a whole week are', async () => {
-  const { db } = server.deps
-  for (const age of [37, 39])
-    await sql`
+test.each([
+  { retentionDays: 30, kept: 90, because: 'the overview shows them' },
+  { retentionDays: 100, kept: 107, because: 'messages are kept by whole weeks' },
+])(
+  'with a retention of $retentionDays days counts are kept for $kept, since $because',
+  async ({ retentionDays, kept }) => {
+    const { db } = server.deps
+    for (const age of [kept, kept + 1])
+      await sql`
       insert into message_counts
       values (${account.accountId}, (now() at time zone 'UTC')::date - ${age}::integer, 'sent', true, '', -1, 1)`.execute(
-      db,
-    )
+        db,
+      )
 
-  await deleteOldCounts(db, 30)
+    await deleteOldCounts(db, retentionDays)
 
-  const { days } = await overview(account.accountId, 90)
-  expect(days.filter(({ sent }) => sent > 0).map(({ date }) => date)).toEqual([dateOf(daysAgo(37))])
-})
+    const counts = await findCounts(db, account.accountId, dateOf(daysAgo(200)))
+    expect(counts.map(({ day }) => day)).toEqual([dateOf(daysAgo(kept))])
+  },
+)
