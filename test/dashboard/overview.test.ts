@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { toSteps } from '../../src/dashboard/pages/overview/delivery-steps.ts'
+import { describeShare } from '../../src/dashboard/pages/overview/describe-share.ts'
+import { scaleOf } from '../../src/dashboard/pages/overview/scale.ts'
+
+test.each([
+  { part: 0, whole: 0, described: '–' },
+  { part: 0, whole: 3, described: '0.0%' },
+  { part: 2, whole: 3, described: '66.7%' },
+  { part: 1, whole: 1_000_000, described: '0.1%' },
+  { part: 999_999, whole: 1_000_000, described: '99.9%' },
+  { part: 3, whole: 3, described: '100.0%' },
+])('$part of $whole is $described', ({ part, whole, described }) => {
+  expect(describeShare(part, whole)).toBe(described)
+})
+
+test.each([
+  { sent: 1, failed: 0, ticks: [0, 1, 2, 3, 4], domain: [0, 4] },
+  { sent: 1, failed: 1, ticks: [-1, 0, 1, 2, 3, 4], domain: [-1, 4] },
+  { sent: 9, failed: 0, ticks: [0, 5, 10], domain: [0, 10] },
+  { sent: 1400, failed: 20, ticks: [0, 500, 1000, 1500], domain: [-90, 1500] },
+  { sent: 1400, failed: 611, ticks: [-500, 0, 500, 1000, 1500], domain: [-611, 1500] },
+  { sent: 0, failed: 7, ticks: [-6, -4, -2, 0, 2, 4], domain: [-7, 4] },
+])('the axis for $sent sent and $failed failed has round steps', ({ sent, failed, ticks, domain }) => {
+  expect(scaleOf([{ sent, failed }])).toEqual({ ticks, domain })
+})
+
+test('steps of the time to delivered are named, and long ones that none took are left out', () => {
+  const until = [1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400, undefined]
+  const counts = (last: number) =>
+    until.map((untilSeconds, index) => ({
+      ...(untilSeconds !== undefined && { untilSeconds }),
+      count: index === last ? 1 : 0,
+    }))
+  const labels = (last: number) => toSteps(counts(last)).steps.map(({ label }) => label)
+
+  expect(labels(0)).toEqual(['Under 1 s', '1 to 2 s', '2 to 5 s', '5 to 10 s'])
+  expect(labels(11).slice(4)).toEqual([
+    '10 to 30 s',
+    '30 s to 1 min',
+    '1 to 5 min',
+    '5 to 30 min',
+    '30 min to 1 h',
+    '1 to 6 h',
+    '6 h to 1 day',
+    '1 day or more',
+  ])
+})
