@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server'
 import { fastifyTRPCPlugin, type CreateFastifyContextOptions } from '@trpc/server/adapters/fastify'
 import type { FastifyInstance } from 'fastify'
 import { SettingsError } from '../../../contracts/settings/errors.ts'
-import type { SettingsContract } from '../../../contracts/settings/procedure.ts'
+import { CustomerId, type SettingsContract } from '../../../contracts/settings/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { audited } from '../../owner/audit.ts'
 import { trpcCodes } from '../errors.ts'
@@ -103,7 +103,8 @@ function parse(schema: SettingsContract['input'], raw: unknown): unknown {
   throw new SettingsError('VALIDATION_ERROR', describeIssues(issues, schema), describeFields(issues))
 }
 
+/** What cannot be an ID names no account: the database would stumble over a NUL. */
 function readAccountId(raw: unknown): string {
   const named = typeof raw === 'object' && raw !== null && 'accountId' in raw ? raw.accountId : undefined
-  return typeof named === 'string' ? named : ''
+  return CustomerId.safeParse(named).data ?? ''
 }

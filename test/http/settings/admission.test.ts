@@ -142,3 +142,12 @@ test('a form of another site cannot reach a procedure: nothing but JSON is taken
 
   expect(answer.statusCode).toBe(415)
 })
+
+test.each([{ accountId: 'acc\u0000' }, { accountId: 'a'.repeat(10_000) }, { accountId: ['acc_1'] }, {}, []])(
+  'what cannot be the ID of an account is none of theirs: %o',
+  async (input) => {
+    const answer = await owner.query('publicApi.get', input)
+
+    expect(answer).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+  },
+)
