@@ -57,7 +57,8 @@ export function toAuthOptions(
       maxPasswordLength: passwordLength.max,
     },
     user: { modelName: 'owners' },
-    session: { modelName: 'owner_sessions', expiresIn: sessionSeconds },
+    // It ends a week after the sign-in, as its cookie does: lengthening it would serve who stole it and nobody else.
+    session: { modelName: 'owner_sessions', expiresIn: sessionSeconds, disableSessionRefresh: true },
     account: { modelName: 'owner_credentials', encryptOAuthTokens: true },
     verification: { modelName: 'owner_verifications' },
     rateLimit: {

@@ -146,6 +146,23 @@ test('changing the password ends every other session', async () => {
   expect((await elsewhere.signIn(newPassword)).statusCode).toBe(200)
 })
 
+test('a session ends a week after the sign-in, however much it is used', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { db } = server.deps
+  const ends = async () =>
+    (
+      await sql<{ at: Date }>`select s."expiresAt" as at from owner_sessions s
+        join owners o on o.id = s."userId" where o.email = ${owner.email}`.execute(db)
+    ).rows.map(({ at }) => at.getTime())
+  await sql`update owner_sessions set "expiresAt" = now() + interval '1 hour'`.execute(db)
+  const before = await ends()
+
+  expect((await owner.query('session.get')).statusCode).toBe(200)
+
+  expect(await ends()).toEqual(before)
+})
+
 describe('the cookie of a session', () => {
   test('is out of reach of scripts and of other sites, and goes nowhere but to the dashboard', async () => {
     const { accountId } = await server.account()
