@@ -59,7 +59,9 @@ export function toAuthOptions(
     user: { modelName: 'owners' },
     // It ends a week after the sign-in, as its cookie does: lengthening it would serve who stole it and nobody else.
     session: { modelName: 'owner_sessions', expiresIn: sessionSeconds, disableSessionRefresh: true },
-    account: { modelName: 'owner_credentials', encryptOAuthTokens: true },
+    account: { modelName: 'owner_credentials', updateAccountOnSignIn: false },
+    // We ask a provider who somebody is, once at each sign-in. What else its tokens open is none of our business.
+    databaseHooks: { account: { create: { before: (account) => Promise.resolve({ data: withoutTokens(account) }) } } },
     verification: { modelName: 'owner_verifications' },
     rateLimit: {
       enabled: true,
@@ -112,9 +114,24 @@ function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
         scopes: ['openid', 'email', 'profile'],
         pkce: true,
         disableSignUp: true,
-        // Not every provider gives a name, and better-auth wants one.
-        mapProfileToUser: (profile) => ({ name: profile['name'] ?? profile['email'] }),
+        mapProfileToUser: (profile) => ({
+          // Not every provider gives a name, and better-auth wants one.
+          name: profile['name'] ?? profile['email'],
+          emailVerified: isEmailProven(profile),
+        }),
       },
     ],
   })
+}
+
+/**
+ * Some providers write their booleans as text, and "false" is not empty. better-auth compares in lower case,
+ * where the Kelvin sign is a k; nobody is invited by an address beyond ASCII.
+ */
+function isEmailProven({ email, email_verified: verified }: Record<string, unknown>): boolean {
+  return (verified === true || verified === 'true') && typeof email === 'string' && /^[\u0020-\u007e]+$/.test(email)
+}
+
+function withoutTokens<Account extends object>(account: Account) {
+  return { ...account, accessToken: null, refreshToken: null, idToken: null, scope: null }
 }

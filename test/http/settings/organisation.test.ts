@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { inviteOwner } from '../../../src/owner/invitation.ts'
 import { openCookieBrowser, type CookieBrowser } from '../../support/cookie-browser.ts'
@@ -77,16 +78,49 @@ test('whom nobody has invited stays out, whatever the provider says', async () =
   expect((await sessionOf(browser)).status).toBe(401)
 })
 
-test('an e-mail address that the provider has not verified opens nothing', async () => {
+test.each([
+  { how: 'has not verified', address: 'victim1@example.com', verified: false },
+  { how: 'has not verified, and says so in text', address: 'victim2@example.com', verified: 'false' },
+  { how: 'says nothing of', address: 'victim3@example.com', verified: undefined },
+  { how: 'has verified, and which only looks alike', address: 'mar\u212a@example.com', verified: true },
+])('an e-mail address that the provider $how opens nothing', async ({ address, verified }) => {
   const { accountId } = await server.account()
-  const { email } = await signedInOwner(server, accountId, { email: 'victim@example.com' })
-  provider.person = { email, email_verified: false }
+  await signedInOwner(server, accountId, { email: address.toLowerCase() })
+  provider.person = { email: address, email_verified: verified as boolean }
   const browser = openCookieBrowser()
 
   const { url } = await signInWithOrganisation(browser)
 
   expect(new URL(url).search).toBe('?error=account_not_linked')
   expect((await sessionOf(browser)).status).toBe(401)
+})
+
+test('the address is the same in any case, and verified in words too', async () => {
+  const { accountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId, { email: 'grace@example.com' })
+  // As AWS Cognito writes it.
+  provider.person = { email: 'Grace@Example.com', email_verified: 'true' as unknown as boolean }
+  const browser = openCookieBrowser()
+
+  await signInWithOrganisation(browser)
+
+  expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
+})
+
+test('no token of the provider is kept', async () => {
+  const { accountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId)
+  provider.person = { email, email_verified: true }
+  await signInWithOrganisation(openCookieBrowser())
+  await signInWithOrganisation(openCookieBrowser())
+
+  const { rows } = await sql<Record<string, unknown>>`
+    select "accessToken", "refreshToken", "idToken" from owner_credentials where "providerId" = 'oidc'`.execute(
+    server.deps.db,
+  )
+
+  expect(rows.length).toBeGreaterThan(0)
+  expect(new Set(rows.flatMap((row) => Object.values(row)))).toEqual(new Set([null]))
 })
 
 test('the sign-in page learns the name of the provider', async () => {
