@@ -11,7 +11,10 @@ function toCell(value: string | undefined): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A spreadsheet would take it for a formula, and run it (OWASP, CSV injection). */
+/**
+ * A spreadsheet would take it for a formula, and run it (OWASP, CSV injection). Where people write decimal
+ * commas, it takes a semicolon for the end of a cell, so behind one a formula could begin too.
+ */
 function defuse(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return text.replaceAll(/(^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "$1'").replace(/^(?=[\t\r])/, "'")
 }
