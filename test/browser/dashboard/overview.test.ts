@@ -149,7 +149,7 @@ test('failures are counted by reason, and a reason leads to the messages', async
   await reasons.first().getByRole('link').click()
 
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
-  expect(new URL(page.url()).search).toBe('?status=failed')
+  expect(new URL(page.url()).search).toBe('?status=failed&range=30d')
   expect(complaints).toEqual([])
 })
 

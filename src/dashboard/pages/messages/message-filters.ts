@@ -74,7 +74,7 @@ function startOf(range: Exclude<Range, 'custom'>, now: Date): string {
   return range === 'any' ? '' : new Date(now.getTime() - ranges[range].milliseconds).toISOString()
 }
 
-function isRange(text: string): text is Range {
+export function isRange(text: string): text is Range {
   return text === 'custom' || Object.hasOwn(ranges, text)
 }
 

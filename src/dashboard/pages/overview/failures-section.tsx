@@ -3,6 +3,7 @@ import { Link } from 'react-router'
 import type { Overview } from '../../../../contracts/settings/overview.ts'
 import { useAccount } from '../../session/account.ts'
 import { Section } from '../../ui/section.tsx'
+import { isRange, noFilters, writeFilters } from '../messages/message-filters.ts'
 import { Bar } from './bar.tsx'
 import { describeCount, describeShare } from './describe-share.ts'
 import styles from './overview.module.css'
@@ -15,13 +16,16 @@ interface FailuresSectionProps extends Pick<Overview, 'failures'> {
 
 export function FailuresSection({ failures, failed, dayCount }: FailuresSectionProps) {
   return (
-    <Section title="Why messages failed" description="The most frequent reasons first. A reason leads to the messages.">
+    <Section
+      title="Why messages failed"
+      description="The most frequent reasons first. Each leads to the messages that failed."
+    >
       {failures.length === 0 ? (
         <Text size="sm">No message failed in these {dayCount} days.</Text>
       ) : (
         <Stack component="ul" gap="md" m={0} p={0} aria-label="Reasons" className={styles['list']}>
           {failures.map((failure) => (
-            <FailureReason key={failure.code} failure={failure} failed={failed} />
+            <FailureReason key={failure.code} failure={failure} failed={failed} dayCount={dayCount} />
           ))}
         </Stack>
       )}
@@ -32,15 +36,17 @@ export function FailuresSection({ failures, failed, dayCount }: FailuresSectionP
 function FailureReason({
   failure: { code, meaning, count },
   failed,
+  dayCount,
 }: {
   failure: Overview['failures'][number]
   failed: number
+  dayCount: number
 }) {
   const { accountId } = useAccount()
   return (
     <li>
       <Group justify="space-between" align="baseline" wrap="nowrap" gap="md" fz="sm" className={styles['numbers']}>
-        <Anchor component={Link} to={`/${accountId}/messages?status=failed`} fz="inherit">
+        <Anchor component={Link} to={`/${accountId}/messages?${failedIn(dayCount)}`} fz="inherit">
           {meaning}
         </Anchor>
         <span className={styles['count']}>
@@ -58,4 +64,10 @@ function FailureReason({
       )}
     </li>
   )
+}
+
+/** The filter of the log that comes nearest: it has no 90 days. */
+function failedIn(dayCount: number): URLSearchParams {
+  const range = `${dayCount}d`
+  return writeFilters({ ...noFilters, status: 'failed', range: isRange(range) ? range : 'any' })
 }
