@@ -181,6 +181,24 @@ test('what the filters match is exported for a spreadsheet', async () => {
   expect(complaints).toEqual([])
 })
 
+test('an export goes on after an answer that was lost', async () => {
+  const { page, context, openOfAccount, complaints, account } = await dashboard.signedIn()
+  for (let number = 1; number <= 101; number++) await send(account, `order-${number}`)
+  await openOfAccount('messages')
+  await page.getByRole('row', { name: /order-101/ }).waitFor()
+  const second = /settings\.message\.list.*%22limit%22%3A100%2C%22cursor/
+  await context.route(second, (route) => route.abort(), { times: 1 })
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ])
+
+  expect(parseCsv(await readFile(await download.path(), 'utf8'))).toHaveLength(102)
+  await page.getByText('101 messages were exported.').waitFor()
+  expect(complaints.filter((complaint) => !complaint.includes('net::ERR_FAILED'))).toEqual([])
+})
+
 test('an account without messages says how to send one', async () => {
   const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('messages')

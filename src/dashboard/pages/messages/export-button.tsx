@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { notifyDone } from '../../api/notify.ts'
 import { useAccount } from '../../session/account.ts'
@@ -60,6 +61,7 @@ export function ExportButton({ filters }: { filters: MessageFilters }) {
 
 function useExport(filters: MessageFilters) {
   const { accountId } = useAccount()
+  const queryClient = useQueryClient()
   const [state, setState] = useState<State>({ kind: 'idle' })
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
@@ -69,7 +71,7 @@ function useExport(filters: MessageFilters) {
     setState({ kind: 'reading', count: 0 })
     try {
       const onProgress = (count: number) => setState({ kind: 'reading', count })
-      const made = await exportMessages(accountId, filters, { signal: controller.signal, onProgress })
+      const made = await exportMessages(queryClient, accountId, filters, { signal: controller.signal, onProgress })
       if (controller.signal.aborted) return
       save(made)
       setState({ kind: made.isCut ? 'cut' : 'idle' })

@@ -1,4 +1,6 @@
-import type { Message } from '../../../../contracts/message.ts'
+import type { QueryClient } from '@tanstack/react-query'
+import type { Message, MessagePage } from '../../../../contracts/message.ts'
+import { isWorthRetrying } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { toListInput, type MessageFilters } from './message-filters.ts'
 import { byteOrderMark, toCsv } from './to-csv.ts'
@@ -6,6 +8,8 @@ import { byteOrderMark, toCsv } from './to-csv.ts'
 /** What a browser holds and a spreadsheet opens without trouble. */
 export const maxExported = 50_000
 const pageSize = 100
+/** With the pauses between them, half a minute: what was read so far is worth the wait. */
+const maxRetries = 5
 
 const columns: Record<string, (message: Message) => string | undefined> = {
   createdAt: (message) => message.createdAt,
@@ -34,6 +38,7 @@ export interface Export {
 
 /** Reads everything that matches, page by page, the newest first. */
 export async function exportMessages(
+  queryClient: QueryClient,
   accountId: string,
   filters: MessageFilters,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (count: number) => void },
@@ -44,10 +49,14 @@ export async function exportMessages(
   let cursor: string | undefined
   let count = 0
   do {
-    const page = await settings.message.list.query(
-      { accountId, ...filter, limit: pageSize, ...(cursor !== undefined && { cursor }) },
-      { signal },
-    )
+    const input = { accountId, ...filter, limit: pageSize, ...(cursor !== undefined && { cursor }) }
+    const page: MessagePage = await queryClient.fetchQuery({
+      queryKey: ['exportedMessages', input],
+      queryFn: () => settings.message.list.query(input, { signal }),
+      retry: (failures, error) => !signal.aborted && failures < maxRetries && isWorthRetrying(error),
+      staleTime: 0,
+      gcTime: 0,
+    })
     parts.push(toCsv(page.items.map((message) => Object.values(columns).map((read) => read(message)))))
     count += page.items.length
     cursor = page.nextCursor
