@@ -199,6 +199,21 @@ test('an export goes on after an answer that was lost', async () => {
   expect(complaints.filter((complaint) => !complaint.includes('net::ERR_FAILED'))).toEqual([])
 })
 
+test('from a message the way back leads to the log as it was narrowed', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await send(account, 'order-1')
+  await send(account, 'order-2')
+  await openOfAccount('messages?externalId=order-1')
+  await page.getByRole('link', { name: '+34600111222' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Message to +34600111222' }).waitFor()
+
+  await page.getByRole('main').getByRole('link', { name: 'Messages' }).click()
+
+  await page.getByRole('row', { name: /order-1/ }).waitFor()
+  expect(new URL(page.url()).search).toBe('?externalId=order-1')
+  expect(complaints).toEqual([])
+})
+
 test('an account without messages says how to send one', async () => {
   const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('messages')

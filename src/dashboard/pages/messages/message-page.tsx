@@ -1,6 +1,6 @@
 import { Anchor, Button, SimpleGrid } from '@mantine/core'
 import { IconArrowLeft, IconMailOff } from '@tabler/icons-react'
-import { Link, useParams } from 'react-router'
+import { Link, useLocation, useParams } from 'react-router'
 import { readFailure } from '../../api/failure.ts'
 import { useAccount } from '../../session/account.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -21,10 +21,7 @@ export function MessagePage() {
   const { data, error, refetch } = useMessage(accountId, messageId)
   return (
     <>
-      <Anchor component={Link} to={`/${accountId}/messages`} size="sm" underline="hover" display="inline-flex" mb="xs">
-        <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
-        Messages
-      </Anchor>
+      <BackToLog />
       <PageHeader
         title={data ? `Message to +${data.message.to}` : 'Message'}
         actions={data && <MessageStatusBadge status={data.message.status} />}
@@ -36,6 +33,26 @@ export function MessagePage() {
       )}
       {!data && !error && <LoadingSkeleton lines={8} />}
     </>
+  )
+}
+
+/** To the log as it was left, with its filters. */
+function BackToLog() {
+  const { accountId } = useAccount()
+  const state: unknown = useLocation().state
+  const search = typeof state === 'object' && state !== null && 'log' in state ? String(state.log) : ''
+  return (
+    <Anchor
+      component={Link}
+      to={{ pathname: `/${accountId}/messages`, search }}
+      size="sm"
+      underline="hover"
+      display="inline-flex"
+      mb="xs"
+    >
+      <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
+      Messages
+    </Anchor>
   )
 }
 

@@ -1,5 +1,5 @@
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
-import { Link } from 'react-router'
+import { Link, useLocation } from 'react-router'
 import type { Message } from '../../../../contracts/message.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { MessageStatusBadge } from './message-status.tsx'
@@ -73,10 +73,12 @@ export function MessagesTable({ messages, stale }: MessagesTableProps) {
 }
 
 function MessageLink({ message: { messageId, to } }: { message: Message }) {
+  const { search } = useLocation()
   return (
     <Anchor
       component={Link}
       to={messageId}
+      state={{ log: search }}
       fz="inherit"
       fw={500}
       underline="hover"
