@@ -49,7 +49,11 @@ export const theme = createTheme({
       defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
       styles: { title: { fontWeight: 650 } },
     }),
-    Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      // Below a title, Mantine's own is too faint to be read by everybody.
+      styles: { description: { color: 'var(--mantine-color-text)' } },
+    }),
   },
 })
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deactivateWhatsAppAccount } from '../../../src/account/deactivate-whatsapp-account.ts'
 import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -147,6 +148,19 @@ test('an account is taken out of use and put back', async () => {
 
   await card.getByRole('button', { name: 'Activate' }).click()
   await card.getByText('Active', { exact: true }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('a refusal can be read by everybody in %s', async (colorScheme) => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn({ colorScheme })
+  const whatsAppAccountId = await account.addWhatsAppAccount()
+  await deactivateWhatsAppAccount(dashboard.server.deps, account.accountId, whatsAppAccountId)
+  await openOfAccount('whatsapp-accounts')
+  await page.getByRole('button', { name: 'More' }).last().click()
+  await page.getByRole('menuitem', { name: 'Make default' }).click()
+
+  await page.getByText('This WhatsApp account is inactive: nothing is sent from it. Activate it first.').waitFor()
+  expect(await findBarriers(page)).toEqual([])
   expect(complaints).toEqual([])
 })
 
