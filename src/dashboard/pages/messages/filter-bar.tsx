@@ -80,8 +80,8 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
             value={filters.externalId}
             onApply={(externalId) => change({ externalId })}
           />
-          {filters.range === 'custom' && <CustomRange filters={filters} onChange={change} />}
         </SimpleGrid>
+        {filters.range === 'custom' && <CustomRange filters={filters} onChange={change} />}
         <Group justify="space-between" mt="xs" mih={30} gap="sm">
           <Text size="xs" c="dimmed">
             Recipient, template and external ID are looked for as a whole.
@@ -106,7 +106,8 @@ function CustomRange({
 }) {
   const isBackwards = filters.from !== '' && filters.until !== '' && filters.from >= filters.until
   return (
-    <>
+    // Wide enough for date and time with the button of the calendar.
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mt="sm">
       <TextInput
         type="datetime-local"
         label="From"
@@ -120,6 +121,6 @@ function CustomRange({
         error={isBackwards && 'Must be after the start.'}
         onChange={({ currentTarget: { value } }) => onChange({ until: fromLocalInput(value) ?? '' })}
       />
-    </>
+    </SimpleGrid>
   )
 }
