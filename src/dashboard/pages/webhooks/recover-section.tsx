@@ -81,7 +81,7 @@ function describe({ kind, recovered, reachedAt, since }: Recovery): string {
   const upTo = `events up to ${describeExactly(reachedAt)} were looked at`
   switch (kind) {
     case 'running':
-      return `${queued}, ${upTo}.`
+      return `${queued}, ${upTo}. Keep this page open until it is done.`
     case 'done':
       return recovered === 0
         ? `There was nothing to recover since ${describeExactly(since)}.`

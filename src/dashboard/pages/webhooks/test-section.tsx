@@ -25,8 +25,8 @@ export function TestSection({ endpoint: { endpointId } }: { endpoint: Endpoint }
       title="Test"
       description={
         <>
-          Sends one signed <Code>webhook.test</Code> event, at once, and shows what your application answers. It counts
-          for nothing.
+          Sends one signed <Code>webhook.test</Code> event, at once, and shows what your application answers. It is not
+          among the deliveries below, and a failure has no consequence.
         </>
       }
       actions={
