@@ -1,11 +1,11 @@
 import type { BetterAuthOptions } from 'better-auth'
 import { genericOAuth, magicLink, twoFactor } from 'better-auth/plugins'
 import type { Deps } from '../deps.ts'
+import { addressHeader } from './address-header.ts'
+import { personGuard } from './person-guard.ts'
 
 /** Where better-auth answers; its cookies go nowhere else. */
 export const authPath = '/settings/auth'
-/** Set by our server, and never taken from a caller. */
-export const addressHeader = 'x-waybill-address'
 /** The name of an organisation's own provider in paths and rows. */
 export const oidcProviderId = 'oidc'
 /** NIST SP 800-63B, 3.1.1.2: length is what counts. The contract of an invitation says the same. */
@@ -91,6 +91,7 @@ export function toAuthOptions(
             }),
           ]
         : []),
+      personGuard({ db }),
     ],
     // Where those go whom the organisation's provider turned away: that page says why.
     onAPIError: { errorURL: '/settings/sign-in' },

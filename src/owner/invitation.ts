@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
+import { ServiceError } from '../../contracts/errors.ts'
 import { SettingsError } from '../../contracts/settings/errors.ts'
 import { Email, type acceptInvitation as contract, type Invitation } from '../../contracts/settings/owner.ts'
 import { requireAccount } from '../account/account.ts'
@@ -10,6 +11,7 @@ import { audited } from './audit.ts'
 import type { OidcProvider } from './auth-options.ts'
 import type { OwnerAuth } from './owner-auth.ts'
 import { deleteSessions, findInvitation, findOwnerByEmail, saveInvitation, saveRole, spendInvitation } from './store.ts'
+import { takePasswordTry } from './tries.ts'
 
 const tokenBytes = 32
 const lasts = '1 day'
@@ -80,7 +82,8 @@ export async function acceptInvitation(
   const { email, account_id, role, sets_password: setsPassword } = invitation
   if (password === undefined && (setsPassword || !oidc)) throw missing('password')
   const known = await findOwnerByEmail(deps.db, email)
-  if (known && password !== undefined && !setsPassword) await provePassword(ownerAuth, known.id, password)
+  if (known && password !== undefined && !setsPassword)
+    await provePassword(deps, ownerAuth, { ownerId: known.id, email, password, address })
   if (!known && name === undefined) throw missing('name')
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
@@ -96,10 +99,14 @@ export async function acceptInvitation(
 }
 
 async function provePassword(
+  deps: Pick<Deps, 'db'>,
   { checkPassword }: Pick<OwnerAuth, 'checkPassword'>,
-  ownerId: string,
-  password: string,
+  { ownerId, password, ...who }: { ownerId: string; password: string; email: string; address: string },
 ): Promise<void> {
+  // A link that went astray is no way to guess what sign-in would not let one guess.
+  const wait = await takePasswordTry(deps, who)
+  if (wait !== undefined)
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many tries. Try again later.', { retryAfterSeconds: wait })
   const fits = await checkPassword(ownerId, password)
   if (fits === undefined) throw wrongPassword('is not asked for: you sign in with your organisation')
   if (!fits)

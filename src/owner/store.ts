@@ -69,6 +69,10 @@ export async function deleteSessions(db: Kysely<Database>, ownerId: string): Pro
   await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).execute()
 }
 
+export async function deleteOtherSessions(db: Kysely<Database>, ownerId: string, keptId: string): Promise<void> {
+  await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).where('id', '!=', keptId).execute()
+}
+
 /** Of a person in all accounts: they sign in no more until they have a new password. */
 export async function deletePassword(db: Kysely<Database>, ownerId: string): Promise<void> {
   await db

@@ -69,6 +69,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       count integer not null,
       "lastRequest" double precision not null
     )`,
+    // Passwords and codes that were tried for one person, from wherever; the key is a SHA-256.
+    `create table owner_tries (
+      key bytea primary key,
+      count integer not null,
+      ends_at timestamptz not null
+    )`,
     `create table owner_roles (
       account_id text collate "C" not null references accounts on delete cascade,
       owner_id text not null references owners on delete cascade,

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { addressHeader, authPath } from '../../owner/auth-options.ts'
+import { addressHeader } from '../../owner/address-header.ts'
+import { authPath } from '../../owner/auth-options.ts'
 import { parseJsonBody } from '../json-body.ts'
 import { toHeaders } from './headers.ts'
 

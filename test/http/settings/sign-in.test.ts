@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { passwordTries, passwordTriesFromOne } from '../../../src/owner/tries.ts'
 import { deleteExpiredSignIns } from '../../../src/owner/retention-store.ts'
 import { signedInOwner, visitor } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
@@ -204,6 +205,82 @@ test('guessing passwords is slowed down, by the address it comes from', async ()
   await node.close()
 })
 
+describe('guessing the password of one person from many addresses', () => {
+  let node: TestServer
+  let accountId: string
+
+  beforeAll(async () => {
+    node = await startTestServer({ server: { trustedProxies: ['loopback'] } })
+    ;({ accountId } = await node.account())
+  })
+
+  afterAll(async () => {
+    await node?.close()
+  })
+
+  /** As if it had been tried as often as it may be, but for the last time. */
+  const tryOften = (most: number) => sql`update owner_tries set count = ${most - 1}`.execute(node.deps.db)
+  let addresses = 0
+  const from = () => ({ 'x-forwarded-for': `203.0.113.${++addresses}` })
+  const signInFrom = (email: string, password: string, headers: Record<string, string> = from()) =>
+    node.request('POST', '/settings/auth/sign-in/email', {
+      headers: { 'content-type': 'application/json', origin: node.url, ...headers },
+      body: JSON.stringify({ email, password }),
+    })
+
+  test('is refused after a while, in any spelling of the address, and for whoever does not exist alike', async () => {
+    const owner = await signedInOwner(node, accountId)
+    for (const email of [owner.email, 'nobody@example.org']) {
+      await signInFrom(email, 'a wrong password')
+      await tryOften(passwordTries.most)
+
+      expect((await signInFrom(email.toUpperCase(), 'a wrong password')).statusCode).toBe(401)
+      const refused = await signInFrom(email, owner.password)
+
+      expect(refused.statusCode).toBe(429)
+      expect(Number(refused.headers['x-retry-after'])).toBeGreaterThan(0)
+    }
+    expect((await owner.query('session.get')).statusCode).toBe(200)
+
+    await sql`update owner_tries set ends_at = now() - interval '1 second'`.execute(node.deps.db)
+    expect((await signInFrom(owner.email, owner.password)).statusCode).toBe(200)
+  })
+
+  test('takes several addresses: one alone keeps nobody out', async () => {
+    const owner = await signedInOwner(node, accountId)
+    let host = 0
+    // All of one network.
+    const stranger = () => ({ 'x-forwarded-for': `2001:db8::${(++host).toString(16)}` })
+    for (let tries = 0; tries < passwordTriesFromOne.most; tries++) {
+      expect((await signInFrom(owner.email, 'a wrong password', stranger())).statusCode).toBe(401)
+      await node.deps.db.deleteFrom('owner_sign_in_rates').execute()
+    }
+    await sql`update owner_tries set count = ${passwordTries.most - 1} where count = ${passwordTriesFromOne.most + 1}`.execute(
+      node.deps.db,
+    )
+
+    expect((await signInFrom(owner.email, owner.password, stranger())).statusCode).toBe(429)
+    expect((await signInFrom(owner.email, owner.password)).statusCode).toBe(200)
+  })
+
+  test('is refused to whoever has their session, or a link that invites them, as well', async () => {
+    const owner = await signedInOwner(node, accountId)
+    const { path } = await inviteOwner(node.deps, accountId, { email: owner.email, role: 'viewer' })
+    const token = path.split('/').at(-1)
+    await tryOften(passwordTries.most + 1)
+
+    const passwords = { currentPassword: owner.password, newPassword: 'a password of somebody else' }
+    const statuses = [
+      (await owner.auth('/change-password', passwords)).statusCode,
+      (await owner.auth('/two-factor/enable', { password: owner.password })).statusCode,
+      (await owner.auth('/two-factor/disable', { password: owner.password })).statusCode,
+      (await owner.mutate('invitation.accept', { token, password: owner.password })).statusCode,
+    ]
+
+    expect(statuses).toEqual([429, 429, 429, 429])
+  })
+})
+
 test('what has expired is not kept: sessions, links, and tries to sign in', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
@@ -218,9 +295,11 @@ test('what has expired is not kept: sessions, links, and tries to sign in', asyn
   await sql`update owner_sessions set "expiresAt" = now() - interval '1 second'
     where "userId" = (select id from owners where email = ${owner.email})`.execute(db)
   await sql`update owner_sign_in_rates set "lastRequest" = 0`.execute(db)
+  await sql`update owner_tries set ends_at = now() - interval '1 second'`.execute(db)
   await deleteExpiredSignIns(db)
 
   expect(await db.selectFrom('owner_sessions').select('id').execute()).toHaveLength(before.length - 1)
   expect(await db.selectFrom('owner_invitations').selectAll().execute()).toEqual([])
   expect(await db.selectFrom('owner_sign_in_rates').selectAll().execute()).toEqual([])
+  expect((await sql`select 1 from owner_tries`.execute(db)).rows).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rekey } from '../../../src/account/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/stored-secrets.ts'
+import { codeTries } from '../../../src/owner/tries.ts'
 import { createSecretBox } from '../../../src/secret-box.ts'
 import { signedInOwner, type TestOwner } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
@@ -45,6 +46,65 @@ test('a backup code signs in once', async () => {
   const usedAgain = await second.auth('/two-factor/verify-backup-code', { code })
 
   expect([used.statusCode, usedAgain.statusCode]).toEqual([200, 401])
+})
+
+test('a code signs in once, in whatever browser', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret } = await setUp(owner)
+  const [first, second] = [owner.elsewhere(), owner.elsewhere()]
+  await first.signIn()
+  await second.signIn()
+  const code = totp(secret)
+
+  const answers = await Promise.all([first, second].map((one) => one.auth('/two-factor/verify-totp', { code })))
+
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 401])
+})
+
+test('no browser is spared the code next time, whatever it asks for', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret } = await setUp(owner)
+  const elsewhere = owner.elsewhere()
+  await elsewhere.signIn()
+
+  const verified = await elsewhere.auth('/two-factor/verify-totp', { code: totp(secret), trustDevice: true })
+
+  expect(verified.statusCode).toBe(200)
+  expect(JSON.parse((await elsewhere.signIn()).text)).toMatchObject({ twoFactorRedirect: true })
+})
+
+test('guessing codes is refused after a while, however often and from wherever one signs in for it', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret, backupCodes } = await setUp(owner)
+  const guesser = owner.elsewhere()
+  for (let tries = 1; tries < codeTries.most; tries++) {
+    if (tries % 7 === 1) await guesser.signIn()
+    const answer = await guesser.auth('/two-factor/verify-totp', { code: String(tries).padStart(6, '0') })
+    expect(answer.statusCode).toBe(401)
+    await forgetTries()
+  }
+
+  const codes = [
+    await guesser.auth('/two-factor/verify-totp', { code: totp(secret) }),
+    await guesser.auth('/two-factor/verify-backup-code', { code: backupCodes[0] }),
+  ]
+
+  expect(codes.map(({ statusCode }) => statusCode)).toEqual([429, 429])
+})
+
+test('setting it up ends every other session: nobody there has shown a code', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const elsewhere = owner.elsewhere()
+  await elsewhere.signIn()
+
+  await setUp(owner)
+
+  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
+  expect((await owner.query('session.get')).statusCode).toBe(200)
 })
 
 test('neither setting it up nor putting it away goes without the password', async () => {

@@ -1,0 +1,18 @@
+import { sql, type Kysely } from 'kysely'
+import type { Database } from '../db/schema.ts'
+
+/** One statement, so that of many tries at once each is counted. The count begins anew when its time is over. */
+export async function countTry(
+  db: Kysely<Database>,
+  { key, seconds }: { key: Uint8Array; seconds: number },
+): Promise<{ count: number; secondsLeft: number }> {
+  const { rows } = await sql<{ count: number; secondsLeft: number }>`
+    insert into owner_tries as known (key, count, ends_at)
+    values (${key}, 1, now() + make_interval(secs => ${seconds}))
+    on conflict (key) do update set
+      count = case when known.ends_at < now() then 1 else known.count + 1 end,
+      ends_at = case when known.ends_at < now() then excluded.ends_at else known.ends_at end
+    returning count, extract(epoch from ends_at - now())::float8 as "secondsLeft"`.execute(db)
+  // An upsert without a condition returns its row.
+  return rows[0] ?? { count: 1, secondsLeft: seconds }
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { normalizeAddress, normalizeAllowListEntry } from '../auth/ip-allow-list.ts'
+import type { Deps } from '../deps.ts'
+import { countTry } from './tries-store.ts'
+
+/** How often something may be tried for one person, from all addresses together. */
+export interface Tries {
+  of: string
+  most: number
+  seconds: number
+}
+
+/** NIST SP 800-63B, 3.2.2: no more than a hundred wrong ones, however many addresses they come from. */
+export const passwordTries: Tries = { of: 'password', most: 100, seconds: 3600 }
+/** Fewer from one address, so that it takes several to keep somebody out. `signInRate` is for all whom it tries. */
+export const passwordTriesFromOne: Tries = { of: 'password from one address', most: 30, seconds: 3600 }
+/** Three of a million codes are right at any time, so these are few. */
+export const codeTries: Tries = { of: 'code', most: 20, seconds: 3600 }
+/** RFC 6238, 5.2: a code is good once. It is accepted for a step before and after its own. */
+export const sameCodeTries: Tries = { of: 'same code', most: 1, seconds: 90 }
+
+/**
+ * Undefined when one more is allowed; otherwise after how many seconds it will be. Who is tried for need not
+ * exist, and right ones count too: so nobody learns from it what they do not know.
+ */
+export async function takeTry({ db }: Pick<Deps, 'db'>, { of, most, seconds }: Tries, who: string) {
+  // Strangers choose what is stored here: it has one length, and is not what they typed.
+  const key = createHash('sha256').update(`${of}:${who.toLowerCase()}`).digest()
+  const { count, secondsLeft } = await countTry(db, { key, seconds })
+  return count > most ? Math.max(1, Math.ceil(secondsLeft)) : undefined
+}
+
+/** As `takeTry`. */
+export async function takePasswordTry(deps: Pick<Deps, 'db'>, { email, address }: { email: string; address: string }) {
+  return (
+    (await takeTry(deps, passwordTriesFromOne, `${email} ${networkOf(address)}`)) ?? takeTry(deps, passwordTries, email)
+  )
+}
+
+/** Whoever has one IPv6 address has all of its /64 (RFC 6177). */
+function networkOf(address: string): string {
+  const plain = normalizeAddress(address) ?? address
+  return plain.includes(':') ? (normalizeAllowListEntry(`${plain}/64`) ?? plain) : plain
+}
