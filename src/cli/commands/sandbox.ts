@@ -6,7 +6,6 @@ import { startSimulator, type Simulator } from '../../whatsapp/simulator/simulat
 import { localCommand } from '../command.ts'
 import { prepareDemo } from '../demo.ts'
 import { sendFirstMessage } from '../first-message.ts'
-import { runServer } from '../run-server.ts'
 import { writeWelcome } from '../welcome.ts'
 
 /** The sandbox stands alone: what would lead it to real data or to the real WhatsApp does not count. */
@@ -26,6 +25,8 @@ export const sandbox = localCommand({
     const simulator = await startSimulator()
     const appSecret = randomBytes(16).toString('hex')
     try {
+      // Loaded by whoever serves: all other commands do without, and answer sooner.
+      const { runServer } = await import('../run-server.ts')
       await runServer(configure(environment, simulator, appSecret), {
         command: 'sandbox',
         whenListening: async ({ deps }, url) => {

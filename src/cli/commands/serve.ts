@@ -1,7 +1,6 @@
 import { readConfig } from '../../config.ts'
 import type { Role } from '../../http/serve.ts'
 import { localCommand } from '../command.ts'
-import { runServer } from '../run-server.ts'
 
 export const serve = localCommand({
   name: 'serve',
@@ -19,6 +18,8 @@ export const serve = localCommand({
   ],
   examples: ['waybill serve', 'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… HOST=0.0.0.0 waybill serve'],
   run: async (environment, { json, options: { role } }) => {
+    // Loaded by whoever serves: all other commands do without, and answer sooner.
+    const { runServer } = await import('../run-server.ts')
     await runServer(readConfig(environment), {
       command: 'serve',
       // One of the choices above: the line was checked against them.
