@@ -139,6 +139,11 @@ export async function spendInvitation(db: Kysely<Database>, tokenHash: Uint8Arra
   return row !== undefined
 }
 
+/** Of a person in all accounts: the links that give them a new password. */
+export async function deletePasswordLinks(db: Kysely<Database>, email: string): Promise<void> {
+  await db.deleteFrom('owner_invitations').where('email', '=', email).where('sets_password', '=', true).execute()
+}
+
 /** Whether there was one. */
 export async function deleteInvitation(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
   const row = await db

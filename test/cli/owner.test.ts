@@ -81,6 +81,22 @@ test('a newer link ends the one before, and no link outlives the person it was f
   expect((await waybill.json(['owner', 'list', accountId])).items).toEqual([])
 })
 
+test('of links for a new password the newest counts, whichever account they were asked for in', async () => {
+  const bob = 'bob@example.com'
+  const other = (await waybill.json(['account', 'create', '--name', 'Other shop'])).accountId
+  const password = 'correct horse battery staple'
+  for (const account of [accountId, other])
+    expect(await accept(await tokenOf(['owner', 'invite', account, '--email', bob]), password)).toBe(200)
+  const [older, newer] = [
+    await tokenOf(['owner', 'reset-password', accountId, '--email', bob]),
+    await tokenOf(['owner', 'reset-password', other, '--email', bob]),
+  ]
+
+  expect(await accept(older, 'what somebody else would choose')).toBe(404)
+  expect(await accept(newer, 'what Bob himself chooses')).toBe(200)
+  await waybill.json(['owner', 'remove', accountId, '--email', bob])
+})
+
 test('an invitation that nobody has accepted is taken back', async () => {
   const link = await tokenOf(['owner', 'invite', accountId, '--email', 'carol@example.com'])
 
