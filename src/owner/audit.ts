@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { AuditEntry, listAudit as contract } from '../../contracts/settings/owner.ts'
 import type { Deps } from '../deps.ts'
 import { findAuditEntries, insertAuditEntry, setOutcome, type AuditRow } from './audit-store.ts'
+import { findMemberships } from './store.ts'
 
 /** How long the audit log is kept. */
 export const auditKeptDays = 365
@@ -39,6 +40,24 @@ export async function audited<Result>(
   } catch (error) {
     await complete('refused')
     throw error
+  }
+}
+
+/**
+ * What a person changed of how they sign in counts for all their accounts, and is written to each. It is
+ * written afterwards: what is refused for its number alone must not fill the log.
+ */
+export async function recordOwnChange(
+  { db, newId, log }: Pick<Deps, 'db' | 'newId' | 'log'>,
+  { ownerId, email }: { ownerId: string; email: string },
+  { what, address, outcome }: { what: string; address: string; outcome: 'done' | 'refused' },
+): Promise<void> {
+  try {
+    for (const { accountId } of await findMemberships(db, ownerId))
+      await insertAuditEntry(db, { account_id: accountId, id: newId('aud'), who: email, what, address, outcome })
+  } catch (error) {
+    // As above: the change stands as it is.
+    log.warn({ err: error, ownerId }, 'a change could not be written to the audit log')
   }
 }
 

@@ -13,6 +13,8 @@ export interface AuthRoute {
   takes: readonly string[]
   /** What it is told whatever the caller says. */
   always?: object
+  /** What the audit log says of it, where somebody is signed in who changes how they sign in. */
+  audit?: string
 }
 
 /** The path is the route's own, however the caller spells it: better-auth counts tries by it. */

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { recordOwnChange } from '../../owner/audit.ts'
 import { authPath, oidcProviderId, type OwnerAuthOptions } from '../../owner/auth-options.ts'
 import type { OwnerAuth } from '../../owner/owner-auth.ts'
 import { toRequest, type AuthRoute } from './auth-request.ts'
@@ -12,10 +14,11 @@ const served: AuthRoute[] = [
     path: '/change-password',
     takes: ['currentPassword', 'newPassword'],
     always: { revokeOtherSessions: true },
+    audit: 'changed their password',
   },
-  { method: 'POST', path: '/two-factor/enable', takes: ['password'] },
-  { method: 'POST', path: '/two-factor/disable', takes: ['password'] },
-  { method: 'POST', path: '/two-factor/verify-totp', takes: ['code'] },
+  { method: 'POST', path: '/two-factor/enable', takes: ['password'], audit: 'began to set up an authenticator app' },
+  { method: 'POST', path: '/two-factor/disable', takes: ['password'], audit: 'put away their authenticator app' },
+  { method: 'POST', path: '/two-factor/verify-totp', takes: ['code'], audit: 'confirmed their authenticator app' },
   { method: 'POST', path: '/two-factor/verify-backup-code', takes: ['code'] },
 ]
 /** Where an organisation has a provider of its own. */
@@ -26,9 +29,12 @@ const servedForOidc: AuthRoute[] = [
 /** The sandbox's own way in. */
 const servedForLinks: AuthRoute[] = [{ method: 'GET', path: '/magic-link/verify', takes: ['token', 'callbackURL'] }]
 
+const tooManyRequests = 429
+
 /** better-auth speaks the web's Request and Response; here they meet Fastify's. */
 export async function registerSettingsAuth(
   app: FastifyInstance,
+  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
   ownerAuth: OwnerAuth,
   { signInLinks, oidc }: Pick<OwnerAuthOptions, 'signInLinks' | 'oidc'>,
 ): Promise<void> {
@@ -39,19 +45,26 @@ export async function registerSettingsAuth(
       auth.route({
         method: route.method,
         url: authPath + route.path,
-        handler: async (request, reply) => reply.send(await answer(ownerAuth, route, request, reply)),
+        handler: async (request, reply) => reply.send(await answer(deps, ownerAuth, route, request, reply)),
       })
     done()
   })
 }
 
 async function answer(
+  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
   ownerAuth: OwnerAuth,
   route: AuthRoute,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
-  const response = await ownerAuth.handle(toRequest(route, request))
+  const handed = toRequest(route, request)
+  const person = route.audit === undefined ? undefined : await ownerAuth.findSession(handed.headers)
+  const response = await ownerAuth.handle(handed)
+  if (route.audit !== undefined && person && response.status !== tooManyRequests) {
+    const outcome = response.ok ? 'done' : 'refused'
+    await recordOwnChange(deps, person, { what: route.audit, address: request.ip, outcome })
+  }
   void reply.code(response.status)
   response.headers.forEach((value, name) => void reply.header(name, value))
   // Fastify would join what must stay apart.

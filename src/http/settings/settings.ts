@@ -19,7 +19,7 @@ export async function registerSettings(app: FastifyInstance, deps: Deps, options
       void reply.header('Cache-Control', 'no-store')
       done()
     })
-    await registerSettingsAuth(settings, ownerAuth, options)
+    await registerSettingsAuth(settings, deps, ownerAuth, options)
     await registerSettingsTrpc(settings, deps, door, pairSettings(settingsContracts, settingsVerbs))
   })
 }

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditKeptDays } from '../../../src/owner/audit.ts'
 import { deleteOldAuditEntries } from '../../../src/owner/audit-store.ts'
+import { inviteOwner } from '../../../src/owner/invitation.ts'
 import { signedInOwner } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
+import { totp } from '../../support/totp.ts'
 
 let server: TestServer
 
@@ -103,3 +105,53 @@ test('entries go after a year', async () => {
   const { data } = await owner.query<Page>('audit.list', { accountId })
   expect(data.items).toMatchObject([{ what: 'switched API access on' }])
 })
+
+test('what a person changes of how they sign in is on record in each of their accounts, and what was refused too', async () => {
+  const accounts = [await server.account(), await server.account()]
+  const [first, second] = accounts.map(({ accountId }) => accountId)
+  const owner = await signedInOwner(server, first ?? '')
+  const { path } = await inviteOwner(server.deps, second ?? '', { email: owner.email, role: 'viewer' })
+  await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
+  const newPassword = 'another password that is long'
+  const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
+  const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
+  await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
+  await owner.auth('/two-factor/disable', { password: owner.password })
+  await forgetTries()
+  await owner.auth('/change-password', { currentPassword: 'not the password', newPassword })
+  await owner.auth('/change-password', { currentPassword: owner.password, newPassword })
+
+  for (const accountId of [first, second]) {
+    const { data } = await owner.query<Page>('audit.list', { accountId, limit: 5 })
+    expect(data.items.map(({ what, outcome }) => [what, outcome])).toEqual([
+      ['changed their password', 'done'],
+      ['changed their password', 'refused'],
+      ['put away their authenticator app', 'done'],
+      ['confirmed their authenticator app', 'done'],
+      ['began to set up an authenticator app', 'done'],
+    ])
+    expect(new Set(data.items.map(({ who, address }) => `${who} ${address}`))).toEqual(
+      new Set([`${owner.email} 127.0.0.1`]),
+    )
+    expect(JSON.stringify(data)).not.toMatch(new RegExp(`${secret}|${newPassword}|${owner.password}`))
+  }
+})
+
+test('tries that are not even looked at do not fill the log', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const wrong = { currentPassword: 'not the password', newPassword: 'another password that is long' }
+  const statuses: number[] = []
+  for (let tries = 0; tries < 5; tries++) statuses.push((await owner.auth('/change-password', wrong)).statusCode)
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+
+  expect(statuses).toEqual([400, 400, 400, 429, 429])
+  expect(data.items.filter(({ what }) => what === 'changed their password')).toHaveLength(3)
+  await forgetTries()
+})
+
+/** All people of a test come from one address. */
+async function forgetTries(): Promise<void> {
+  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
+}
