@@ -150,6 +150,20 @@ test('what is wrong with a test is said beside its field, and one that fails lea
   expect(complaints).toEqual([])
 })
 
+test('a test whose answer never came is not called sent', async () => {
+  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+  await openOfAccount('templates?name=hello_world&language=en_US')
+  // The simulator drops the connection.
+  await page.getByLabel('A phone number of your own').fill('15559000004')
+  await page.getByRole('button', { name: 'Send test' }).click()
+
+  await page.getByRole('alert').getByText('WhatsApp’s answer never came').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('link', { name: 'See what becomes of it' }).click()
+  await page.getByRole('main').getByText('Pending', { exact: true }).waitFor()
+  expect(complaints).toEqual([])
+})
+
 test('a closed template leaves the address, and a link to none says so', async () => {
   const { page, openOfAccount, complaints } = await dashboard.signedIn()
   await openOfAccount('templates')

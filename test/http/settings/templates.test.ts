@@ -100,6 +100,19 @@ test('a test that WhatsApp refuses says why in plain words, and names the messag
   expect(message).toMatchObject({ status: 'failed', to: '15550131026', error: { code: '131026' } })
 })
 
+test('a test whose answer never came names the message, which may have been sent or not', async () => {
+  const { statusCode, data } = await owner.mutate<{ messageId: string }>('template.sendTest', {
+    accountId: account.accountId,
+    // The simulator drops the connection.
+    to: '15559000004',
+    template: 'hello_world',
+    language: 'en_US',
+  })
+
+  expect({ statusCode, data }).toEqual({ statusCode: 200, data: { messageId: data.messageId, status: 'pending' } })
+  expect((await account.get(`/api/v1/message/${data.messageId}`)).json().data).toMatchObject({ status: 'pending' })
+})
+
 test.each([
   { input: { to: '+34 600 111 222' }, fields: { to: expect.stringContaining('digits only') } },
   { input: { variables: { '1': 'Ada' } }, fields: { variables: expect.any(String) } },
