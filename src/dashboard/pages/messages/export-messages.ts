@@ -44,14 +44,16 @@ export async function exportMessages(
   { signal, onProgress }: { signal: AbortSignal; onProgress: (count: number) => void },
 ): Promise<Export> {
   // Once: a range such as the last hour must not move from page to page.
-  const filter = toListInput(filters, new Date())
+  const startedAt = new Date()
+  const filter = toListInput(filters, startedAt)
   const parts = [byteOrderMark + toCsv([Object.keys(columns)])]
   let cursor: string | undefined
   let count = 0
   do {
     const input = { accountId, ...filter, limit: pageSize, ...(cursor !== undefined && { cursor }) }
     const page: MessagePage = await queryClient.fetchQuery({
-      queryKey: ['exportedMessages', input],
+      // Of this export alone: one that was cancelled may still wait for its next try.
+      queryKey: ['exportedMessages', startedAt, input],
       queryFn: () => settings.message.list.query(input, { signal }),
       retry: (failures, error) => !signal.aborted && failures < maxRetries && isWorthRetrying(error),
       staleTime: 0,
