@@ -160,6 +160,7 @@ test('a test whose answer never came is not called sent', async () => {
   await page.getByRole('alert').getByText('WhatsApp’s answer never came').waitFor()
   expect(await findBarriers(page)).toEqual([])
   await page.getByRole('link', { name: 'See what becomes of it' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Message to +15559000004' }).waitFor()
   await page.getByRole('main').getByText('Pending', { exact: true }).waitFor()
   expect(complaints).toEqual([])
 })
