@@ -93,8 +93,9 @@ export function toAuthOptions(
         : []),
       personGuard({ db }),
     ],
-    // Where those go whom the organisation's provider turned away: that page says why.
-    onAPIError: { errorURL: '/settings/sign-in' },
+    // Where those go whom the organisation's provider turned away: that page says why. What is not better-auth's own
+    // is thrown on to us: it would be printed as it is, with the row that PostgreSQL quotes.
+    onAPIError: { errorURL: '/settings/sign-in', throw: true },
     telemetry: { enabled: false },
     logger: { log: (level, message) => log[level === 'error' ? 'error' : 'debug']({ from: 'better-auth' }, message) },
   }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { inviteOwner } from '../../../src/owner/invitation.ts'
 import { passwordTries, passwordTriesFromOne } from '../../../src/owner/tries.ts'
 import { deleteExpiredSignIns } from '../../../src/owner/retention-store.ts'
@@ -279,6 +279,23 @@ describe('guessing the password of one person from many addresses', () => {
 
     expect(statuses).toEqual([429, 429, 429, 429])
   })
+})
+
+test('a failure of the database is ours, and nothing of the row that it quotes is printed', async () => {
+  const node = await startTestServer()
+  const { accountId } = await node.account()
+  const owner = await signedInOwner(node, accountId)
+  const printed = vi.spyOn(console, 'error').mockReturnValue(undefined)
+  await sql`alter table owner_sessions add constraint none_at_all check (id = '') not valid`.execute(node.deps.db)
+
+  const { statusCode, text } = await owner.elsewhere().signIn()
+
+  expect(statusCode).toBe(500)
+  expect(JSON.parse(text)).toMatchObject({ error: { code: 'INTERNAL_ERROR' } })
+  expect(printed).not.toHaveBeenCalled()
+  expect(node.log.join('')).not.toMatch(/Failing row|none_at_all/)
+  printed.mockRestore()
+  await node.close()
 })
 
 test('what has expired is not kept: sessions, links, and tries to sign in', async () => {
