@@ -46,6 +46,8 @@ export interface WhatsAppAccountsTable {
   throughput_level: Generated<string | null>
   display_phone_number: Generated<string | null>
   verified_name: Generated<string | null>
+  /** When the templates of its WABA were listed last, be it that there were none. */
+  templates_synced_at: Generated<Date | null>
   /** When templates and numbers are read from WhatsApp next. */
   next_sync_at: Generated<Date>
   created_at: Generated<Date>

@@ -60,11 +60,11 @@ export function findTemplates(
   return query.orderBy('name').orderBy('language').limit(limit).execute()
 }
 
-/** When the templates of a WABA were last read from WhatsApp; undefined when there are none. */
+/** When the templates of a WABA were last read from WhatsApp; undefined when they never were. */
 export async function findLastSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<Date | undefined> {
   const row = await db
-    .selectFrom('templates')
-    .select((eb) => eb.fn.max('synced_at').as('synced_at'))
+    .selectFrom('whatsapp_accounts')
+    .select((eb) => eb.fn.max('templates_synced_at').as('synced_at'))
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
     .executeTakeFirst()

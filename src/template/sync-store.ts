@@ -15,6 +15,7 @@ export interface Listing {
 export async function storeListing(db: Kysely<Database>, listing: Listing): Promise<void> {
   await upsertTemplates(db, listing)
   await markVanished(db, listing)
+  await noteSync(db, listing)
 }
 
 /**
@@ -63,5 +64,15 @@ async function markVanished(db: Kysely<Database>, { accountId, wabaId, listedAt 
     .where('waba_id', '=', wabaId)
     .where('synced_at', '<', listedAt)
     .where('status', '<>', 'DELETED')
+    .execute()
+}
+
+/** Where the templates cannot tell: there may be none. */
+async function noteSync(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ templates_synced_at: sql<Date>`greatest(templates_synced_at, ${listedAt}::timestamptz)` })
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
     .execute()
 }

@@ -110,7 +110,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (account_id, id)
     )`,
     // As WhatsApp reported them last: what people know a number by.
-    `alter table whatsapp_accounts add column display_phone_number text, add column verified_name text`,
+    `alter table whatsapp_accounts
+      add column display_phone_number text,
+      add column verified_name text,
+      add column templates_synced_at timestamptz`,
+    `update whatsapp_accounts set templates_synced_at = (
+      select max(synced_at) from templates
+      where templates.account_id = whatsapp_accounts.account_id and templates.waba_id = whatsapp_accounts.waba_id
+    )`,
     `create index audit_log_created_at on audit_log (created_at)`,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)

@@ -56,6 +56,22 @@ test('a new template is there after a sync, with the reason when WhatsApp refuse
   )
 })
 
+test('a WhatsApp Business Account without templates was read all the same', async () => {
+  const customer = await server.account()
+  const person = await signedInOwner(server, customer.accountId)
+  const number = { phoneNumberId: '880000000000001', wabaId: '990000000000001' }
+  const whatsAppAccountId = await customer.addWhatsAppAccount(number)
+  const empty = { accountId: customer.accountId, whatsAppAccountId }
+  expect((await person.query('template.list', empty)).data).toEqual({ items: [] })
+  const before = Date.now()
+
+  await person.mutate('template.sync', { accountId: customer.accountId })
+
+  const { data } = await person.query<Page>('template.list', empty)
+  expect(data).toEqual({ items: [], syncedAt: expect.any(String) })
+  expect(Date.parse(data.syncedAt ?? '')).toBeGreaterThanOrEqual(before)
+})
+
 test('a customer without a WhatsApp account has no templates, and is told what a sync needs', async () => {
   const bare = await server.account()
   const person = await signedInOwner(server, bare.accountId)
