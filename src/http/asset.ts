@@ -9,6 +9,8 @@ export interface Source {
   file: URL | string
   contentType: string
   headers?: Record<string, string>
+  /** Reads it now, where another file may be in its place later. */
+  atOnce?: true
 }
 
 interface Asset {
@@ -27,9 +29,13 @@ const compressors = {
 }
 type Encoding = keyof typeof compressors
 
-/** Read and compressed at the first request, then kept in memory: most processes never serve it. */
-export function serveAsset(app: FastifyInstance, url: string, { file, contentType, headers = {} }: Source): void {
-  let asset: Asset | undefined
+/** Compressed, and read if not at once, at the first request, then kept in memory: most processes never serve it. */
+export function serveAsset(
+  app: FastifyInstance,
+  url: string,
+  { file, contentType, headers = {}, atOnce }: Source,
+): void {
+  let asset = atOnce && readAsset(file)
   app.get(url, (request, reply) => {
     asset ??= readAsset(file)
     void reply.headers({ 'Cache-Control': 'no-cache', ...headers, 'Content-Type': contentType })

@@ -32,17 +32,22 @@ export function isDashboardBuilt(folder = builtDashboard): boolean {
   return existsSync(`${folder}/index.html`)
 }
 
-/** The dashboard below `/settings/`: one page for all its addresses, which it tells apart by itself. */
+/**
+ * The dashboard below `/settings/`: one page for all its addresses, which it tells apart by itself. What was
+ * built when this server started is what it serves: the parts of a later build do not fit the page of this one.
+ */
 export function registerPages(app: FastifyInstance, folder = builtDashboard): void {
   const page = {
     file: `${folder}/index.html`,
     contentType: 'text/html; charset=utf-8',
+    atOnce: true,
     headers: { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' },
-  }
+  } as const
   for (const name of readdirSync(`${folder}/assets`)) {
     const contentType = contentTypes[name.split('.').at(-1) ?? '']
     if (contentType === undefined) continue
-    serveAsset(app, `/settings/assets/${name}`, { file: `${folder}/assets/${name}`, contentType, headers: forever })
+    const asset = { file: `${folder}/assets/${name}`, contentType, headers: forever, atOnce: true } as const
+    serveAsset(app, `/settings/assets/${name}`, asset)
   }
   app.get('/settings/assets/*', (_request, reply) => reply.callNotFound())
   serveAsset(app, '/settings', page)
