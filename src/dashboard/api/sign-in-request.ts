@@ -1,3 +1,4 @@
+import { describeWait } from './describe-wait.ts'
 import { PendingSignInEnded, SignInError } from './sign-in-error.ts'
 
 /** Sessions are better-auth's: addresses of its own, beside the procedures. */
@@ -15,6 +16,7 @@ export async function postSignIn(path: string, body: object): Promise<Readonly<R
 
 async function describe(response: Response): Promise<SignInError> {
   if (response.status === 429) return tooManyTries(Number(response.headers.get('x-retry-after')))
+  if (response.status === 503) return new SignInError('The server has too much to do. Try again in a few seconds.')
   const { code } = await readBody(response)
   switch (code) {
     case 'INVALID_EMAIL_OR_PASSWORD':
@@ -50,8 +52,7 @@ async function describe(response: Response): Promise<SignInError> {
 }
 
 function tooManyTries(seconds: number): SignInError {
-  const wait = seconds > 0 ? `${seconds} ${seconds === 1 ? 'second' : 'seconds'}` : 'a minute'
-  return new SignInError(`Too many tries. Wait ${wait}, then try again.`)
+  return new SignInError(`Too many tries. Wait ${describeWait(seconds)}, then try again.`)
 }
 
 async function readBody(response: Response): Promise<Record<string, unknown>> {
