@@ -219,6 +219,13 @@ export interface OwnerSignInRatesTable {
   key: string
 }
 
+/** Passwords and codes that were tried for one person, from wherever; the key is a SHA-256. */
+export interface OwnerTriesTable {
+  key: Uint8Array
+  count: number
+  ends_at: Date
+}
+
 /** better-auth's: password (`providerId` is `credential`), or a sign-in elsewhere. */
 export interface OwnerCredentialsTable {
   id: string
@@ -256,7 +263,7 @@ export interface OwnerInvitationsTable {
   expires_at: Date
 }
 
-/** A change through the dashboard: written before it is made, so that none goes unseen. */
+/** A change through the dashboard. What changes the account is written before it is made, so that none goes unseen. */
 export interface AuditLogTable {
   account_id: string
   id: string
@@ -272,6 +279,7 @@ export interface Database {
   owners: OwnersTable
   owner_sessions: OwnerSessionsTable
   owner_sign_in_rates: OwnerSignInRatesTable
+  owner_tries: OwnerTriesTable
   owner_credentials: OwnerCredentialsTable
   owner_two_factors: OwnerTwoFactorsTable
   owner_auth_secret: OwnerAuthSecretTable

@@ -2,12 +2,10 @@ import type { BetterAuthOptions } from 'better-auth'
 import { genericOAuth, magicLink, twoFactor } from 'better-auth/plugins'
 import type { Deps } from '../deps.ts'
 import { addressHeader } from './address-header.ts'
+import { authPath, oidcProviderId } from './auth-path.ts'
+import { createPasswordHashing } from './password-hashing.ts'
 import { personGuard } from './person-guard.ts'
 
-/** Where better-auth answers; its cookies go nowhere else. */
-export const authPath = '/settings/auth'
-/** The name of an organisation's own provider in paths and rows. */
-export const oidcProviderId = 'oidc'
 /** NIST SP 800-63B, 3.1.1.2: length is what counts. The contract of an invitation says the same. */
 const passwordLength = { min: 12, max: 128 }
 
@@ -55,6 +53,7 @@ export function toAuthOptions(
       disableSignUp: true,
       minPasswordLength: passwordLength.min,
       maxPasswordLength: passwordLength.max,
+      password: createPasswordHashing(),
     },
     user: { modelName: 'owners' },
     // It ends a week after the sign-in, as its cookie does: lengthening it would serve who stole it and nobody else.

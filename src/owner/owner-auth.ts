@@ -1,6 +1,6 @@
-import { betterAuth } from 'better-auth'
 import type { Deps } from '../deps.ts'
-import { authPath, toAuthOptions, type OwnerAuthOptions } from './auth-options.ts'
+import type { OwnerAuthOptions } from './auth-options.ts'
+import { authPath } from './auth-path.ts'
 import { readAuthSecret } from './auth-secret.ts'
 
 export interface SignedIn {
@@ -35,6 +35,8 @@ export function createOwnerAuth(
 ): OwnerAuth {
   const links: string[] = []
   const open = onceDone(async () => {
+    // Loaded here: it takes a quarter of a second, and most processes and commands sign nobody in.
+    const [{ betterAuth }, { toAuthOptions }] = await Promise.all([import('better-auth'), import('./auth-options.ts')])
     const secret = await readAuthSecret(deps)
     return betterAuth(toAuthOptions(deps, { ...options, secret, onSignInLink: (token) => void links.push(token) }))
   })

@@ -9,7 +9,10 @@ export async function deleteExpiredSignIns(db: Kysely<Database>): Promise<void> 
     .deleteFrom('owner_invitations')
     .where('expires_at', '<', sql<Date>`now()`)
     .execute()
-  await sql`delete from owner_tries where ends_at < now()`.execute(db)
+  await db
+    .deleteFrom('owner_tries')
+    .where('ends_at', '<', sql<Date>`now()`)
+    .execute()
   await sql`
     delete from owner_sign_in_rates
     where "lastRequest" < 1000 * extract(epoch from now() - interval '1 day')`.execute(db)

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { addressHeader } from '../../owner/address-header.ts'
-import { authPath } from '../../owner/auth-options.ts'
+import { authPath } from '../../owner/auth-path.ts'
 import { parseJsonBody } from '../json-body.ts'
 import { toHeaders } from './headers.ts'
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { recordOwnChange } from '../../owner/audit.ts'
-import { authPath, oidcProviderId, type OwnerAuthOptions } from '../../owner/auth-options.ts'
+import type { OwnerAuthOptions } from '../../owner/auth-options.ts'
+import { authPath, oidcProviderId } from '../../owner/auth-path.ts'
 import type { OwnerAuth } from '../../owner/owner-auth.ts'
 import { toRequest, type AuthRoute } from './auth-request.ts'
 

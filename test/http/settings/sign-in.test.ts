@@ -246,6 +246,17 @@ describe('guessing the password of one person from many addresses', () => {
     expect((await signInFrom(owner.email, owner.password)).statusCode).toBe(200)
   })
 
+  test('from very many at once is refused at once beyond what can be worked on', async () => {
+    const tries = Array.from({ length: 40 }, (_, index) => signInFrom(`person${index}@example.org`, 'a wrong password'))
+
+    const answers = await Promise.all(tries)
+
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([401, 503]))
+    const refused = answers.find(({ statusCode }) => statusCode === 503)
+    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await signInFrom('person1@example.org', 'a wrong password')).statusCode).toBe(401)
+  })
+
   test('takes several addresses: one alone keeps nobody out', async () => {
     const owner = await signedInOwner(node, accountId)
     let host = 0
