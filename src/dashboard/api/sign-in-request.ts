@@ -45,7 +45,7 @@ async function describe(response: Response): Promise<SignInError> {
       return new SignInError('Your session has ended. Sign in again.')
     case 'INVALID_ORIGIN':
       return new SignInError(
-        'The request was refused: this page was opened at an address that the server does not know.',
+        'The request was refused: this page was opened at an address that the server does not know. Whoever runs it sets WAYBILL_PUBLIC_URL to that address.',
       )
   }
   return new SignInError('The server could not do this now. Try again in a moment.')
