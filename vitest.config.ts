@@ -9,6 +9,8 @@ const databaseFree = ['test/contracts/**', 'test/whatsapp/**']
 
 export default defineConfig({
   test: {
+    // All cores: vitest by itself leaves one free, and most tests wait for processes and databases.
+    maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 60_000,
     projects: [
