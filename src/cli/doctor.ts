@@ -4,7 +4,7 @@ import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../account/wha
 import { listPendingMigrations } from '../db/migrate.ts'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
-import { countPendingMessages } from '../message/store.ts'
+import { countPendingMessages } from '../message/overdue-store.ts'
 import type { SecretBox } from '../secret-box.ts'
 import { countApprovedTemplates, readServerVersion } from './store.ts'
 import { listStoredSecrets } from './stored-secrets.ts'

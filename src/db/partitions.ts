@@ -5,6 +5,7 @@ import type { Database } from './schema.ts'
 /** The tables that grow with time, by the column that holds it (ids carry theirs), and a moment in its terms. */
 const partitioned = [
   { table: 'messages', column: 'id', boundAt: (at: Date) => firstIdAt('msg', at) },
+  { table: 'wa_message_ids', column: 'message_id', boundAt: (at: Date) => firstIdAt('msg', at) },
   { table: 'events', column: 'id', boundAt: (at: Date) => firstIdAt('evt', at) },
   { table: 'webhook_finished_deliveries', column: 'id', boundAt: (at: Date) => firstIdAt('dlv', at) },
   { table: 'webhook_attempts', column: 'started_at', boundAt: (at: Date) => at.toISOString() },
@@ -16,6 +17,9 @@ const weekMilliseconds = 7 * dayMilliseconds
 const firstMonday = Date.UTC(2024, 0, 1)
 /** As long as a service may be switched off and still find a place for its rows when it comes back. */
 const weeksAhead = 4
+
+/** Each message is updated a few times: there is room for it beside the row (migration 0005). */
+const storage: Partial<Record<string, string>> = { messages: ' with (fillfactor = 50)' }
 
 /** A partition that could not be made, and why. */
 export interface MissingPartition {
@@ -125,7 +129,9 @@ async function create(db: Kysely<Database>, partition: Partition): Promise<void>
 /** Names and bounds are made here, of letters, digits and the signs of a time. */
 async function createEmpty(trx: Kysely<Database>, { name, table, range }: Partition): Promise<void> {
   const bounds = range ? `for values from ('${range.from}') to ('${range.to}')` : 'default'
-  await sql.raw(`create table if not exists ${name} partition of ${table} ${bounds}`).execute(trx)
+  await sql
+    .raw(`create table if not exists ${name} partition of ${table} ${bounds}${storage[table] ?? ''}`)
+    .execute(trx)
 }
 
 /** A clock that was weeks ahead has left rows of this range in the rest, which PostgreSQL does not move by itself. */

@@ -101,6 +101,27 @@ export interface MessagesTable {
   failed_at: Date | null
   error_code: string | null
   error_message: string | null
+  /** By the database's clock. */
+  recorded_at: Generated<Date>
+}
+
+/** By what a status finds its message that does not carry our id: `hashtextextended` of the wamid. */
+export interface WaMessageIdsTable {
+  hash: string
+  account_id: string
+  message_id: string
+}
+
+/** Messages that were pending a minute after they were recorded. */
+export interface OverdueMessagesTable {
+  account_id: string
+  id: string
+}
+
+/** One row: messages recorded until then were looked at. */
+export interface OverdueProgressTable {
+  only_one: Generated<boolean>
+  looked_until: Date
 }
 
 /** How many messages of an account and a day are in one state, as the trigger of migration 0004 notes it. */
@@ -292,6 +313,9 @@ export interface Database {
   whatsapp_accounts: WhatsAppAccountsTable
   templates: TemplatesTable
   messages: MessagesTable
+  wa_message_ids: WaMessageIdsTable
+  overdue_messages: OverdueMessagesTable
+  overdue_progress: OverdueProgressTable
   message_counts: MessageCountsTable
   /** What has changed since `message_counts` was last brought up to date; the same columns, and a count can be negative. */
   message_count_deltas: MessageCountsTable

@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../db/database-clock.ts'
 import { createPartitions, dropOldPartitions } from '../db/partitions.ts'
 import type { Deps } from '../deps.ts'
 import { deleteOldCounts, foldCounts } from '../message/count-store.ts'
+import { noteOverdueMessages } from '../message/overdue-store.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/send-store.ts'
 import { auditKeptDays } from '../owner/audit.ts'
 import { deleteOldAuditEntries } from '../owner/audit-store.ts'
@@ -48,6 +49,7 @@ const chores: Chore[] = [
     run: ({ db }) => deleteOldAuditEntries(db, auditKeptDays),
   },
   { everySeconds: 10, failure: 'counts of messages could not be brought up to date', run: ({ db }) => foldCounts(db) },
+  { everySeconds: 10, failure: 'pending messages could not be noted', run: ({ db }) => noteOverdueMessages(db) },
   { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },
 ]
 

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Deps } from '../deps.ts'
-import { countPendingMessages } from '../message/store.ts'
+import { countPendingMessages } from '../message/overdue-store.ts'
 
 /**
  * Messages whose outcome is unknown for longer than any send takes: their process died or WhatsApp's

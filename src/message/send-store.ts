@@ -239,23 +239,32 @@ const insertAccepted = `insert into messages as m
     (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, external_id, created_at,
     wa_message_id, sent_at)`
 
+/** What is found by the wamid, should a status come without our id (status-store.ts). */
+const insertWaMessageId = 'insert into wa_message_ids (hash, account_id, message_id)'
+
 const acceptOne = statement<object>(
   'settle_accepted',
-  `${insertAccepted} values ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10) ${acceptance}`,
+  `with findable as (${insertWaMessageId} values (hashtextextended($9, 0), $1, $2))
+  ${insertAccepted} values ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10) ${acceptance}`,
 )
 
 const acceptMany = statement<object>(
   'settle_many_accepted',
-  `${insertAccepted}
+  `with accepted as (
+    select * from unnest(
+      $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[],
+      $10::timestamptz[]
+    ) as a (
+      account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at,
+      wa_message_id, at
+    )
+  ), findable as (
+    ${insertWaMessageId} select hashtextextended(wa_message_id, 0), account_id, id from accepted
+  )
+  ${insertAccepted}
   select account_id, id, whatsapp_account_id, 'sent', to_number, template_name, template_language, external_id, created_at,
     wa_message_id, at
-  from unnest(
-    $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[],
-    $10::timestamptz[]
-  ) as a (
-    account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at,
-    wa_message_id, at
-  )
+  from accepted
   ${acceptance}`,
 )
 

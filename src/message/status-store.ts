@@ -34,7 +34,9 @@ const lockByEither = replanned<MessageRow>(
     union
     select found.account_id, found.id
     from unnest($3::text[], $4::text[]) as r (account_id, wa_message_id)
-    join messages found on found.account_id = r.account_id and found.wa_message_id = r.wa_message_id
+    join wa_message_ids w on w.hash = hashtextextended(r.wa_message_id, 0) and w.account_id = r.account_id
+    join messages found on found.account_id = w.account_id and found.id = w.message_id
+      and found.wa_message_id = r.wa_message_id
   )
   ${inOneOrder}`,
 )
@@ -81,6 +83,14 @@ const writeAll = statement<object>(
     error_code = excluded.error_code, error_message = excluded.error_message`,
 )
 
+/** Of messages whose wamid a status was the first to tell; a settled one has it already (send-store.ts). */
+const writeWaMessageIds = statement<object>(
+  'write_wa_message_ids',
+  `insert into wa_message_ids (hash, account_id, message_id)
+  select hashtextextended(wa_message_id, 0), account_id, message_id
+  from unnest($1::text[], $2::text[], $3::text[]) as told (wa_message_id, account_id, message_id)`,
+)
+
 /** Writes the new states of messages that are locked. */
 export async function writeStates(db: Kysely<Database>, changes: readonly StateChange[]): Promise<void> {
   if (changes.length === 0) return
@@ -100,5 +110,12 @@ export async function writeStates(db: Kysely<Database>, changes: readonly StateC
     changes.map(({ state }) => state.failedAt),
     changes.map(({ state }) => state.error?.code ?? null),
     changes.map(({ state }) => state.error?.message ?? null),
+  ])
+  const findable = changes.filter(({ message, state }) => message.wa_message_id === null && state.waMessageId !== null)
+  if (findable.length === 0) return
+  await writeWaMessageIds(db, [
+    findable.map(({ state }) => state.waMessageId),
+    findable.map(({ message }) => message.account_id),
+    findable.map(({ message }) => message.id),
   ])
 }

@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import type { Database, MessagesTable } from '../db/schema.ts'
 
 export type MessageRow = Selectable<MessagesTable>
@@ -45,20 +45,4 @@ export function findMessages(
   if (untilId !== undefined) query = query.where('id', '<', untilId)
   if (beforeId !== undefined) query = query.where('id', '<', beforeId)
   return query.orderBy('id', 'desc').limit(limit).execute()
-}
-
-/**
- * Messages without an outcome for more than a minute by the database's clock, all of them or only those
- * of the last hours. Reads all accounts: for operators only.
- */
-export async function countPendingMessages(
-  db: Kysely<Database>,
-  { lastHours }: { lastHours?: number } = {},
-): Promise<{ count: number; oldestSeconds: number }> {
-  const { rows } = await sql<{ count: number; oldest_seconds: number }>`
-    select count(*)::integer as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
-    from messages
-    where status = 'pending' and created_at < now() - interval '1 minute'
-      and created_at >= coalesce(now() - ${lastHours ?? null}::float8 * interval '1 hour', '-infinity')`.execute(db)
-  return { count: rows[0]?.count ?? 0, oldestSeconds: rows[0]?.oldest_seconds ?? 0 }
 }

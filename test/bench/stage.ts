@@ -12,7 +12,7 @@ export interface Stage extends AsyncDisposable {
   createDatabase(): Promise<string>
 }
 
-const thorough: Rounds = { count: 5, warmUpSeconds: 0.3, seconds: 1.1, firstWarmUpSeconds: 1.5 }
+const thorough: Rounds = { count: 5, warmUpSeconds: 0.2, seconds: 0.8, firstWarmUpSeconds: 1.5 }
 const quick: Rounds = { count: 3, warmUpSeconds: 0.2, seconds: 0.7, firstWarmUpSeconds: 1 }
 
 /** On the PostgreSQL that `DATABASE_URL` names, or one of its own; its databases go with it. */

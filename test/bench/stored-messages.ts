@@ -28,7 +28,8 @@ export async function storeWeeksOfMessages(customer: Customer, count: number): P
       insertMessages(db, customer, { from: half, until: count, millisecondsApart, since }),
     ]),
   )
-  await sql`vacuum (analyze) messages`.execute(db)
+  await withoutIndexes(db, 'wa_message_ids', () => insertWaMessageIds(db))
+  await sql`vacuum (analyze) messages, wa_message_ids`.execute(db)
   await sql`checkpoint`.execute(db)
 }
 
@@ -53,6 +54,13 @@ async function insertMessages(
         case n % 7 when 0 then 'sent' when 1 then 'delivered' else 'read' end as status
     ) message
     cross join lateral to_timestamp(milliseconds / 1000.0) as at`.execute(db)
+}
+
+/** As a send leaves them. */
+async function insertWaMessageIds(db: Kysely<Database>): Promise<void> {
+  await sql`
+    insert into wa_message_ids (hash, account_id, message_id)
+    select hashtextextended(wa_message_id, 0), account_id, id from messages`.execute(db)
 }
 
 /** The milliseconds in ten digits of base32, as in our own ids; what follows is the version, and chance. */
