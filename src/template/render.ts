@@ -10,8 +10,22 @@ export interface TemplateText {
 
 const placeholderPattern = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g
 
-/** The variables that the body needs: numbers in their order, names in the order of the text. */
-export function listPlaceholders({ parameterFormat, components }: TemplateText): Placeholder[] {
+const placeholdersOf = new WeakMap<TemplateText, readonly Placeholder[]>()
+
+/**
+ * The variables that the body needs: numbers in their order, names in the order of the text. Looked for once in each
+ * template object, which the sends of a batch share.
+ */
+export function listPlaceholders(template: TemplateText): readonly Placeholder[] {
+  let placeholders = placeholdersOf.get(template)
+  if (!placeholders) {
+    placeholders = findPlaceholders(template)
+    placeholdersOf.set(template, placeholders)
+  }
+  return placeholders
+}
+
+function findPlaceholders({ parameterFormat, components }: TemplateText): Placeholder[] {
   const body = components.find((component) => component.type === 'BODY')
   const keys = [...new Set([...(body?.text ?? '').matchAll(placeholderPattern)].map((match) => match[1] ?? ''))]
   if (parameterFormat === 'NAMED')

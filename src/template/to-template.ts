@@ -13,7 +13,7 @@ export function toTemplate(row: TemplateRow): Template {
     ...(row.category !== null && { category: row.category }),
     sendable: reason === undefined,
     ...(reason !== undefined && { reason }),
-    placeholders: listPlaceholders({ parameterFormat: row.parameter_format, components: row.components }),
+    placeholders: [...listPlaceholders({ parameterFormat: row.parameter_format, components: row.components })],
     components: row.components.map(toComponent),
     syncedAt: row.synced_at.toISOString(),
   }

@@ -41,7 +41,9 @@ function describeValue(key: string, value: string): string[] {
 
 function describeLength({ components }: TemplateText, variables: Readonly<Record<string, string>>): string[] {
   const limit = components.length > 1 ? maxBodyCharacters.withOtherComponents : maxBodyCharacters.alone
-  const length = [...fill(findText(components, 'BODY') ?? '', variables)].length
+  const body = fill(findText(components, 'BODY') ?? '', variables)
+  // A character is one or two units long: where the units fit, the characters do.
+  const length = body.length <= limit ? body.length : [...body].length
   return length <= limit
     ? []
     : [`variables: with them filled in, the body has ${length} characters; WhatsApp takes at most ${limit}`]
