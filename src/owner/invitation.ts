@@ -62,7 +62,7 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
 
 /** How an invited person will sign in. */
 interface Ways {
-  ownerAuth: Pick<OwnerAuth, 'createOwner' | 'checkPassword' | 'setPassword'>
+  ownerAuth: Pick<OwnerAuth, 'createOwner' | 'checkPassword' | 'hashPassword' | 'setPassword'>
   oidc: OidcProvider | undefined
   /** Where the person is. */
   address: string
@@ -85,12 +85,14 @@ export async function acceptInvitation(
   if (known && password !== undefined && !setsPassword)
     await provePassword(deps, ownerAuth, { ownerId: known.id, email, password, address })
   if (!known && name === undefined) throw missing('name')
+  const sets = password !== undefined && (!known || setsPassword)
+  const passwordHash = sets ? await ownerAuth.hashPassword(password) : undefined
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
   return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
-    const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name: name ?? email, password })).ownerId
-    if (known && setsPassword && password !== undefined) {
-      await ownerAuth.setPassword(known.id, password)
+    const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name: name ?? email, passwordHash })).ownerId
+    if (known && passwordHash !== undefined) {
+      await ownerAuth.setPassword(known.id, passwordHash)
       await deleteSessions(deps.db, known.id)
     }
     await saveRole(deps.db, { account_id, owner_id: ownerId, role })

@@ -20,10 +20,12 @@ export interface OwnerAuth {
    * A person, whose e-mail address counts as proven: they held its invitation. Without a password they
    * sign in with their organisation.
    */
-  createOwner(person: { email: string; name: string; password?: string | undefined }): Promise<{ ownerId: string }>
+  createOwner(person: { email: string; name: string; passwordHash?: string | undefined }): Promise<{ ownerId: string }>
   /** Undefined when they have none. */
   checkPassword(ownerId: string, password: string): Promise<boolean | undefined>
-  setPassword(ownerId: string, password: string): Promise<void>
+  /** Throws a `ServiceError` while there is too much to hash: so it comes before anything that cannot be taken back. */
+  hashPassword(password: string): Promise<string>
+  setPassword(ownerId: string, passwordHash: string): Promise<void>
   /** The path of a link that signs this person in, once, within a day. */
   createSignInLink(email: string): Promise<string>
 }
@@ -45,9 +47,8 @@ export function createOwnerAuth(
     const credentials = await internalAdapter.findAccounts(ownerId)
     return credentials.find(({ providerId }) => providerId === 'credential')?.password
   }
-  const setPassword = async (ownerId: string, password: string) => {
-    const { internalAdapter, password: hasher } = await (await open()).$context
-    const hash = await hasher.hash(password)
+  const setPassword = async (ownerId: string, hash: string) => {
+    const { internalAdapter } = await (await open()).$context
     if (typeof (await findHash(ownerId)) === 'string') return internalAdapter.updatePassword(ownerId, hash)
     await internalAdapter.linkAccount({ userId: ownerId, providerId: 'credential', accountId: ownerId, password: hash })
   }
@@ -64,10 +65,10 @@ export function createOwnerAuth(
         twoFactor: 'twoFactorEnabled' in session.user && session.user.twoFactorEnabled === true,
       }
     },
-    createOwner: async ({ email, name, password }) => {
+    createOwner: async ({ email, name, passwordHash }) => {
       const { internalAdapter } = await (await open()).$context
       const { id } = await internalAdapter.createUser({ email, name, emailVerified: true })
-      if (password !== undefined) await setPassword(id, password)
+      if (passwordHash !== undefined) await setPassword(id, passwordHash)
       return { ownerId: id }
     },
     checkPassword: async (ownerId, password) => {
@@ -75,6 +76,7 @@ export function createOwnerAuth(
       const hash = await findHash(ownerId)
       return typeof hash === 'string' ? hasher.verify({ hash, password }) : undefined
     },
+    hashPassword: async (password) => (await (await open()).$context).password.hash(password),
     setPassword,
     createSignInLink: async (email) => {
       // The plugin is there when links are: without it there is no such call.

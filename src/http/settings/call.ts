@@ -65,7 +65,7 @@ function assertRole(needed: Role, role: Role | undefined): void {
  * A browser says where a request comes from, and a page cannot lie about it (Fetch, section "Origin header").
  * Cookies are `SameSite=Lax` besides.
  */
-export function assertSameOrigin(headers: Headers): void {
+function assertSameOrigin(headers: Headers): void {
   const site = headers.get('sec-fetch-site')
   const origin = headers.get('origin')
   if (site !== null && site !== 'same-origin') throw foreign()

@@ -26,7 +26,7 @@ const contentSecurityPolicy = [
 /** The name of a built file changes with its content. */
 const forever = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 
-export const builtDashboard = fileURLToPath(new URL('../../dashboard/built', import.meta.url))
+const builtDashboard = fileURLToPath(new URL('../../dashboard/built', import.meta.url))
 
 export function isDashboardBuilt(folder = builtDashboard): boolean {
   return existsSync(`${folder}/index.html`)

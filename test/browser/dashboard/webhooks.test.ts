@@ -3,36 +3,21 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takeStatuses } from '../../../src/message/take-statuses.ts'
 import { addEndpoint } from '../../../src/webhook/add-endpoint.ts'
-import { Worker } from '../../../src/webhook/worker.ts'
 import type { TestAccount } from '../../support/server.ts'
-import {
-  accept,
-  answer,
-  startWebhookReceiver,
-  type ReceivedWebhook,
-  type WebhookReceiver,
-} from '../../support/webhook-receiver.ts'
-import { webhookConfig } from '../../support/webhooks.ts'
-import { findBarriers, startDashboard, type DashboardBrowser, type SignedInVisit } from './support.ts'
+import { accept, answer, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { soon, startDeliveries, type Deliveries } from './deliveries.ts'
+import { findBarriers, type DashboardBrowser, type SignedInVisit } from './support.ts'
 
-/** A page asks again every few seconds. */
-const soon = { timeout: 15_000 }
-
+let deliveries: Deliveries
 let dashboard: DashboardBrowser
 let receiver: WebhookReceiver
-let worker: Worker
 
 beforeAll(async () => {
-  ;[dashboard, receiver] = await Promise.all([startDashboard(), startWebhookReceiver()])
-  worker = new Worker(dashboard.server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })
-  worker.start()
+  deliveries = await startDeliveries()
+  ;({ dashboard, receiver } = deliveries)
 })
 
-afterAll(async () => {
-  await worker?.stop({ graceMilliseconds: 0 })
-  await receiver?.close()
-  await dashboard?.close()
-})
+afterAll(() => deliveries?.close())
 
 /** Sends a message and reports it delivered, which is an event. */
 async function deliver({ accountId, trpc }: TestAccount): Promise<void> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { acceptInvitation, inviteOwner } from '../../../src/owner/invitation.ts'
+import { createOwnerAuth } from '../../../src/owner/owner-auth.ts'
 import { passwordTries, passwordTriesFromOne } from '../../../src/owner/tries.ts'
 import { deleteExpiredSignIns } from '../../../src/owner/retention-store.ts'
 import { signedInOwner, visitor } from '../../support/owner.ts'
@@ -189,6 +190,21 @@ describe('the cookie of a session', () => {
     expect([headers['set-cookie']].flat().join()).toMatch(/Secure/i)
     await secure.close()
   })
+})
+
+test('a link is not spent while the server has too much to do to take the password', async () => {
+  const { accountId } = await server.account()
+  const { path } = await inviteOwner(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
+  const acceptance = { token: path.split('/').at(-1) ?? '', name: 'Ada', password: 'correct horse battery staple' }
+  const ownerAuth = createOwnerAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false })
+  const ways = { ownerAuth, oidc: undefined, address: '127.0.0.1' }
+  // More than are worked on and may wait.
+  const others = Array.from({ length: 22 }, () => ownerAuth.hashPassword('a password of somebody else'))
+
+  await expect(acceptInvitation(server.deps, ways, acceptance)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+
+  await Promise.all(others)
+  expect(await acceptInvitation(server.deps, ways, acceptance)).toEqual({ email: 'busy@example.com', accountId })
 })
 
 test('guessing passwords is slowed down, by the address it comes from', async () => {

@@ -12,7 +12,7 @@ export interface Step {
 }
 
 /** WhatsApp's own times have no fractions of a second, so a step can seem to come before the one it follows. */
-export function describeGap(before: string, at: string): string {
+function describeGap(before: string, at: string): string {
   const milliseconds = Date.parse(at) - Date.parse(before)
   return milliseconds <= 0 ? 'within a second' : `${describeDuration(milliseconds)} later`
 }

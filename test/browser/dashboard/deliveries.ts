@@ -1,0 +1,29 @@
+import { Worker } from '../../../src/webhook/worker.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { webhookConfig } from '../../support/webhooks.ts'
+import { startDashboard, type DashboardBrowser } from './support.ts'
+
+/** A page asks again every few seconds. */
+export const soon = { timeout: 15_000 }
+
+export interface Deliveries {
+  dashboard: DashboardBrowser
+  receiver: WebhookReceiver
+  close(): Promise<void>
+}
+
+/** The dashboard, a worker that delivers, and somebody who receives. A second attempt is an hour away. */
+export async function startDeliveries(): Promise<Deliveries> {
+  const [dashboard, receiver] = await Promise.all([startDashboard(), startWebhookReceiver()])
+  const worker = new Worker(dashboard.server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })
+  worker.start()
+  return {
+    dashboard,
+    receiver,
+    close: async () => {
+      await worker.stop({ graceMilliseconds: 0 })
+      await receiver.close()
+      await dashboard.close()
+    },
+  }
+}
