@@ -5,8 +5,9 @@ import { readDatabaseClock } from './database-clock.ts'
 import * as send from './migrations/0001-send.ts'
 import * as status from './migrations/0002-status.ts'
 import * as settings from './migrations/0003-settings.ts'
-import * as counts from './migrations/0004-counts.ts'
-import * as hotUpdates from './migrations/0005-hot-updates.ts'
+import * as dashboard from './migrations/0004-dashboard.ts'
+import * as counts from './migrations/0005-counts.ts'
+import * as hotUpdates from './migrations/0006-hot-updates.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
@@ -15,8 +16,9 @@ const migrations: Record<string, Migration> = {
   '0001-send': send,
   '0002-status': status,
   '0003-settings': settings,
-  '0004-counts': counts,
-  '0005-hot-updates': hotUpdates,
+  '0004-dashboard': dashboard,
+  '0005-counts': counts,
+  '0006-hot-updates': hotUpdates,
 }
 
 /** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */

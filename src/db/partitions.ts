@@ -18,7 +18,7 @@ const firstMonday = Date.UTC(2024, 0, 1)
 /** As long as a service may be switched off and still find a place for its rows when it comes back. */
 const weeksAhead = 4
 
-/** Each message is updated a few times: there is room for it beside the row (migration 0005). */
+/** Each message is updated a few times: there is room for it beside the row (migration 0006). */
 const storage: Partial<Record<string, string>> = { messages: ' with (fillfactor = 50)' }
 
 /** A partition that could not be made, and why. */

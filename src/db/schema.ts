@@ -124,7 +124,7 @@ export interface OverdueProgressTable {
   looked_until: Date
 }
 
-/** How many messages of an account and a day are in one state, as the trigger of migration 0004 notes it. */
+/** How many messages of an account and a day are in one state, as the trigger of migration 0005 notes it. */
 export interface MessageCountsTable {
   account_id: string
   /** Of `created_at`, in UTC: `2026-11-20`. */

@@ -3,7 +3,7 @@ import type { Overview } from '../../contracts/settings/overview.ts'
 import { adviseOnFailure } from '../whatsapp/failure-advice.ts'
 import type { StateCount } from './count-store.ts'
 
-/** Where a bar begins, in seconds. The trigger of migration 0004 counts by these steps. */
+/** Where a bar begins, in seconds. The trigger of migration 0005 counts by these steps. */
 const steps = [0, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]
 const maxFailures = 10
 const dayMilliseconds = 86_400_000

@@ -280,11 +280,11 @@ test('a database with messages is counted as it is migrated, and from then on', 
     ...undoHotUpdates,
     'drop table message_counts, message_count_deltas',
     'drop function note_message_counts cascade',
-    `delete from waybill_migrations where name = '0004-counts'`,
+    `delete from waybill_migrations where name = '0005-counts'`,
   ])
     await sql.raw(statement).execute(server.deps.db)
 
-  expect(await migrate(server.deps.db)).toEqual(['0004-counts', '0005-hot-updates'])
+  expect(await migrate(server.deps.db)).toEqual(['0005-counts', '0006-hot-updates'])
 
   expect(await overview()).toEqual(before)
   await report({ of: sent, status: 'delivered' })

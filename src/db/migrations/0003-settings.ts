@@ -40,8 +40,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       scope text,
       password text,
       "createdAt" timestamptz not null default now(),
-      "updatedAt" timestamptz not null default now(),
-      unique ("providerId", "accountId")
+      "updatedAt" timestamptz not null default now()
     )`,
     `create index owner_credentials_user on owner_credentials ("userId")`,
     `create table owner_verifications (
@@ -69,12 +68,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       count integer not null,
       "lastRequest" double precision not null
     )`,
-    // Passwords and codes that were tried for one person, from wherever; the key is a SHA-256.
-    `create table owner_tries (
-      key bytea primary key,
-      count integer not null,
-      ends_at timestamptz not null
-    )`,
     `create table owner_roles (
       account_id text collate "C" not null references accounts on delete cascade,
       owner_id text not null references owners on delete cascade,
@@ -96,8 +89,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       role text not null check (role in ('owner', 'viewer')),
       sets_password boolean not null default false,
       created_at timestamptz not null default now(),
-      expires_at timestamptz not null,
-      unique (account_id, email)
+      expires_at timestamptz not null
     )`,
     `create table audit_log (
       account_id text collate "C" not null references accounts on delete cascade,
@@ -108,15 +100,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       outcome text not null default 'started' check (outcome in ('started', 'done', 'refused')),
       created_at timestamptz not null default now(),
       primary key (account_id, id)
-    )`,
-    // As WhatsApp reported them last: what people know a number by.
-    `alter table whatsapp_accounts
-      add column display_phone_number text,
-      add column verified_name text,
-      add column templates_synced_at timestamptz`,
-    `update whatsapp_accounts set templates_synced_at = (
-      select max(synced_at) from templates
-      where templates.account_id = whatsapp_accounts.account_id and templates.waba_id = whatsapp_accounts.waba_id
     )`,
     `create index audit_log_created_at on audit_log (created_at)`,
   ]
