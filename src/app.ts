@@ -34,7 +34,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     announcements,
     secrets: rememberSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
     now: () => new Date(),
-    newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(idRandomBytes)),
+    newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,
     log,
     publicUrl: config.publicUrl ?? ownUrl(config),

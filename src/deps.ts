@@ -15,7 +15,8 @@ export interface Deps {
   announcements: Announcements
   secrets: SecretBox
   now: () => Date
-  newId: (prefix: IdPrefix) => string
+  /** Of what was made at this time: now, unless it says otherwise. */
+  newId: (prefix: IdPrefix, at?: Date) => string
   randomBytes: (size: number) => Uint8Array
   log: Logger
   /** Where browsers find the dashboard, such as `https://waybill.example.com`: links begin with it. */

@@ -70,10 +70,10 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
 
-  // Before the id, whose time filters compare with it.
   const createdAt = deps.now()
   const message: PendingMessage = {
-    id: deps.newId('msg'),
+    // Filters compare with the time in the id.
+    id: deps.newId('msg', createdAt),
     accountId,
     whatsAppAccountId: from.id,
     to: input.to,

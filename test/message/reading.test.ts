@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage, type Message } from '../../contracts/message.ts'
 import type { Template } from '../../contracts/template.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
 
 const example = sendMessage.example.input
 
@@ -120,6 +120,21 @@ test('a period bounds the list: from is in it, until is not', async () => {
   expect((await list(customer, `?from=${time(1)}`)).items).toHaveLength(0)
   expect((await list(customer, `?until=${time(0)}`)).items).toHaveLength(0)
   expect((await list(customer, `?until=${time(1)}`)).items).toHaveLength(1)
+})
+
+test('a period goes by the very time that a message shows', async () => {
+  // Whatever moment the id would be made in by itself, it holds this one.
+  const at = new Date(Date.now() - 3_000)
+  const node = await startTestServer({ beside: server, deps: { now: () => at } })
+  const customer = await server.account()
+  await through(node, customer).post('/api/v1/message/send', { ...example, externalId: 'one' })
+  await node.close()
+  const [message] = (await list(customer)).items
+
+  expect(message?.createdAt).toBe(at.toISOString())
+  const behind = encodeURIComponent(new Date(at.getTime() + 1).toISOString())
+  expect((await list(customer, `?from=${behind}`)).items).toHaveLength(0)
+  expect((await list(customer, `?until=${behind}`)).items).toHaveLength(1)
 })
 
 test.each([

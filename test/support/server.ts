@@ -95,7 +95,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     announcements: options.beside?.deps.announcements ?? createLocalAnnouncements(),
     secrets: options.beside?.deps.secrets ?? createSecretBox([randomBytes(32)], randomBytes),
     now: () => new Date(),
-    newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),
+    newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10)),
     randomBytes,
     publicUrl: 'https://waybill.example.com',
     log: createLogger('debug', new Writable({ write: (chunk, _encoding, done) => (log.push(String(chunk)), done()) })),

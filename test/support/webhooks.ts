@@ -50,7 +50,7 @@ export async function startTestWebhooks(
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     log: pino({ level: 'silent' }),
     now: () => new Date(),
-    newId: (prefix) => encodeId(prefix, Date.now(), randomBytes(10)),
+    newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10)),
     randomBytes,
     ...given,
   }
