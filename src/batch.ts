@@ -55,22 +55,26 @@ export function joinCalls<Item, Result>(
     }
   }
 
-  return async (item, signal) => {
-    signal?.throwIfAborted()
+  return (item, signal) => {
+    if (signal?.aborted) return Promise.reject(signal.reason)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const call = { item, resolve, reject }
+    waiting.push(call)
+    leaveSoon()
+    return signal ? takenBackBy(signal, call, promise) : promise
+  }
+
+  async function takenBackBy(signal: AbortSignal, call: Call<Item, Result>, result: Promise<Result>): Promise<Result> {
     const takeBack = () => {
       const place = waiting.indexOf(call)
       if (place !== -1) waiting.splice(place, 1)
-      reject(signal?.reason)
+      call.reject(signal.reason)
     }
-    signal?.addEventListener('abort', takeBack, { once: true })
-    waiting.push(call)
-    leaveSoon()
+    signal.addEventListener('abort', takeBack, { once: true })
     try {
-      return await promise
+      return await result
     } finally {
-      signal?.removeEventListener('abort', takeBack)
+      signal.removeEventListener('abort', takeBack)
     }
   }
 }

@@ -8,6 +8,7 @@ import * as settings from './migrations/0003-settings.ts'
 import * as dashboard from './migrations/0004-dashboard.ts'
 import * as counts from './migrations/0005-counts.ts'
 import * as hotUpdates from './migrations/0006-hot-updates.ts'
+import * as narrowKeys from './migrations/0007-narrow-keys.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
@@ -19,6 +20,7 @@ const migrations: Record<string, Migration> = {
   '0004-dashboard': dashboard,
   '0005-counts': counts,
   '0006-hot-updates': hotUpdates,
+  '0007-narrow-keys': narrowKeys,
 }
 
 /** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { groupAlike } from '../db/alike.ts'
+import { arrayOf } from '../db/array-of.ts'
 import { joined } from '../db/joined.ts'
 import type { Database, StoredComponent } from '../db/schema.ts'
 import { statement } from '../db/statement.ts'
@@ -142,10 +143,18 @@ function valuesOf(message: PendingMessage): unknown[] {
   return [accountId, id, whatsAppAccountId, to, template, language, externalId ?? null, createdAt]
 }
 
-/** The same of many messages: a list for each column. */
-function columnsOf(messages: readonly PendingMessage[]): unknown[][] {
-  const rows = messages.map(valuesOf)
-  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]))
+/** The same of many messages: an array for each column. */
+function columnsOf(messages: readonly PendingMessage[]): unknown[] {
+  return [
+    arrayOf(messages, ({ accountId }) => accountId),
+    arrayOf(messages, ({ id }) => id),
+    arrayOf(messages, ({ whatsAppAccountId }) => whatsAppAccountId),
+    arrayOf(messages, ({ to }) => to),
+    messages.map(({ template }) => template),
+    messages.map(({ language }) => language),
+    messages.map(({ externalId }) => externalId ?? null),
+    arrayOf(messages, ({ createdAt }) => createdAt),
+  ]
 }
 
 const insertPending = `insert into messages
@@ -279,7 +288,7 @@ export const settleAccepted = joined<Acceptance, void>({
     await acceptMany(db, [
       ...columnsOf(sorted.map(({ message }) => message)),
       sorted.map(({ waMessageId }) => waMessageId),
-      sorted.map(({ at }) => at),
+      arrayOf(sorted, ({ at }) => at),
     ])
     return acceptances.map(() => undefined)
   },

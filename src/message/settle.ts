@@ -14,17 +14,14 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
  * same, since what WhatsApp said is true, and the row is settled as soon as the database is back; if
  * this process ends first it stays `pending` until the status webhook settles it.
  */
-export async function settle(
+export function settle(
   deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   conclusion: Conclusion,
   request: IdempotentRequest | undefined,
 ): Promise<void> {
   const at = deps.now()
-  await persist(deps, message.id, async () => {
-    await writeConclusion(deps, message, conclusion, request, at)
-    return true
-  })
+  return persist(deps, message.id, () => writeConclusion(deps, message, conclusion, request, at))
 }
 
 /** An insert whose answer was lost is committed or gone by then: its statement timeout is shorter by far. */
@@ -52,10 +49,12 @@ const neverDispatched = {
   reason: 'the database became unavailable before the message was sent',
 }
 
-/** `write` says whether nothing is left to do; until then it is tried again, in the background. */
-async function persist(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<boolean>): Promise<void> {
+type Write = () => Promise<boolean | void>
+
+/** As long as `write` fails or says `false`, it is tried again, in the background. */
+async function persist(deps: Pick<Deps, 'log'>, messageId: string, write: Write): Promise<void> {
   try {
-    if (await write()) return
+    if ((await write()) !== false) return
   } catch (error) {
     deps.log.warn({ err: error, messageId }, 'a message could not be settled yet; trying again')
     if (!isPassing(error)) return
@@ -63,7 +62,7 @@ async function persist(deps: Pick<Deps, 'log'>, messageId: string, write: () => 
   void persistLater(deps, messageId, write)
 }
 
-async function writeConclusion(
+function writeConclusion(
   deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   conclusion: Conclusion,
@@ -75,20 +74,19 @@ async function writeConclusion(
       return settleSent(deps, message, conclusion.waMessageId, at)
     case 'failed':
       // Without a row to change a status has overtaken us, and stays.
-      await settleFailed(deps.db, message, {
+      return settleFailed(deps.db, message, {
         code: conclusion.code,
         reason: conclusion.reason,
         at,
         releaseKey: conclusion.final ? undefined : request?.key,
-      })
-      return
+      }).then(() => {})
     case 'pending':
-      return
+      return Promise.resolve()
   }
 }
 
 /** When somebody wants to be told, our own answer is taken like WhatsApp's status: with its event. */
-async function settleSent(
+function settleSent(
   deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   waMessageId: string,
@@ -96,14 +94,15 @@ async function settleSent(
 ): Promise<void> {
   if (!message.tellsSent) return settleAccepted(deps.db, { message, waMessageId, at })
   const report = { waMessageId, status: 'sent', at, error: undefined } as const
-  await takeStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
+  const status = { accountId: message.accountId, messageId: message.id, waMessageId, report }
+  return takeStatuses(deps, [status]).then(() => {})
 }
 
-async function persistLater(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<boolean>): Promise<void> {
+async function persistLater(deps: Pick<Deps, 'log'>, messageId: string, write: Write): Promise<void> {
   for (const milliseconds of retryMilliseconds) {
     await delay(milliseconds, undefined, { ref: false })
     try {
-      if (!(await write())) continue
+      if ((await write()) === false) continue
       deps.log.info({ messageId }, 'the message is settled')
       return
     } catch (error) {

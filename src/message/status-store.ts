@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { arrayOf } from '../db/array-of.ts'
 import type { Database } from '../db/schema.ts'
 import { replanned, statement } from '../db/statement.ts'
 import type { MessageState } from './status.ts'
@@ -95,19 +96,19 @@ const writeWaMessageIds = statement<object>(
 export async function writeStates(db: Kysely<Database>, changes: readonly StateChange[]): Promise<void> {
   if (changes.length === 0) return
   await writeAll(db, [
-    changes.map(({ message }) => message.account_id),
-    changes.map(({ message }) => message.id),
-    changes.map(({ message }) => message.whatsapp_account_id),
-    changes.map(({ message }) => message.to_number),
+    arrayOf(changes, ({ message }) => message.account_id),
+    arrayOf(changes, ({ message }) => message.id),
+    arrayOf(changes, ({ message }) => message.whatsapp_account_id),
+    arrayOf(changes, ({ message }) => message.to_number),
     changes.map(({ message }) => message.template_name),
     changes.map(({ message }) => message.template_language),
-    changes.map(({ message }) => message.created_at),
-    changes.map(({ state }) => state.status),
+    arrayOf(changes, ({ message }) => message.created_at),
+    arrayOf(changes, ({ state }) => state.status),
     changes.map(({ state }) => state.waMessageId),
-    changes.map(({ state }) => state.sentAt),
-    changes.map(({ state }) => state.deliveredAt),
-    changes.map(({ state }) => state.readAt),
-    changes.map(({ state }) => state.failedAt),
+    arrayOf(changes, ({ state }) => state.sentAt),
+    arrayOf(changes, ({ state }) => state.deliveredAt),
+    arrayOf(changes, ({ state }) => state.readAt),
+    arrayOf(changes, ({ state }) => state.failedAt),
     changes.map(({ state }) => state.error?.code ?? null),
     changes.map(({ state }) => state.error?.message ?? null),
   ])
@@ -115,7 +116,7 @@ export async function writeStates(db: Kysely<Database>, changes: readonly StateC
   if (findable.length === 0) return
   await writeWaMessageIds(db, [
     findable.map(({ state }) => state.waMessageId),
-    findable.map(({ message }) => message.account_id),
-    findable.map(({ message }) => message.id),
+    arrayOf(findable, ({ message }) => message.account_id),
+    arrayOf(findable, ({ message }) => message.id),
   ])
 }

@@ -97,9 +97,14 @@ function nothingTaken(): TakenStatuses {
 
 function indexMessages(messages: MessageRow[]): (reference: MessageReference) => MessageRow | undefined {
   const byId = new Map(messages.map((message) => [`${message.account_id} ${message.id}`, message]))
-  const byWamid = new Map(messages.map((message) => [`${message.account_id} ${message.wa_message_id}`, message]))
-  return ({ accountId, messageId, waMessageId }) =>
-    byId.get(`${accountId} ${messageId}`) ?? byWamid.get(`${accountId} ${waMessageId}`)
+  let byWamid: Map<string, MessageRow> | undefined
+  return ({ accountId, messageId, waMessageId }) => {
+    const message = byId.get(`${accountId} ${messageId}`)
+    if (message) return message
+    // Few come without our id, or with one that we do not know.
+    byWamid ??= new Map(messages.map((each) => [`${each.account_id} ${each.wa_message_id}`, each]))
+    return byWamid.get(`${accountId} ${waMessageId}`)
+  }
 }
 
 function toState(message: MessageRow): MessageState {

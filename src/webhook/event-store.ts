@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
+import { arrayOf } from '../db/array-of.ts'
 import type { Database, EventsTable } from '../db/schema.ts'
 import { statement } from '../db/statement.ts'
 
@@ -98,16 +99,16 @@ export async function insertEvents(
       .map((endpoint) => ({ event, endpointId: endpoint.id, id: newDeliveryId() })),
   )
   await insertAll(db, [
-    events.map((event) => event.accountId),
-    events.map((event) => event.id),
-    events.map((event) => event.type),
-    events.map((event) => event.messageId),
+    arrayOf(events, (event) => event.accountId),
+    arrayOf(events, (event) => event.id),
+    arrayOf(events, (event) => event.type),
+    arrayOf(events, (event) => event.messageId),
     events.map((event) => event.payload),
-    events.map((event) => event.createdAt),
-    deliveries.map(({ event }) => event.accountId),
-    deliveries.map(({ event }) => event.id),
-    deliveries.map((delivery) => delivery.endpointId),
-    deliveries.map((delivery) => delivery.id),
+    arrayOf(events, (event) => event.createdAt),
+    arrayOf(deliveries, ({ event }) => event.accountId),
+    arrayOf(deliveries, ({ event }) => event.id),
+    arrayOf(deliveries, ({ endpointId }) => endpointId),
+    arrayOf(deliveries, ({ id }) => id),
   ])
 }
 

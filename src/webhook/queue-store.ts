@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import { arrayOf } from '../db/array-of.ts'
 import type { Database } from '../db/schema.ts'
 import { replanned } from '../db/statement.ts'
 import type { AttemptResult } from '../webhook-sender.ts'
@@ -240,14 +241,6 @@ export async function recordAttempts(db: Kysely<Database>, ended: readonly Ended
       disabled === null ? [] : [{ endpointId: disabled, reason: reason ?? '' }],
     ),
   }
-}
-
-/**
- * An array as PostgreSQL writes it, of ids, words and numbers: nothing in them needs quotes. `pg` would put each
- * into quotes, having looked for what to escape, which takes as long as the rest of a recording.
- */
-function arrayOf<Item>(items: readonly Item[], value: (item: Item) => string | number | undefined): string {
-  return `{${items.map((item) => value(item) ?? 'null').join(',')}}`
 }
 
 /** Makes deliveries due at once that were claimed and not finished. */

@@ -40,6 +40,7 @@ export function each(row: object): Answer {
 
 /** A parameter that holds a value of each question. */
 export function listOf(parameter: unknown): unknown[] {
+  if (typeof parameter === 'string') return parameter.slice(1, -1).split(',')
   if (!Array.isArray(parameter)) throw new Error('the statement has changed: this parameter was a list')
   return parameter
 }

@@ -54,6 +54,18 @@ test('a send answers with the message, and WhatsApp has it', async () => {
   })
 })
 
+test('of many sends at once, each keeps what its caller wrote', async () => {
+  const customer = await server.account()
+  const written = ['null', 'NULL', '{}', 'a,b', '"', '\\', "'", ' x ', 'Größe', '😀', '{"a":"\\""}']
+  const sent = await Promise.all(written.map((externalId) => customer.post(path, { ...example, externalId })))
+
+  expect(sent.map((response) => response.json().data['externalId'])).toEqual(written)
+  const { items } = await customer.trpc.message.list.query({})
+  expect(items.map(({ externalId }) => externalId).toSorted()).toEqual(written.toSorted())
+  for (const externalId of written)
+    expect((await customer.trpc.message.list.query({ externalId })).items).toMatchObject([{ externalId }])
+})
+
 test('externalId is absent from the answer when it was not given', async () => {
   const { externalId: _, ...withoutExternalId } = example
   const response = await account.post(path, withoutExternalId)

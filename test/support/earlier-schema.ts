@@ -1,5 +1,18 @@
-/** Makes of a migrated database one of before migration 0006. */
+/** Makes of a migrated database one of before migration 0007. */
+export const undoNarrowKeys = [
+  'drop index messages_to_number, messages_external_id, events_message, webhook_finished_deliveries_event, webhook_attempts_delivery',
+  'alter table messages alter column to_number type text, alter column external_id type text',
+  'create index messages_external_id on messages (account_id, external_id, id) where external_id is not null',
+  'create index messages_to_number on messages (account_id, to_number, id)',
+  'create index events_message on events (account_id, message_id)',
+  'create index webhook_finished_deliveries_event on webhook_finished_deliveries (account_id, endpoint_id, event_id)',
+  'create index webhook_attempts_delivery on webhook_attempts (account_id, delivery_id)',
+  `delete from waybill_migrations where name = '0007-narrow-keys'`,
+]
+
+/** One of before migration 0006. */
 export const undoHotUpdates = [
+  ...undoNarrowKeys,
   'drop table overdue_messages, overdue_progress, wa_message_ids',
   'alter table messages drop column recorded_at',
   `create index messages_pending on messages (created_at) where status = 'pending'`,
