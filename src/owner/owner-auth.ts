@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Deps } from '../deps.ts'
 import type { OwnerAuthOptions } from './auth-options.ts'
 import { authPath } from './auth-path.ts'
@@ -52,10 +53,20 @@ export function createOwnerAuth(
     if (typeof (await findHash(ownerId)) === 'string') return internalAdapter.updatePassword(ownerId, hash)
     await internalAdapter.linkAccount({ userId: ownerId, providerId: 'credential', accountId: ownerId, password: hash })
   }
+  // better-auth keeps to itself what failed: whether it was the database, that says when it is asked. Throws if so.
+  const askDatabase = () => sql`select`.execute(deps.db)
   return {
-    handle: async (request) => (await open()).handler(request),
+    handle: async (request) => {
+      const response = await (await open()).handler(request)
+      if (response.status >= 500) await askDatabase()
+      return response
+    },
     findSession: async (headers) => {
-      const session = await (await open()).api.getSession({ headers })
+      const { api } = await open()
+      const session = await api.getSession({ headers }).catch(async (error: unknown) => {
+        await askDatabase()
+        throw error
+      })
       if (!session) return undefined
       const { id, name, email } = session.user
       return {

@@ -3,6 +3,9 @@ import type { Role } from '../../contracts/settings/procedure.ts'
 import { inviteOwner } from '../../src/owner/invitation.ts'
 import type { TestResponse, TestServer } from './server.ts'
 
+/** As much of a server as a person meets, and what invites them. */
+type Visited = Pick<TestServer, 'url' | 'request' | 'deps'>
+
 /** A person in front of the dashboard, as the server sees them: cookies, and requests from its own origin. */
 export interface TestOwner {
   email: string
@@ -32,7 +35,7 @@ let people = 0
 
 /** Invited, accepted and signed in, all through the server's own doors. */
 export async function signedInOwner(
-  server: TestServer,
+  server: Visited,
   accountId: string,
   { role = 'owner', email = `owner${++people}@example.com` }: { role?: Role; email?: string } = {},
 ): Promise<TestOwner> {
@@ -42,14 +45,14 @@ export async function signedInOwner(
   const accepted = await owner.mutate('invitation.accept', { token, name: 'Ada', password })
   if (accepted.statusCode !== 200) throw new Error(`the invitation was not accepted: ${accepted.error.message}`)
   // All people of a test come from one address.
-  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
   const signedIn = await owner.signIn()
   if (signedIn.statusCode !== 200) throw new Error(`no sign-in: ${signedIn.text}`)
   return owner
 }
 
 /** Somebody without a session. */
-export function visitor(server: TestServer, email = 'nobody@example.com'): TestOwner {
+export function visitor(server: Visited, email = 'nobody@example.com'): TestOwner {
   const jar = new Map<string, string>()
   const request = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const response = await server.request(method, path, {

@@ -117,7 +117,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     simulator,
     log,
     account: (accountOptions) => makeAccount({ url, deps, simulator }, accountOptions),
-    request: (method, path, requestOptions) => send(method, url + path, requestOptions),
+    request: requestsTo(url),
     close: async () => {
       await server.close()
       await whatsapp.close()
@@ -127,6 +127,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await database.close()
     },
   }
+}
+
+/** Requests of any kind to a server, by path. */
+export function requestsTo(url: string): TestServer['request'] {
+  return (method, path, options) => send(method, url + path, options)
 }
 
 /** The same customer, through another node. */

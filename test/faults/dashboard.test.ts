@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { signedInOwner } from '../support/owner.ts'
+import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
+import { startServe, type ServeProcess } from '../support/process.ts'
+import { requestsTo } from '../support/server.ts'
+import { environmentOf, makeCustomer, openApp } from './customer.ts'
+
+let postgres: RunningPostgres
+let simulator: Simulator
+let app: App
+let node: ServeProcess
+let accountId: string
+beforeAll(async () => {
+  postgres = await startPostgres()
+  simulator = await startSimulator()
+  const environment = environmentOf(postgres.url, simulator)
+  app = openApp(environment)
+  ;({ accountId } = await makeCustomer(app, simulator))
+  node = await startServe(environment)
+})
+afterAll(async () => {
+  node?.kill('SIGINT')
+  await node?.exited
+  await app.close()
+  await simulator.stop()
+  await postgres.stop()
+})
+
+test('while the database is away the dashboard says so, and the session goes on when it is back', async () => {
+  const server = { url: node.url, request: requestsTo(node.url), deps: app.deps }
+  const owner = await signedInOwner(server, accountId)
+  const isUnavailable = { statusCode: 503, error: { data: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } } }
+
+  await postgres.pause()
+  expect(await owner.query('publicApi.get', { accountId })).toMatchObject(isUnavailable)
+  const signIn = await owner.elsewhere().signIn()
+  expect(signIn.statusCode).toBe(503)
+  expect(signIn.json().error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  expect((await owner.auth('/change-password', { currentPassword: owner.password, newPassword: 'x' })).statusCode).toBe(
+    503,
+  )
+
+  await postgres.resume()
+  await expect
+    .poll(async () => (await owner.query('publicApi.get', { accountId })).statusCode, { timeout: 10_000 })
+    .toBe(200)
+})
