@@ -4,7 +4,7 @@ import { syncWaba } from '../template/sync.ts'
 import { changeTemplate } from '../template/store.ts'
 import type { SendOutcome } from '../whatsapp/whatsapp.ts'
 import type { SendingAccount } from './decide.ts'
-import type { PendingMessage } from './send-store.ts'
+import type { PendingMessage } from './pending-message.ts'
 
 /**
  * What a refusal teaches about the WhatsApp account and the template, so that the next send is

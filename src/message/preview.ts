@@ -2,7 +2,7 @@ import type { MessagePreview, SendMessageRequest } from '../../contracts/message
 import type { Caller } from '../auth/authenticate.ts'
 import type { Deps } from '../deps.ts'
 import { decide, renderDraft } from './decide.ts'
-import { findSendFacts } from './send-store.ts'
+import { findSendFacts } from './facts-store.ts'
 
 /** Checks what a send checks, and renders the text. Sends and stores nothing. */
 export async function preview(

@@ -9,7 +9,10 @@ import { decide, type Draft } from './decide.ts'
 import { describeRequest, replay, toSentMessage, type IdempotentRequest } from './idempotency.ts'
 import { learn } from './learn.ts'
 import { settle, settleNeverDispatched } from './settle.ts'
-import { findEarlierRequest, findSendFacts, recordPending, type PendingMessage } from './send-store.ts'
+import { findSendFacts } from './facts-store.ts'
+import { findEarlierRequest } from './idempotency-store.ts'
+import type { PendingMessage } from './pending-message.ts'
+import { recordPending } from './record-store.ts'
 
 export interface Sent {
   message: SentMessage

@@ -4,7 +4,8 @@ import type { Deps } from '../deps.ts'
 import type { Conclusion } from './conclude.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 import { takeStatuses } from './take-statuses.ts'
-import { settleAccepted, settleFailed, type PendingMessage } from './send-store.ts'
+import type { PendingMessage } from './pending-message.ts'
+import { settleAccepted, settleFailed } from './settle-store.ts'
 
 /** The times between attempts to settle while the database cannot, about ten minutes in all. */
 const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 120 }, () => 5_000)]

@@ -71,7 +71,7 @@ export interface StateChange {
 
 const writeAll = statement<object>(
   'write_states',
-  // The rows are there: an update, written so that it goes by the key whatever the planner believes (send-store.ts).
+  // The rows are there: an update, written so that it goes by the key whatever the planner believes (settle-store.ts).
   `insert into messages (account_id, id, whatsapp_account_id, to_number, template_name, template_language, created_at,
     status, wa_message_id, sent_at, delivered_at, read_at, failed_at, error_code, error_message)
   select * from unnest(
@@ -84,7 +84,7 @@ const writeAll = statement<object>(
     error_code = excluded.error_code, error_message = excluded.error_message`,
 )
 
-/** Of messages whose wamid a status was the first to tell; a settled one has it already (send-store.ts). */
+/** Of messages whose wamid a status was the first to tell; a settled one has it already (settle-store.ts). */
 const writeWaMessageIds = statement<object>(
   'write_wa_message_ids',
   `insert into wa_message_ids (hash, account_id, message_id)

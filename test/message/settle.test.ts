@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
+import { deleteExpiredIdempotencyKeys } from '../../src/message/idempotency-store.ts'
 import { describeRequest } from '../../src/message/idempotency.ts'
-import {
-  deleteExpiredIdempotencyKeys,
-  recordPending,
-  settleFailed,
-  type PendingMessage,
-} from '../../src/message/send-store.ts'
+import type { PendingMessage } from '../../src/message/pending-message.ts'
+import { recordPending } from '../../src/message/record-store.ts'
+import { settleFailed } from '../../src/message/settle-store.ts'
 import { settle, settleNeverDispatched } from '../../src/message/settle.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 

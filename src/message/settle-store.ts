@@ -1,0 +1,96 @@
+import { sql, type Kysely } from 'kysely'
+import { arrayOf } from '../db/array-of.ts'
+import { joined } from '../db/joined.ts'
+import type { Database } from '../db/schema.ts'
+import { statement } from '../db/statement.ts'
+import { columnsOf, valuesOf, type PendingMessage } from './pending-message.ts'
+
+export interface Acceptance {
+  message: PendingMessage
+  waMessageId: string
+  at: Date
+}
+
+/**
+ * The row is there: this is an update, written so that it goes by the key whatever the planner believes. A
+ * plan for an `update` that is made while the table is small reads all of it, and goes on doing so when it
+ * has become large; one that is made each time costs more than it runs.
+ */
+const acceptance = `
+  on conflict (account_id, id) do update set
+    status = case when m.status = 'pending' then 'sent' else m.status end,
+    wa_message_id = coalesce(m.wa_message_id, excluded.wa_message_id),
+    sent_at = coalesce(m.sent_at, excluded.sent_at)`
+
+const insertAccepted = `insert into messages as m
+    (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, external_id, created_at,
+    wa_message_id, sent_at)`
+
+/** What is found by the wamid, should a status come without our id (status-store.ts). */
+const insertWaMessageId = 'insert into wa_message_ids (hash, account_id, message_id)'
+
+const acceptOne = statement<object>(
+  'settle_accepted',
+  `with findable as (${insertWaMessageId} values (hashtextextended($9, 0), $1, $2))
+  ${insertAccepted} values ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10) ${acceptance}`,
+)
+
+const acceptMany = statement<object>(
+  'settle_many_accepted',
+  `with accepted as (
+    select * from unnest(
+      $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[],
+      $10::timestamptz[]
+    ) as a (
+      account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at,
+      wa_message_id, at
+    )
+  ), findable as (
+    ${insertWaMessageId} select hashtextextended(wa_message_id, 0), account_id, id from accepted
+  )
+  ${insertAccepted}
+  select account_id, id, whatsapp_account_id, 'sent', to_number, template_name, template_language, external_id, created_at,
+    wa_message_id, at
+  from accepted
+  ${acceptance}`,
+)
+
+/** WhatsApp accepted the message. A status that overtook this answer keeps what it said. */
+export const settleAccepted = joined<Acceptance, void>({
+  one: async (db, { message, waMessageId, at }) => {
+    await acceptOne(db, [...valuesOf(message), waMessageId, at])
+  },
+  many: async (db, acceptances) => {
+    // In one order, as statuses lock them.
+    const sorted = acceptances.toSorted((a, b) => (keyOf(a.message) < keyOf(b.message) ? -1 : 1))
+    await acceptMany(db, [
+      ...columnsOf(sorted.map(({ message }) => message)),
+      sorted.map(({ waMessageId }) => waMessageId),
+      arrayOf(sorted, ({ at }) => at),
+    ])
+    return acceptances.map(() => undefined)
+  },
+})
+
+function keyOf({ accountId, id }: PendingMessage): string {
+  return accountId + id
+}
+
+/**
+ * The message was certainly not sent. `releaseKey`: a retry with the same idempotency key may send;
+ * otherwise it answers with this failure. False when there is no such message that is pending.
+ */
+export async function settleFailed(
+  db: Kysely<Database>,
+  message: { accountId: string; id: string },
+  { code, reason, at, releaseKey }: { code: string; reason: string; at: Date; releaseKey: string | undefined },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    with released as (
+      delete from idempotency_keys
+      where account_id = ${message.accountId} and key = ${releaseKey ?? null}::text and message_id = ${message.id}
+    )
+    update messages set status = 'failed', failed_at = ${at}::timestamptz, error_code = ${code}, error_message = ${reason}
+    where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'`.execute(db)
+  return numAffectedRows === 1n
+}
