@@ -2,13 +2,14 @@ import type { Deps } from '../deps.ts'
 import { changeWhatsAppAccount } from './whatsapp-account-store.ts'
 import { requireWhatsAppAccount, toWhatsAppAccount, type WhatsAppAccount } from './whatsapp-account.ts'
 
+/** Whoever took it out of use: what WhatsApp refused gets another chance. */
 export async function activateWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
   accountId: string,
   whatsAppAccountId: string,
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
-    active: true,
+    switched_off: false,
     inactive_reason: null,
   })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))

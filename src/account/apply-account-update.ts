@@ -16,7 +16,6 @@ export async function applyAccountUpdate(
   if (update.change === 'disabled') {
     deps.log.warn({ accountId, whatsAppAccountId, reason: update.reason }, 'WhatsApp disabled a business account')
     await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
-      active: false,
       inactive_reason: `${disabledBy} (${update.reason})`,
     })
   } else if (update.change === 'reinstated') {

@@ -8,5 +8,5 @@ export async function markUnusable(
   whatsAppAccountId: string,
   reason: string,
 ): Promise<void> {
-  await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { active: false, inactive_reason: reason })
+  await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { inactive_reason: reason })
 }

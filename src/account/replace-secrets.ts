@@ -1,13 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { OperatorError } from './operator-error.ts'
 import { accessTokenPurpose, appSecretPurpose } from './secret-purposes.ts'
-import { changeWhatsAppAccount, findWhatsAppAccount } from './whatsapp-account-store.ts'
-import {
-  requireWhatsAppAccount,
-  switchedOffReason,
-  toWhatsAppAccount,
-  type WhatsAppAccount,
-} from './whatsapp-account.ts'
+import { changeWhatsAppAccount } from './whatsapp-account-store.ts'
+import { requireWhatsAppAccount, toWhatsAppAccount, type WhatsAppAccount } from './whatsapp-account.ts'
 
 export interface NewSecrets {
   accessToken?: string | undefined
@@ -23,12 +18,10 @@ export async function replaceSecrets(
 ): Promise<WhatsAppAccount> {
   if (accessToken === undefined && appSecret === undefined)
     throw new OperatorError('There is nothing to change: give an access token, an app secret, or both.')
-  const known = requireWhatsAppAccount(await findWhatsAppAccount(db, accountId, whatsAppAccountId), whatsAppAccountId)
-  const staysOff = known.inactive_reason === switchedOffReason
   const row = await changeWhatsAppAccount(db, accountId, whatsAppAccountId, {
     ...(accessToken !== undefined && {
       access_token_encrypted: secrets.encrypt(accessToken, accessTokenPurpose(whatsAppAccountId)),
-      ...(!staysOff && { active: true, inactive_reason: null }),
+      inactive_reason: null,
     }),
     ...(appSecret !== undefined && {
       app_secret_encrypted: secrets.encrypt(appSecret, appSecretPurpose(whatsAppAccountId)),

@@ -62,7 +62,7 @@ export function findByPhoneNumberId(
 }
 
 export interface WhatsAppAccountChanges {
-  active?: boolean
+  switched_off?: boolean
   inactive_reason?: string | null
   is_default?: boolean
   access_token_encrypted?: string
@@ -134,7 +134,7 @@ export async function scheduleSync(db: Kysely<Database>, accountId: string, waba
     .execute()
 }
 
-/** Switches on again what was switched off for a reason that begins like this. */
+/** WhatsApp takes back what it refused for a reason that begins like this. */
 export async function reactivate(
   db: Kysely<Database>,
   accountId: string,
@@ -143,7 +143,7 @@ export async function reactivate(
 ): Promise<void> {
   await db
     .updateTable('whatsapp_accounts')
-    .set({ active: true, inactive_reason: null })
+    .set({ inactive_reason: null })
     .where('account_id', '=', accountId)
     .where('id', '=', whatsAppAccountId)
     .where('inactive_reason', 'like', `${reasonStart}%`)

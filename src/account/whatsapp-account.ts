@@ -1,9 +1,6 @@
 import { OperatorError } from './operator-error.ts'
 import type { WhatsAppAccountRow } from './whatsapp-account-store.ts'
 
-/** Why an account is inactive that its owner, or an operator for them, took out of use. */
-export const switchedOffReason = 'switched off by its owner'
-
 /** A WhatsApp account as its operator sees it; its secrets stay where they are. */
 export interface WhatsAppAccount {
   whatsAppAccountId: string
@@ -27,14 +24,14 @@ export interface WhatsAppAccount {
 }
 
 export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
+  const inactiveReason = whyInactive(row)
   return {
     whatsAppAccountId: row.id,
     phoneNumberId: row.phone_number_id,
     wabaId: row.waba_id,
     isDefault: row.is_default,
     active: row.active,
-    ...(!row.active && row.inactive_reason !== null && { reason: row.inactive_reason }),
-    ...(!row.active && { switchedOff: row.inactive_reason === switchedOffReason }),
+    ...(inactiveReason !== undefined && { reason: inactiveReason, switchedOff: row.switched_off }),
     ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
     ...(row.verified_name !== null && { verifiedName: row.verified_name }),
     hasAppSecret: row.app_secret_encrypted !== null,
@@ -42,6 +39,11 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
     ...(row.throughput_level !== null && { throughputLevel: row.throughput_level }),
     createdAt: row.created_at.toISOString(),
   }
+}
+
+/** Undefined when it is active. */
+export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason'>): string | undefined {
+  return row.switched_off ? 'switched off by its owner' : (row.inactive_reason ?? undefined)
 }
 
 export function noSuchWhatsAppAccount(whatsAppAccountId: string): OperatorError {

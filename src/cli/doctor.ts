@@ -1,6 +1,7 @@
 import { accessTokenPurpose } from '../account/secret-purposes.ts'
 import type { StoredSecret } from '../account/stored-secret.ts'
 import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../account/whatsapp-account-store.ts'
+import { whyInactive } from '../account/whatsapp-account.ts'
 import { listPendingMigrations } from '../db/migrate.ts'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
@@ -102,7 +103,7 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
   const activate = `waybill whatsapp activate ${row.id}`
   const accessToken = decrypt(deps.secrets, row.access_token_encrypted, accessTokenPurpose(row.id))
   if (accessToken === undefined) return { check, ok: false, message: 'its access token cannot be decrypted' }
-  if (!row.active && !row.is_default) return { check, ok: true, message: `is inactive: ${row.inactive_reason}` }
+  if (!row.active && !row.is_default) return { check, ok: true, message: `is inactive: ${whyInactive(row)}` }
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   if (!outcome.ok && outcome.refused)
     return {
@@ -113,7 +114,7 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
     }
   if (!outcome.ok) return { check, ok: false, message: outcome.reason, fix: unreachable }
   if (!row.active)
-    return { check, ok: false, message: `is the default and inactive: ${row.inactive_reason}`, fix: activate }
+    return { check, ok: false, message: `is the default and inactive: ${whyInactive(row)}`, fix: activate }
   return { check, ok: true, message: 'its token is accepted' }
 }
 

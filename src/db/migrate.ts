@@ -9,6 +9,7 @@ import * as dashboard from './migrations/0004-dashboard.ts'
 import * as counts from './migrations/0005-counts.ts'
 import * as hotUpdates from './migrations/0006-hot-updates.ts'
 import * as narrowKeys from './migrations/0007-narrow-keys.ts'
+import * as switchedOff from './migrations/0008-switched-off.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
@@ -21,6 +22,7 @@ const migrations: Record<string, Migration> = {
   '0005-counts': counts,
   '0006-hot-updates': hotUpdates,
   '0007-narrow-keys': narrowKeys,
+  '0008-switched-off': switchedOff,
 }
 
 /** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */

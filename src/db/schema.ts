@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { MessageStatus } from '../../contracts/message.ts'
 import type { Role } from '../../contracts/settings/procedure.ts'
 
@@ -39,8 +39,12 @@ export interface WhatsAppAccountsTable {
   access_token_encrypted: string
   app_secret_encrypted: string | null
   is_default: boolean
-  active: Generated<boolean>
+  /** By a person. */
+  switched_off: Generated<boolean>
+  /** Why WhatsApp refuses it; null when it does not. */
   inactive_reason: string | null
+  /** Neither of the two. */
+  active: GeneratedAlways<boolean>
   /** As WhatsApp reports them (reference, section 5); null until the first sync. */
   quality_rating: Generated<string | null>
   throughput_level: Generated<string | null>

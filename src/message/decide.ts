@@ -18,8 +18,8 @@ export interface SendingAccount {
   phoneNumberId: string
   wabaId: string
   accessTokenEncrypted: string
-  active: boolean
-  inactiveReason: string | null
+  /** Undefined when it is active. */
+  inactiveReason: string | undefined
 }
 
 export interface SendableTemplate {
@@ -67,10 +67,10 @@ function requireAccount(account: SendingAccount | undefined, accountId: string |
       'NO_ACTIVE_ACCOUNT',
       'No default WhatsApp account is set up. Add one, or name one in accountId.',
     )
-  if (!account.active)
+  if (account.inactiveReason !== undefined)
     throw new ServiceError(
       'NO_ACTIVE_ACCOUNT',
-      `The WhatsApp account ${account.id} is inactive${account.inactiveReason === null ? '' : `: ${account.inactiveReason}`}.`,
+      `The WhatsApp account ${account.id} is inactive: ${account.inactiveReason}.`,
     )
   return account
 }

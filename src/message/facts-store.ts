@@ -1,3 +1,4 @@
+import { whyInactive } from '../account/whatsapp-account.ts'
 import { groupAlike } from '../db/alike.ts'
 import { joined } from '../db/joined.ts'
 import type { StoredComponent } from '../db/schema.ts'
@@ -9,7 +10,7 @@ interface SendFactsRow {
   phone_number_id: string
   waba_id: string
   access_token_encrypted: string
-  active: boolean
+  switched_off: boolean
   inactive_reason: string | null
   template_status: string | null
   parameter_format: string
@@ -25,7 +26,7 @@ export interface SendQuestion {
   language: string
 }
 
-const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted, wa.active,
+const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted, wa.switched_off,
     wa.inactive_reason, t.status as template_status, t.parameter_format, t.components,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
@@ -83,8 +84,7 @@ function toSendFacts(row: SendFactsRow | undefined): SendFacts {
       phoneNumberId: row.phone_number_id,
       wabaId: row.waba_id,
       accessTokenEncrypted: row.access_token_encrypted,
-      active: row.active,
-      inactiveReason: row.inactive_reason,
+      inactiveReason: whyInactive(row),
     },
     template:
       row.template_status === null

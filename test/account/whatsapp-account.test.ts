@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { activateWhatsAppAccount } from '../../src/account/activate-whatsapp-account.ts'
 import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
@@ -6,9 +7,12 @@ import { deactivateWhatsAppAccount } from '../../src/account/deactivate-whatsapp
 import { listWhatsAppAccounts } from '../../src/account/list-whatsapp-accounts.ts'
 import { markUnusable } from '../../src/account/mark-unusable.ts'
 import { removeWhatsAppAccount } from '../../src/account/remove-whatsapp-account.ts'
+import { replaceSecrets } from '../../src/account/replace-secrets.ts'
 import { accessTokenPurpose, appSecretPurpose } from '../../src/account/secret-purposes.ts'
 import { setDefaultWhatsAppAccount } from '../../src/account/set-default-whatsapp-account.ts'
+import { migrate } from '../../src/db/migrate.ts'
 import type { Deps } from '../../src/deps.ts'
+import { undoSwitchedOff } from '../support/earlier-schema.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDeps, nextPhoneNumberId } from './deps.ts'
 
@@ -107,6 +111,35 @@ test('a WhatsApp account that cannot be used says why until it is activated agai
 
   expect(await activateWhatsAppAccount(deps, accountId, id)).not.toHaveProperty('reason')
   expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
+})
+
+test('what a person switched off stays so, whatever WhatsApp says of its token, and whatever token it gets', async () => {
+  const id = await add()
+  await deactivateWhatsAppAccount(deps, accountId, id)
+
+  await markUnusable(deps, accountId, id, 'token expired (190)')
+  expect(await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })).toMatchObject({
+    active: false,
+    switchedOff: true,
+    reason: 'switched off by its owner',
+  })
+
+  expect(await activateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: true })
+})
+
+test('a database of before keeps who took what out of use, and why', async () => {
+  const [off, refused, active] = [await add(), await add(), await add()]
+  await deactivateWhatsAppAccount(deps, accountId, off)
+  await markUnusable(deps, accountId, refused, 'token expired (190)')
+  for (const statement of undoSwitchedOff) await sql.raw(statement).execute(deps.db)
+
+  expect(await migrate(deps.db)).toEqual(['0008-switched-off'])
+
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([
+    { whatsAppAccountId: off, active: false, switchedOff: true },
+    { whatsAppAccountId: refused, active: false, switchedOff: false, reason: 'token expired (190)' },
+    { whatsAppAccountId: active, active: true },
+  ])
 })
 
 test('an account marks only WhatsApp accounts of its own', async () => {

@@ -42,7 +42,7 @@ const sendFacts = {
   phone_number_id: '106540352242922',
   waba_id: '102290129340398',
   access_token_encrypted: secrets.encrypt(randomBytes(100).toString('hex'), accessTokenPurpose(whatsAppAccountId)),
-  active: true,
+  switched_off: false,
   inactive_reason: null,
   template_status: 'APPROVED',
   parameter_format: 'POSITIONAL',

@@ -68,7 +68,7 @@ test('a database of before finds its messages by their wamid, and those that are
     .execute()
   for (const statement of undoHotUpdates) await sql.raw(statement).execute(db)
 
-  expect(await migrate(db)).toEqual(['0006-hot-updates', '0007-narrow-keys'])
+  expect(await migrate(db)).toContain('0006-hot-updates')
 
   expect(await countPendingMessages(db)).toMatchObject({ count: 1 })
   expect(await reportByWamid(settled.waMessageId, 'read')).toMatchObject({ applied: 1 })

@@ -46,7 +46,7 @@ test('a database of before finds its messages by number and by reference', async
   })
   for (const statement of undoNarrowKeys) await sql.raw(statement).execute(server.deps.db)
 
-  expect(await migrate(server.deps.db)).toEqual(['0007-narrow-keys'])
+  expect(await migrate(server.deps.db)).toContain('0007-narrow-keys')
 
   const listed = await account.trpc.message.list.query({
     externalId: 'Größe "L", \\',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
+import { deactivateWhatsAppAccount } from '../../src/account/deactivate-whatsapp-account.ts'
 import { sendMessage } from '../../contracts/message.ts'
 import { signCallback } from '../../src/whatsapp/signature.ts'
 import { syncWhatIsDue } from '../../src/template/periodic-sync.ts'
@@ -448,25 +449,42 @@ test('a template event that is no status, and a lost one, are made good by the n
 
 test('a business account that WhatsApp disables cannot send until WhatsApp reinstates it', async () => {
   const customer = await server.account()
-  await post(
-    changeCallback(customer.wabaId, 'account_update', {
-      event: 'DISABLED_UPDATE',
-      ban_info: { waba_ban_state: 'DISABLE', waba_ban_date: 'today' },
-    }),
-  )
+  await post(disabled(customer))
   expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
     code: 'NO_ACTIVE_ACCOUNT',
     message: expect.stringContaining('WhatsApp disabled the business account'),
   })
 
-  await post(
-    changeCallback(customer.wabaId, 'account_update', {
-      event: 'DISABLED_UPDATE',
-      ban_info: { waba_ban_state: 'REINSTATE' },
-    }),
-  )
+  await post(reinstated(customer))
   expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
 })
+
+test('what a person switched off, WhatsApp does not switch on', async () => {
+  const customer = await server.account()
+  await deactivateWhatsAppAccount(server.deps, customer.accountId, customer.whatsAppAccountId)
+
+  await post(disabled(customer))
+  await post(reinstated(customer))
+
+  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+    code: 'NO_ACTIVE_ACCOUNT',
+    message: expect.stringContaining('switched off by its owner'),
+  })
+})
+
+function disabled({ wabaId }: TestAccount): object {
+  return changeCallback(wabaId, 'account_update', {
+    event: 'DISABLED_UPDATE',
+    ban_info: { waba_ban_state: 'DISABLE', waba_ban_date: 'today' },
+  })
+}
+
+function reinstated({ wabaId }: TestAccount): object {
+  return changeCallback(wabaId, 'account_update', {
+    event: 'DISABLED_UPDATE',
+    ban_info: { waba_ban_state: 'REINSTATE' },
+  })
+}
 
 test('a callback larger than 3 MB is too large', async () => {
   const response = await post('x'.repeat(3 * 1024 * 1024 + 1))

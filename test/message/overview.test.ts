@@ -284,7 +284,7 @@ test('a database with messages is counted as it is migrated, and from then on', 
   ])
     await sql.raw(statement).execute(server.deps.db)
 
-  expect(await migrate(server.deps.db)).toEqual(['0005-counts', '0006-hot-updates', '0007-narrow-keys'])
+  expect(await migrate(server.deps.db)).toContain('0005-counts')
 
   expect(await overview()).toEqual(before)
   await report({ of: sent, status: 'delivered' })

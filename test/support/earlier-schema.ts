@@ -1,5 +1,16 @@
-/** Makes of a migrated database one of before migration 0007. */
+/** Makes of a migrated database one of before migration 0008. */
+export const undoSwitchedOff = [
+  'alter table whatsapp_accounts drop column active',
+  'alter table whatsapp_accounts add column active boolean not null default true',
+  'update whatsapp_accounts set active = false where switched_off or inactive_reason is not null',
+  `update whatsapp_accounts set inactive_reason = 'switched off by its owner' where switched_off`,
+  'alter table whatsapp_accounts drop column switched_off',
+  `delete from waybill_migrations where name = '0008-switched-off'`,
+]
+
+/** One of before migration 0007. */
 export const undoNarrowKeys = [
+  ...undoSwitchedOff,
   'drop index messages_to_number, messages_external_id, events_message, webhook_finished_deliveries_event, webhook_attempts_delivery',
   'alter table messages alter column to_number type text, alter column external_id type text',
   'create index messages_external_id on messages (account_id, external_id, id) where external_id is not null',

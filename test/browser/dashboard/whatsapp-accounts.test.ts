@@ -202,7 +202,7 @@ test.each([
   const refused = await account.addWhatsAppAccount()
   await dashboard.server.database.db
     .updateTable('whatsapp_accounts')
-    .set({ active: false, inactive_reason: 'Access token has expired' })
+    .set({ inactive_reason: 'Access token has expired' })
     .where('id', '=', refused)
     .execute()
   await openOfAccount('whatsapp-accounts')

@@ -71,7 +71,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
         {problem !== undefined && <ErrorAlert title="Nothing was replaced" error={problem} />}
         <Text size="sm">
           Phone number ID {account.phoneNumberId}. What you leave empty stays as it is.
-          {!account.active && ' With a new access token, the account is active again.'}
+          {account.switchedOff === false && ' With a new access token, the account is active again.'}
         </Text>
         <AccessTokenField
           label="New access token"
