@@ -244,7 +244,8 @@ export const listMessages = procedure({
   path: '/api/v1/message',
   tag: 'Messages',
   summary: 'List messages, newest first',
-  description: 'Lists the messages of this account, newest first, one page at a time. Filters combine.',
+  description:
+    'Lists the messages of this account, newest first, one page at a time. Filters combine. A page looks through 50,000 messages at most: with `status` or `template`, it can hold fewer than `limit`, even none, and have a `nextCursor` all the same.',
   input: z.strictObject({
     externalId: ExternalId.optional().describe('Only messages with this reference.'),
     to: PhoneNumber.optional().describe('Only messages to this recipient number.'),

@@ -7,13 +7,14 @@ import { firstIdAt } from '../ids.ts'
 import { findMessages } from './store.ts'
 import { toMessage } from './to-message.ts'
 
-/** A cursor is the id of the last message seen: it stays right while new messages come in. */
+/** A cursor is the id of the last message looked at: it stays right while new messages come in. */
 const cursorPattern = /^msg_[0-9a-z]{26}$/
 
 export async function listMessages(
   deps: Pick<Deps, 'db'>,
   caller: Caller,
   input: InputOf<typeof contract>,
+  lookThrough?: number,
 ): Promise<MessagePage> {
   const { cursor, limit, from, until, ...filter } = input
   if (cursor !== undefined && !cursorPattern.test(cursor))
@@ -21,7 +22,7 @@ export async function listMessages(
       'VALIDATION_ERROR',
       'cursor: must be the nextCursor of the page before. Leave it out for the first page.',
     )
-  const rows = await findMessages(
+  const { rows, stoppedAt } = await findMessages(
     deps.db,
     caller.accountId,
     {
@@ -30,10 +31,8 @@ export async function listMessages(
       untilId: until === undefined ? undefined : firstIdAt('msg', new Date(until)),
       beforeId: cursor,
     },
-    // One more than asked for tells whether there is a next page.
-    limit + 1,
+    limit,
+    lookThrough,
   )
-  const items = rows.slice(0, limit).map(toMessage)
-  const last = items.at(-1)
-  return { items, ...(rows.length > limit && last && { nextCursor: last.messageId }) }
+  return { items: rows.map(toMessage), ...(stoppedAt !== undefined && { nextCursor: stoppedAt }) }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage, type Message } from '../../contracts/message.ts'
 import type { Template } from '../../contracts/template.ts'
+import { listMessages } from '../../src/message/list.ts'
 import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
 
 const example = sendMessage.example.input
@@ -91,6 +92,23 @@ test('a list is newest first, and its pages hold every message once, also while 
   } while (cursor !== undefined)
 
   expect(seen).toEqual(['n-5', 'n-4', 'n-3', 'n-2', 'n-1'])
+})
+
+test('a search that matches little stops after a while and goes on where it stopped', async () => {
+  const customer = await server.account()
+  for (const to of ['15550131026', example.to, example.to, example.to, '15550131026', example.to])
+    await customer.post('/api/v1/message/send', { ...example, to })
+  const search = (limit: number, cursor?: string) =>
+    listMessages(server.deps, customer, { status: 'failed', limit, cursor }, 3)
+  const all = (await list(customer)).items
+
+  const first = await search(10)
+  expect(first.items).toEqual([all[1]])
+  const second = await search(10, first.nextCursor)
+  expect(second.items).toEqual([all[5]])
+  const third = await search(10, second.nextCursor)
+  expect(third).toEqual({ items: [] })
+  expect(await search(1)).toEqual({ items: [all[1]], nextCursor: all[2]?.messageId })
 })
 
 test('filters combine', async () => {

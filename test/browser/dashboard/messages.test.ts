@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MessageStatus } from '../../../contracts/message.ts'
 import { takeStatuses } from '../../../src/message/take-statuses.ts'
@@ -146,6 +147,22 @@ test('new messages show up, and earlier ones are loaded on request', async () =>
 
   await page.getByRole('row', { name: /order-1$/ }).waitFor()
   expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('a log that is too long to be searched at once is searched further on request', async () => {
+  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
+      external_id, created_at)
+    select ${account.accountId}, 'msg_' || lpad(n::text, 26, '0'), ${account.whatsAppAccountId},
+      case n when 0 then 'failed' else 'sent' end, '34600111222', 'order_shipped', 'en', 'long-' || n, now()
+    from generate_series(0, 50000) as n`.execute(dashboard.server.deps.db)
+
+  await openOfAccount('messages?status=failed')
+  await page.getByText('None of the newest messages matches').waitFor()
+  await page.getByRole('button', { name: 'Load more' }).click()
+  await page.getByRole('row', { name: /long-0/ }).waitFor()
   expect(complaints).toEqual([])
 })
 

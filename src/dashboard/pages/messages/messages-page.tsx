@@ -32,7 +32,9 @@ export function MessagesPage() {
       {log.isPending && <LoadingSkeleton lines={8} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
       {hasNone && <NoMessageYet />}
-      {isEmpty && !hasNone && <NothingMatches onClear={() => show(noFilters)} />}
+      {isEmpty && !hasNone && (
+        <NothingMatches among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)} />
+      )}
       {messages.length > 0 && <MessagesTable messages={messages} stale={log.isPlaceholderData} />}
       <LoadMore query={log} />
     </>

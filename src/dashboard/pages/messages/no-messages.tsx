@@ -38,11 +38,12 @@ export function NoMessageYet() {
   )
 }
 
-export function NothingMatches({ onClear }: { onClear: () => void }) {
+/** `newest`: older ones have not been looked through yet. */
+export function NothingMatches({ among, onClear }: { among: 'all' | 'newest'; onClear: () => void }) {
   return (
     <EmptyState
       icon={IconSearchOff}
-      title="No message matches"
+      title={among === 'all' ? 'No message matches' : 'None of the newest messages matches'}
       action={
         <Button variant="default" onClick={onClear}>
           Show all messages
