@@ -15,14 +15,17 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
  * same, since what WhatsApp said is true, and the row is settled as soon as the database is back; if
  * this process ends first it stays `pending` until the status webhook settles it.
  */
-export function settle(
+export async function settle(
   deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   conclusion: Conclusion,
   request: IdempotentRequest | undefined,
 ): Promise<void> {
   const at = deps.now()
-  return persist(deps, message.id, () => writeConclusion(deps, message, conclusion, request, at))
+  await persist(deps, message.id, async () => {
+    await writeConclusion(deps, message, conclusion, request, at)
+    return true
+  })
 }
 
 /** An insert whose answer was lost is committed or gone by then: its statement timeout is shorter by far. */
@@ -50,12 +53,10 @@ const neverDispatched = {
   reason: 'the database became unavailable before the message was sent',
 }
 
-type Write = () => Promise<boolean | void>
-
-/** As long as `write` fails or says `false`, it is tried again, in the background. */
-async function persist(deps: Pick<Deps, 'log'>, messageId: string, write: Write): Promise<void> {
+/** `write` says whether nothing is left to do; until then it is tried again, in the background. */
+async function persist(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<boolean>): Promise<void> {
   try {
-    if ((await write()) !== false) return
+    if (await write()) return
   } catch (error) {
     deps.log.warn({ err: error, messageId }, 'a message could not be settled yet; trying again')
     if (!isPassing(error)) return
@@ -63,7 +64,7 @@ async function persist(deps: Pick<Deps, 'log'>, messageId: string, write: Write)
   void persistLater(deps, messageId, write)
 }
 
-function writeConclusion(
+async function writeConclusion(
   deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   conclusion: Conclusion,
@@ -75,19 +76,20 @@ function writeConclusion(
       return settleSent(deps, message, conclusion.waMessageId, at)
     case 'failed':
       // Without a row to change a status has overtaken us, and stays.
-      return settleFailed(deps.db, message, {
+      await settleFailed(deps.db, message, {
         code: conclusion.code,
         reason: conclusion.reason,
         at,
         releaseKey: conclusion.final ? undefined : request?.key,
-      }).then(() => {})
+      })
+      return
     case 'pending':
-      return Promise.resolve()
+      return
   }
 }
 
 /** When somebody wants to be told, our own answer is taken like WhatsApp's status: with its event. */
-function settleSent(
+async function settleSent(
   deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
   waMessageId: string,
@@ -95,15 +97,14 @@ function settleSent(
 ): Promise<void> {
   if (!message.tellsSent) return settleAccepted(deps.db, { message, waMessageId, at })
   const report = { waMessageId, status: 'sent', at, error: undefined } as const
-  const status = { accountId: message.accountId, messageId: message.id, waMessageId, report }
-  return takeStatuses(deps, [status]).then(() => {})
+  await takeStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
 }
 
-async function persistLater(deps: Pick<Deps, 'log'>, messageId: string, write: Write): Promise<void> {
+async function persistLater(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<boolean>): Promise<void> {
   for (const milliseconds of retryMilliseconds) {
     await delay(milliseconds, undefined, { ref: false })
     try {
-      if ((await write()) === false) continue
+      if (!(await write())) continue
       deps.log.info({ messageId }, 'the message is settled')
       return
     } catch (error) {
