@@ -49,25 +49,40 @@ export async function findMessages(
   lookThrough: number = lookedThroughAtOnce,
 ): Promise<FoundMessages> {
   const { template, status } = filter
-  let query = db.selectFrom(findIndexed(db, accountId, filter).selectAll().limit(lookThrough).as('looked')).selectAll()
+  let query = findIndexed(db, accountId, filter).selectAll()
   if (template !== undefined) query = query.where('template_name', '=', template)
   if (status !== undefined) query = query.where('status', '=', status)
   // One more than asked for tells whether there are others.
-  const rows = await query
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
-  if (rows.length > limit) return { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
-  if (template === undefined && status === undefined) return { rows, stoppedAt: undefined }
-  const last = await findIndexed(db, accountId, filter)
+  const matching = query.limit(limit + 1)
+  const look = async (bound: string | undefined): Promise<FoundMessages> => {
+    const rows = await (bound === undefined ? matching : matching.where('id', '>=', bound)).execute()
+    return rows.length > limit
+      ? { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
+      : { rows, stoppedAt: bound }
+  }
+  if (template === undefined && status === undefined) return look(undefined)
+  // What matches often is among the newest few. The bound comes first: what is recorded meanwhile lies before it.
+  const near = await look(await findBound(db, accountId, filter, Math.ceil(lookThrough / 25)))
+  const isEnough = near.rows.length === limit || near.stoppedAt === undefined
+  return isEnough ? near : look(await findBound(db, accountId, filter, lookThrough))
+}
+
+/** The last one that is looked at; undefined when all are. */
+async function findBound(
+  db: Kysely<Database>,
+  accountId: string,
+  filter: MessageFilter,
+  lookThrough: number,
+): Promise<string | undefined> {
+  const row = await findIndexed(db, accountId, filter)
     .select('id')
     .offset(lookThrough - 1)
     .limit(1)
     .executeTakeFirst()
-  return { rows, stoppedAt: last?.id }
+  return row?.id
 }
 
-/** By what an index leads to, in its order. */
+/** By what an index leads to, the newest first. */
 function findIndexed(db: Kysely<Database>, accountId: string, filter: MessageFilter) {
   const { externalId, to, fromId, untilId, beforeId } = filter
   let query = db.selectFrom('messages').where('account_id', '=', accountId)

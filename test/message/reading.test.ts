@@ -109,6 +109,8 @@ test('a search that matches little stops after a while and goes on where it stop
   const third = await search(10, second.nextCursor)
   expect(third).toEqual({ items: [] })
   expect(await search(1)).toEqual({ items: [all[1]], nextCursor: all[2]?.messageId })
+  const sent = await listMessages(server.deps, customer, { status: 'sent', limit: 1 }, 3)
+  expect(sent).toEqual({ items: [all[0]], nextCursor: all[0]?.messageId })
 })
 
 test('filters combine', async () => {

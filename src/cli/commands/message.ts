@@ -78,7 +78,8 @@ function describeMessage(message: Message): string {
 }
 
 function formatMessages(messages: Message[], nextCursor: string | undefined): string {
-  if (messages.length === 0) return 'No messages.'
+  const more = nextCursor === undefined ? '' : `\n\nMore: --cursor ${nextCursor}`
+  if (messages.length === 0) return nextCursor === undefined ? 'No messages.' : `None among the newest ones.${more}`
   const table = formatTable(
     ['MESSAGE', 'STATUS', 'TO', 'TEMPLATE', 'REFERENCE', 'RECORDED'],
     messages.map((message) => [
@@ -90,5 +91,5 @@ function formatMessages(messages: Message[], nextCursor: string | undefined): st
       message.createdAt,
     ]),
   )
-  return nextCursor === undefined ? table : `${table}\n\nMore: --cursor ${nextCursor}`
+  return table + more
 }

@@ -157,7 +157,7 @@ test('a log that is too long to be searched at once is searched further on reque
       external_id, created_at)
     select ${account.accountId}, 'msg_' || lpad(n::text, 26, '0'), ${account.whatsAppAccountId},
       case n when 0 then 'failed' else 'sent' end, '34600111222', 'order_shipped', 'en', 'long-' || n, now()
-    from generate_series(0, 50000) as n`.execute(dashboard.server.deps.db)
+    from generate_series(0, 100000) as n`.execute(dashboard.server.deps.db)
 
   await openOfAccount('messages?status=failed')
   await page.getByText('None of the newest messages matches').waitFor()

@@ -44,7 +44,7 @@ export function ExportButton({ filters }: { filters: MessageFilters }) {
           {state.kind === 'failed' && <ErrorAlert error={state.error} onRetry={() => void start()} />}
           {state.kind === 'cut' && (
             <Text size="sm" role="status">
-              The file holds the newest {inWords(maxExported)} messages that match, and there are more. Narrow the time
+              The file holds the newest {inWords(maxExported)} messages that match; there may be more. Narrow the time
               range, then export the older ones.
             </Text>
           )}

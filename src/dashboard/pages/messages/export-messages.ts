@@ -32,7 +32,7 @@ const columns: Record<string, (message: Message) => string | undefined> = {
 export interface Export {
   parts: string[]
   count: number
-  /** Whether more matched than an export holds. */
+  /** Whether it ended before all that may match was looked through. */
   isCut: boolean
 }
 
@@ -50,7 +50,8 @@ export async function exportMessages(
   let cursor: string | undefined
   let count = 0
   do {
-    const input = { accountId, ...filter, limit: pageSize, ...(cursor !== undefined && { cursor }) }
+    const limit = Math.min(pageSize, maxExported - count)
+    const input = { accountId, ...filter, limit, ...(cursor !== undefined && { cursor }) }
     const page: MessagePage = await queryClient.fetchQuery({
       // Of this export alone: one that was cancelled may still wait for its next try.
       queryKey: ['exportedMessages', startedAt, input],

@@ -11,6 +11,7 @@ import { isFiltered, noFilters, readFilters, writeFilters, type MessageFilters }
 import { MessagesTable } from './messages-table.tsx'
 import { NoMessageYet, NothingMatches } from './no-messages.tsx'
 import { useMessages } from './use-messages.ts'
+import { useSearchOn } from './use-search-on.ts'
 
 export function MessagesPage() {
   const { accountId } = useAccount()
@@ -18,6 +19,7 @@ export function MessagesPage() {
   const filters = useMemo(() => readFilters(search), [search])
   const show = (filters: MessageFilters) => setSearch(writeFilters(filters), { replace: true })
   const log = useMessages(accountId, filters)
+  const searchOn = useSearchOn(log)
   const messages = log.data?.pages.flatMap(({ items }) => items) ?? []
   const isEmpty = log.isSuccess && messages.length === 0 && !log.isPlaceholderData
   const hasNone = isEmpty && !isFiltered(filters) && filters.range === 'any'
@@ -26,7 +28,7 @@ export function MessagesPage() {
       <PageHeader
         title="Messages"
         description="What your application sent and what became of it, the newest first."
-        actions={messages.length > 0 && <ExportButton filters={filters} />}
+        actions={(messages.length > 0 || log.hasNextPage) && <ExportButton filters={filters} />}
       />
       {!hasNone && <FilterBar filters={filters} onChange={show} />}
       {log.isPending && <LoadingSkeleton lines={8} />}
@@ -36,7 +38,9 @@ export function MessagesPage() {
         <NothingMatches among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)} />
       )}
       {messages.length > 0 && <MessagesTable messages={messages} stale={log.isPlaceholderData} />}
-      <LoadMore query={log} />
+      <LoadMore
+        query={{ hasNextPage: log.hasNextPage, isFetchingNextPage: log.isFetchingNextPage, fetchNextPage: searchOn }}
+      />
     </>
   )
 }
