@@ -92,8 +92,8 @@ function isKnown(status: string): status is StatusUpdate['status'] {
   return known.has(status)
 }
 
-/** JavaScript's dates end here (ECMA-262, 21.4.1.1). */
-const lastSecond = 8_640_000_000_000
+/** The year 9999 ends here, and with it what ISO 8601 writes without further agreement. */
+const lastSecond = 253_402_300_800
 
 function toUpdate(
   { id, status, timestamp, biz_opaque_callback_data, errors }: Status,

@@ -223,6 +223,18 @@ test('a failed message says why, in the event too', async () => {
   })
 })
 
+test('a time that is no time of this age is passed over, and keeps nothing beside it out', async () => {
+  const [late, good] = [await sendOne(account), await sendOne(account)]
+  await report(account, [
+    // Milliseconds, where Meta writes seconds.
+    status('delivered', late.waMessageId, { callbackData: late.messageId, at: 1_800_000_000_000 }),
+    status('delivered', good.waMessageId, { callbackData: good.messageId }),
+  ])
+
+  expect(await get(account, late.messageId)).toMatchObject({ status: 'sent' })
+  expect(await get(account, good.messageId)).toMatchObject({ status: 'delivered' })
+})
+
 test('what the recipient has after all is not failed', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   await report(account, [status('failed', waMessageId, { callbackData: messageId, errors: [{ code: 131026 }] })])
