@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { replaceSecrets } from '../../../src/account/replace-secrets.ts'
 import { deactivateWhatsAppAccount } from '../../../src/account/deactivate-whatsapp-account.ts'
 import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
 
@@ -103,6 +104,24 @@ test('a token that WhatsApp refuses shows why, until another one is given', asyn
   await card.getByText('Active', { exact: true }).waitFor()
   await card.getByRole('button', { name: 'Test token' }).click()
   await card.getByText('WhatsApp accepts the token').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the token of an account that is switched off can be tested too', async () => {
+  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  const id = await account.addWhatsAppAccount(newNumber())
+  const { deps } = dashboard.server
+  await deactivateWhatsAppAccount(deps, account.accountId, id)
+  const { phoneNumberId } = await replaceSecrets(deps, account.accountId, id, {
+    accessToken: 'a-token-that-has-expired',
+  })
+  await openOfAccount('whatsapp-accounts')
+  const card = cardOf(page, phoneNumberId)
+  await card.getByRole('button', { name: 'Test token' }).click()
+
+  await card.getByRole('alert').getByText('The test failed').waitFor()
+  await card.getByText('The account stays switched off.').waitFor()
+  await card.getByRole('button', { name: 'Activate' }).waitFor()
   expect(complaints).toEqual([])
 })
 

@@ -25,7 +25,9 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
   return (
     <>
       {test?.ok && <Accepted test={test} active={account.active} onClose={onClose} />}
-      {test?.ok === false && account.active && <Unanswered reason={test.reason} onClose={onClose} />}
+      {test?.ok === false && account.switchedOff !== false && (
+        <Failed reason={test.reason} active={account.active} onClose={onClose} />
+      )}
       {!account.active &&
         (account.switchedOff ? (
           <SwitchedOff account={account} onActivated={onActivated} />
@@ -68,8 +70,14 @@ function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean;
   )
 }
 
-/** The account is in use still: it was not the token that WhatsApp refused. */
-function Unanswered({ reason, onClose }: { reason: string | undefined; onClose: () => void }) {
+interface FailedProps {
+  reason: string | undefined
+  active: boolean
+  onClose: () => void
+}
+
+/** An account that is in use still was not refused for its token. */
+function Failed({ reason, active, onClose }: FailedProps) {
   return (
     <Alert
       mt="md"
@@ -83,7 +91,9 @@ function Unanswered({ reason, onClose }: { reason: string | undefined; onClose: 
     >
       <Text size="sm">{reason}</Text>
       <Text size="sm" mt={4}>
-        The account stays active. Check its phone number ID, or try again in a moment.
+        {active
+          ? 'The account stays active. Check its phone number ID, or try again in a moment.'
+          : 'The account stays switched off. Check its token and its phone number ID before you activate it.'}
       </Text>
     </Alert>
   )
