@@ -15,7 +15,7 @@ export interface Deps {
   announcements: Announcements
   secrets: SecretBox
   now: () => Date
-  /** Of what was made at this time: now, unless it says otherwise. */
+  /** `at`: the time that the id carries; now, unless given. */
   newId: (prefix: IdPrefix, at?: Date) => string
   randomBytes: (size: number) => Uint8Array
   log: Logger

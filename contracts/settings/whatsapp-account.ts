@@ -82,7 +82,7 @@ export const testWhatsAppAccount = settingsProcedure({
   audit: ({ whatsAppAccountId }) => `tested the token of ${whatsAppAccountId}`,
 })
 
-/** The old ones are forgotten. An account that WhatsApp refused is active again. */
+/** The old ones are forgotten. With a new access token, an account that WhatsApp refused gets another chance. */
 export const replaceSecrets = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { changeWhatsAppAccount } from './whatsapp-account-store.ts'
 import { requireWhatsAppAccount, toWhatsAppAccount, type WhatsAppAccount } from './whatsapp-account.ts'
 
-/** Whoever took it out of use: what WhatsApp refused gets another chance. */
+/** Undoes both: that a person switched it off, and that WhatsApp refused it, which gets another chance. */
 export async function activateWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
   accountId: string,

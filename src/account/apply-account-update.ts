@@ -3,7 +3,7 @@ import type { AccountUpdate } from '../whatsapp/inbound.ts'
 import type { CallbackSender } from './callback-senders.ts'
 import { changeWhatsAppAccount, reactivate, scheduleSync } from './whatsapp-account-store.ts'
 
-/** How we recognise what we switched off ourselves: only that is switched on again by WhatsApp. */
+/** How we recognise a refusal that WhatsApp takes back when it reinstates the account. */
 const disabledBy = 'WhatsApp disabled the business account'
 
 /** Follows what WhatsApp says of a WhatsApp Business Account. The poll that follows is the truth. */

@@ -133,7 +133,7 @@ test('a database of before keeps who took what out of use, and why', async () =>
   await markUnusable(deps, accountId, refused, 'token expired (190)')
   for (const statement of undoSwitchedOff) await sql.raw(statement).execute(deps.db)
 
-  expect(await migrate(deps.db)).toEqual(['0008-switched-off'])
+  expect(await migrate(deps.db)).toContain('0008-switched-off')
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([
     { whatsAppAccountId: off, active: false, switchedOff: true },

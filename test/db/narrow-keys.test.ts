@@ -39,7 +39,7 @@ test('only the primary key, which lists by account, has the account in front', a
   expect(rows).toEqual([])
 })
 
-test('a database of before finds its messages by number and by reference', async () => {
+test('a database of before keeps its messages, whatever their reference holds', async () => {
   const { messageId } = await account.trpc.message.send.mutate({
     ...sendMessage.example.input,
     externalId: 'Größe "L", \\',

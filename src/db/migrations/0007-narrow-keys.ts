@@ -8,6 +8,8 @@ import { sql, type Kysely } from 'kysely'
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
+    // At once: were one locked while an index of another is made, who reads both the other way round would be in a deadlock.
+    `lock table messages, webhook_finished_deliveries, events, webhook_attempts in access exclusive mode`,
     `drop index messages_to_number`,
     `drop index messages_external_id`,
     `alter table messages
