@@ -77,9 +77,10 @@ export const getSession = settingsProcedure({
 export const AuditEntry = z.object({
   id: z.string(),
   at: Timestamp,
-  /** E-mail address of the person; it stays when the person goes. */
+  /** E-mail address of the person, which stays when the person goes; or `operator`. */
   who: z.string(),
   what: z.string(),
+  /** IP address, or `command line`. */
   address: z.string(),
   /** `started` stays when the server died before the end: the change may have been made. */
   outcome: z.enum(['started', 'done', 'refused']),

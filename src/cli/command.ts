@@ -1,4 +1,6 @@
 import type { Deps } from '../deps.ts'
+import { audited } from '../owner/audit.ts'
+import { findAccountOf } from './account-of.ts'
 import type { Line, Options, Syntax, TypedLine } from './syntax.ts'
 
 /** What a command has to say: to a program, and to a person. */
@@ -16,6 +18,8 @@ export interface DataCommand extends Syntax {
   kind: 'data'
   /** Whether the schema must be up to date. */
   needsSchema: boolean
+  /** Whether it changes an account, and so is written to its audit log. */
+  isAudited: boolean
   run(deps: Deps, line: Line, report: Report): Promise<Answer>
 }
 
@@ -32,15 +36,28 @@ type Typed<Args extends readonly string[], O extends Options> = Syntax & { args:
 export function dataCommand<const Args extends readonly string[], const O extends Options>(
   command: Typed<Args, O> & {
     needsSchema?: boolean
+    /** What it changes in the account that its first argument is about, such as `revoked the API key`. */
+    audit?(line: TypedLine<Args, O>): string | undefined
     run(deps: Deps, line: TypedLine<Args, O>, report: Report): Promise<Answer>
   },
 ): DataCommand {
+  const { audit, ...rest } = command
   return {
     needsSchema: true,
-    ...command,
+    ...rest,
     kind: 'data',
-    // `parseLine` has checked the line against this very syntax.
-    run: (deps, line, report) => command.run(deps, line as unknown as TypedLine<Args, O>, report),
+    isAudited: audit !== undefined,
+    run: async (deps, line, report) => {
+      // `parseLine` has checked the line against this very syntax.
+      const typed = line as unknown as TypedLine<Args, O>
+      const run = () => command.run(deps, typed, report)
+      const what = audit?.(typed)
+      if (what === undefined) return run()
+      const accountId = await findAccountOf(deps.db, command.args[0], line.args[0])
+      // Of what is not there it says so itself.
+      if (accountId === undefined) return run()
+      return audited(deps, { accountId, who: 'operator', what, address: 'command line' }, run)
+    },
   }
 }
 

@@ -58,6 +58,9 @@ test('an operator lets a person in, gives them a new password, and takes them ou
   expect(await accept(reset, second)).toBe(200)
   expect(await signIn(browser, second)).toBe(200)
   expect(await session(browser)).toBe(200)
+  const input = encodeURIComponent(JSON.stringify({ accountId }))
+  const log = await browser.get(`${server.url}/settings/trpc/settings.audit.list?input=${input}`)
+  expect(await log.text()).toContain('reset the password of Ada@Example.com')
 
   await waybill.json(['owner', 'remove', accountId, '--email', email])
   expect(await session(browser)).toBe(401)

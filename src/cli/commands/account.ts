@@ -29,6 +29,11 @@ export const accountUpdate = dataCommand({
     'rate-limit': { value: 'N', help: 'Sends per minute', number: true },
   },
   examples: ['waybill account update acc_… --api disabled', 'waybill account update acc_… --rate-limit 600'],
+  audit: ({ options: { api, 'rate-limit': rateLimit } }) =>
+    [
+      ...(api === undefined ? [] : [`switched API access ${api === 'enabled' ? 'on' : 'off'}`]),
+      ...(rateLimit === undefined ? [] : [`set the rate limit to ${rateLimit} a minute`]),
+    ].join(' and ') || undefined,
   run: async (deps, { args: [accountId], options }) => {
     const rateLimit = options['rate-limit']
     const account = await updateAccount(deps, accountId, {

@@ -11,6 +11,7 @@ export const keyGenerate = dataCommand({
   options: {},
   notes: ['An account has one key. When there is one already, this changes nothing: see waybill key regenerate.'],
   examples: ['waybill key generate acc_…', 'waybill key generate acc_… --json'],
+  audit: () => 'generated the API key',
   run: async (deps, { args: [accountId] }) => showKey(await generateKey(deps, accountId)),
 })
 
@@ -21,6 +22,7 @@ export const keyRegenerate = dataCommand({
   options: {},
   notes: ['The old key is refused from this moment on, on every node.'],
   examples: ['waybill key regenerate acc_…'],
+  audit: () => 'regenerated the API key',
   run: async (deps, { args: [accountId] }) => showKey(await regenerateKey(deps, accountId)),
 })
 
@@ -30,6 +32,7 @@ export const keyRevoke = dataCommand({
   args: ['ACC'],
   options: {},
   examples: ['waybill key revoke acc_…'],
+  audit: () => 'revoked the API key',
   run: async (deps, { args: [accountId] }) => {
     const { revoked } = await revokeKey(deps, accountId)
     return {

@@ -29,6 +29,7 @@ export const ownerInvite = dataCommand({
     'waybill owner invite acc_… --email ada@example.com',
     'waybill owner invite acc_… --email bob@example.com --role viewer',
   ],
+  audit: ({ options }) => `invited ${options.email} as ${options.role ?? 'owner'}`,
   run: async (deps, { args: [accountId], options }) => {
     // `choices` lets nothing else through.
     const role = (options.role ?? 'owner') as Role
@@ -65,6 +66,7 @@ export const ownerRemove = dataCommand({
   args: ['ACC'],
   options: { email },
   examples: ['waybill owner remove acc_… --email ada@example.com'],
+  audit: ({ options }) => `removed ${options.email}`,
   run: async (deps, { args: [accountId], options }) => {
     await removeOwner(deps, accountId, options.email)
     return {
@@ -81,6 +83,7 @@ export const ownerResetPassword = dataCommand({
   options: { email },
   notes: ['It counts for all accounts of the person, and ends their sessions. The link is valid once and for a day.'],
   examples: ['waybill owner reset-password acc_… --email ada@example.com'],
+  audit: ({ options }) => `reset the password of ${options.email}`,
   run: async (deps, { args: [accountId], options }) => {
     const invitation = await resetPassword(deps, accountId, options.email)
     return showLink(deps, invitation, `${invitation.email} is signed out, and chooses a new password with this link`)

@@ -15,6 +15,7 @@ export const templateSync = dataCommand({
   options: {},
   notes: ['All of them are stored, or, when WhatsApp cannot be read, none. What vanished there can no longer be sent.'],
   examples: ['waybill template sync acc_…'],
+  audit: () => 'synced the templates',
   run: async (deps, { args: [accountId] }) => {
     const json = await syncTemplates(deps, accountId)
     return { json, text: `${json.synced} templates read, ${json.approved} of them approved.` }

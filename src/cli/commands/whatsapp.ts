@@ -32,6 +32,7 @@ export const whatsappAdd = dataCommand({
     'waybill whatsapp add acc_… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt',
     'cat token.txt app-secret.txt | waybill whatsapp add acc_… --phone-number-id 106540352242922 \\\n    --waba-id 102290129340398 --access-token - --app-secret -',
   ],
+  audit: ({ options }) => `added the WhatsApp account of phone number ID ${options['phone-number-id']}`,
   run: async (deps, { args: [accountId], options }) => {
     const json = await addWhatsAppAccount(deps, accountId, {
       phoneNumberId: options['phone-number-id'],
@@ -63,6 +64,7 @@ export const whatsappActivate = dataCommand({
   options: {},
   notes: ['One whose token WhatsApp refused is refused again, unless something changed there.'],
   examples: ['waybill whatsapp activate wa_…'],
+  audit: ({ args: [id] }) => `activated ${id}`,
   run: async (deps, { args: [id] }) => {
     const json = await activateWhatsAppAccount(deps, await requireOwner(deps, id), id)
     return { json, text: `${id} is active.` }
@@ -76,6 +78,7 @@ export const whatsappDeactivate = dataCommand({
   options: {},
   notes: ['A default stays the default: requests that name no WhatsApp account are then refused.'],
   examples: ['waybill whatsapp deactivate wa_…'],
+  audit: ({ args: [id] }) => `deactivated ${id}`,
   run: async (deps, { args: [id] }) => {
     const json = await deactivateWhatsAppAccount(deps, await requireOwner(deps, id), id)
     const refused = ' It is still the default: requests that name no WhatsApp account are refused.'
@@ -89,6 +92,7 @@ export const whatsappSetDefault = dataCommand({
   args: ['WA'],
   options: {},
   examples: ['waybill whatsapp set-default wa_…'],
+  audit: ({ args: [id] }) => `made ${id} the default`,
   run: async (deps, { args: [id] }) => {
     const json = await setDefaultWhatsAppAccount(deps, await requireOwner(deps, id), id)
     return { json, text: `${id} is the default of its account.` }
@@ -102,6 +106,7 @@ export const whatsappRemove = dataCommand({
   options: {},
   notes: ['The default can be removed only when it is the last one: make another one the default first.'],
   examples: ['waybill whatsapp remove wa_…'],
+  audit: ({ args: [id] }) => `removed ${id}`,
   run: async (deps, { args: [id] }) => {
     const json = await removeWhatsAppAccount(deps, await requireOwner(deps, id), id)
     return { json, text: `${id} is removed.` }

@@ -28,7 +28,7 @@ export function AuditLogPage() {
       {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
       {log.isSuccess && entries.length === 0 && (
         <EmptyState icon={IconHistory} title="Nothing was changed yet">
-          Every change that somebody makes here is listed on this page.
+          What somebody changes here, or an operator on the command line, is listed on this page.
         </EmptyState>
       )}
       {entries.length > 0 && <AuditTable entries={entries} />}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createAccount } from '../../src/account/create-account.ts'
+import { dataCommands } from '../../src/cli/data-commands.ts'
+import { findCommand } from '../../src/cli/find-command.ts'
+import { parseLine } from '../../src/cli/syntax.ts'
+import type { Deps } from '../../src/deps.ts'
+import { listAudit } from '../../src/owner/audit.ts'
+import { createTestDeps } from '../account/deps.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+let deps: Deps
+let accountId: string
+beforeAll(async () => {
+  database = await openTestDatabase()
+  deps = createTestDeps(database)
+  accountId = (await createAccount(deps, { name: 'Shop' })).accountId
+})
+afterAll(() => database.close())
+
+async function run(...words: string[]): Promise<Record<string, string>> {
+  const found = findCommand(dataCommands, words)
+  if (!found) throw new Error(`no such command: ${words.join(' ')}`)
+  const { json } = await found.command.run(deps, parseLine(found.command, found.rest), () => {})
+  return json as Record<string, string>
+}
+
+async function log(): Promise<string[]> {
+  const { items } = await listAudit(deps, { accountId, limit: 100 })
+  for (const entry of items) expect(entry).toMatchObject({ who: 'operator', address: 'command line' })
+  return items.map(({ what, outcome }) => `${what}: ${outcome}`).toReversed()
+}
+
+test('what an operator changes is in the audit log of the account, what was refused too', async () => {
+  await run('key', 'generate', accountId)
+  await run('key', 'generate', accountId).catch(() => {})
+  await run('account', 'update', accountId, '--api', 'disabled', '--rate-limit', '600')
+  await run('account', 'update', accountId).catch(() => {})
+  await run('allow-list', 'set', accountId, '192.0.2.10', '2001:db8::/32')
+  await run('owner', 'invite', accountId, '--email', 'ada@example.com', '--role', 'viewer')
+  const sender = ['--phone-number-id', '1', '--waba-id', '2', '--access-token', 'EAAsecret']
+  const { whatsAppAccountId } = await run('whatsapp', 'add', accountId, ...sender)
+  await run('whatsapp', 'deactivate', whatsAppAccountId ?? '')
+  await run('key', 'revoke', 'acc_none').catch(() => {})
+  await run('whatsapp', 'remove', 'wa_none').catch(() => {})
+  await run('account', 'list')
+
+  expect(await log()).toEqual([
+    'generated the API key: done',
+    'generated the API key: refused',
+    'switched API access off and set the rate limit to 600 a minute: done',
+    'set the allow-list to 192.0.2.10, 2001:db8::/32: done',
+    'invited ada@example.com as viewer: done',
+    'added the WhatsApp account of phone number ID 1: done',
+    `deactivated ${whatsAppAccountId}: done`,
+  ])
+})
+
+test('a command is either on record, or known to change no account that is there', () => {
+  const unrecorded = dataCommands.filter(({ isAudited }) => !isAudited).map(({ name }) => name)
+
+  expect(unrecorded.toSorted()).toEqual([
+    'account create',
+    'account list',
+    'doctor',
+    'message get',
+    'message list',
+    'migrate',
+    'owner list',
+    'rekey',
+    'template list',
+    'webhook deliveries',
+    'webhook list',
+    'whatsapp list',
+  ])
+})
