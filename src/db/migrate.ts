@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration } from 'kysely/migration'
 import { withoutTimeout } from './database.ts'
 import { readDatabaseClock } from './database-clock.ts'
+import { adoptEarlierNames } from './earlier-names.ts'
 import * as send from './migrations/0001-send.ts'
 import * as status from './migrations/0002-status.ts'
 import * as settings from './migrations/0003-settings.ts'
@@ -37,6 +38,7 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
   return db.connection().execute(async (connection) => {
     await withoutTimeout(connection, () => sql`select pg_advisory_lock(${advisoryLock})`.execute(connection))
     try {
+      await adoptEarlierNames(connection)
       const { error, results } = await withoutTimeout(connection, () => createMigrator(connection).migrateToLatest())
       if (error) throw error
       // What cannot be made now is no reason not to start: housekeeping tries again every hour, and tells.

@@ -7,6 +7,7 @@ import { listPendingMigrations, migrate } from '../../src/db/migrate.ts'
 import * as send from '../../src/db/migrations/0001-send.ts'
 import * as status from '../../src/db/migrations/0002-status.ts'
 import * as settings from '../../src/db/migrations/0003-settings.ts'
+import { undoHotUpdates } from '../support/earlier-schema.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -34,6 +35,21 @@ test('who waits for another process to migrate waits longer than any statement m
 
   expect(await migrated).toEqual([])
   await db.destroy()
+})
+
+test('a database of when 0004 and 0005 were one goes on as if they had always been two', async () => {
+  const { db, close } = await openTestDatabase()
+  for (const statement of [
+    ...undoHotUpdates,
+    `delete from waybill_migrations where name = '0004-dashboard'`,
+    `update waybill_migrations set name = '0004-counts' where name = '0005-counts'`,
+  ])
+    await sql.raw(statement).execute(db)
+
+  expect(await migrate(db)).toEqual(expect.arrayContaining(['0006-hot-updates', '0007-narrow-keys']))
+
+  expect(await listPendingMigrations(db)).toEqual([])
+  await close()
 })
 
 test('a database of before the rules on passwords and links comes to keep them, with the newer of two', async () => {
