@@ -1,3 +1,4 @@
+import { changes } from './changes.ts'
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, settingsProcedure } from './procedure.ts'
@@ -42,7 +43,7 @@ export const generateKey = settingsProcedure({
   summary: 'Generate the API key, and show it this once',
   input: ofAccount({}),
   output: IssuedKey,
-  audit: () => 'generated the API key',
+  audit: changes.generateKey,
 })
 
 export const regenerateKey = settingsProcedure({
@@ -51,7 +52,7 @@ export const regenerateKey = settingsProcedure({
   summary: 'Replace the API key: the old one is useless at once',
   input: ofAccount({}),
   output: IssuedKey,
-  audit: () => 'regenerated the API key',
+  audit: changes.regenerateKey,
 })
 
 export const revokeKey = settingsProcedure({
@@ -60,7 +61,7 @@ export const revokeKey = settingsProcedure({
   summary: 'Delete the API key: every request is refused until there is a new one',
   input: ofAccount({}),
   output: z.object({ revoked: z.boolean() }),
-  audit: () => 'revoked the API key',
+  audit: changes.revokeKey,
 })
 
 export const setAccess = settingsProcedure({
@@ -69,7 +70,7 @@ export const setAccess = settingsProcedure({
   summary: 'Switch API access on or off',
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
-  audit: ({ enabled }) => `switched API access ${enabled ? 'on' : 'off'}`,
+  audit: ({ enabled }) => changes.switchApi(enabled),
 })
 
 export const setAllowList = settingsProcedure({
@@ -78,6 +79,5 @@ export const setAllowList = settingsProcedure({
   summary: 'Replace the IP allow-list; an empty one lets every address call',
   input: ofAccount({ allowList: z.array(line(64)).max(200, 'must have at most 200 entries') }),
   output: z.object({ allowList: z.array(z.string()) }),
-  audit: ({ allowList }) =>
-    allowList.length === 0 ? 'emptied the allow-list' : `set the allow-list to ${allowList.join(', ')}`,
+  audit: ({ allowList }) => changes.setAllowList(allowList),
 })

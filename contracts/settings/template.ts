@@ -1,3 +1,4 @@
+import { changes } from './changes.ts'
 import { z } from 'zod'
 import { line, TemplateName, LanguageCode, PageLimit, PhoneNumber, Timestamp } from '../fields.ts'
 import { Variables } from '../message.ts'
@@ -38,7 +39,7 @@ export const syncTemplates = settingsProcedure({
   summary: 'Read the templates from WhatsApp now',
   input: ofAccount({}),
   output: z.object({ synced: z.int(), approved: z.int() }),
-  audit: () => 'synced the templates',
+  audit: changes.syncTemplates,
 })
 
 export const SentTest = z.object({

@@ -1,3 +1,4 @@
+import { changes } from './changes.ts'
 import { z } from 'zod'
 import { line, PageLimit, Timestamp } from '../fields.ts'
 import { defaultEventTypes, messageEventTypes } from '../webhook.ts'
@@ -80,7 +81,7 @@ export const addEndpoint = settingsProcedure({
   }),
   output: z.object({ endpointId: z.string(), secret: z.string() }),
   // Without the URL: its query often holds a token.
-  audit: () => 'added a webhook endpoint',
+  audit: changes.addEndpoint,
 })
 
 export const enableEndpoint = settingsProcedure({
@@ -89,7 +90,7 @@ export const enableEndpoint = settingsProcedure({
   summary: 'Deliver to an endpoint again; what waited goes now',
   input: ofEndpoint,
   output: Endpoint,
-  audit: ({ endpointId }) => `enabled the webhook endpoint ${endpointId}`,
+  audit: ({ endpointId }) => changes.enableEndpoint(endpointId),
 })
 
 export const disableEndpoint = settingsProcedure({
@@ -98,7 +99,7 @@ export const disableEndpoint = settingsProcedure({
   summary: 'Let the deliveries to an endpoint wait',
   input: ofEndpoint,
   output: Endpoint,
-  audit: ({ endpointId }) => `disabled the webhook endpoint ${endpointId}`,
+  audit: ({ endpointId }) => changes.disableEndpoint(endpointId),
 })
 
 export const removeEndpoint = settingsProcedure({
@@ -108,7 +109,7 @@ export const removeEndpoint = settingsProcedure({
   input: ofEndpoint,
   /** How many deliveries waited for it, and are gone. */
   output: z.object({ dropped: z.int() }),
-  audit: ({ endpointId }) => `removed the webhook endpoint ${endpointId}`,
+  audit: ({ endpointId }) => changes.removeEndpoint(endpointId),
 })
 
 /** A mutation, since it is written down who saw it. */
@@ -138,7 +139,7 @@ export const rotateSecret = settingsProcedure({
     /** Absent when the one before stopped at once. */
     previousSecretUntil: Timestamp.optional(),
   }),
-  audit: ({ endpointId }) => `rotated the secret of ${endpointId}`,
+  audit: ({ endpointId }) => changes.rotateSecret(endpointId),
 })
 
 export const testEndpoint = settingsProcedure({
@@ -154,7 +155,7 @@ export const testEndpoint = settingsProcedure({
     error: z.string().optional(),
     responseStart: z.string().optional(),
   }),
-  audit: ({ endpointId }) => `sent a test event to ${endpointId}`,
+  audit: ({ endpointId }) => changes.testEndpoint(endpointId),
 })
 
 export const listDeliveries = settingsProcedure({
@@ -177,7 +178,7 @@ export const retryDelivery = settingsProcedure({
   input: ofAccount({ deliveryId: line(64) }),
   /** A disabled endpoint gets it once it is enabled. */
   output: z.object({ deliveryId: z.string(), endpointState: z.enum(['enabled', 'disabled']) }),
-  audit: ({ deliveryId }) => `retried the delivery ${deliveryId}`,
+  audit: ({ deliveryId }) => changes.retryDelivery(deliveryId),
 })
 
 /**
@@ -198,5 +199,5 @@ export const recoverDeliveries = settingsProcedure({
   }),
   // Once, however many parts it has.
   audit: ({ endpointId, since, next }) =>
-    next === undefined ? `recovered deliveries to ${endpointId} since ${since}` : undefined,
+    next === undefined ? changes.recoverDeliveries(endpointId, since) : undefined,
 })

@@ -1,3 +1,4 @@
+import { changes } from './changes.ts'
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, settingsProcedure } from './procedure.ts'
@@ -58,7 +59,7 @@ export const addWhatsAppAccount = settingsProcedure({
     makeDefault: z.boolean().default(false),
   }),
   output: z.object({ whatsAppAccountId: z.string() }),
-  audit: ({ phoneNumberId }) => `added the WhatsApp account of phone number ID ${phoneNumberId}`,
+  audit: ({ phoneNumberId }) => changes.addWhatsAppAccount(phoneNumberId),
 })
 
 export const WhatsAppAccountTest = z.object({
@@ -102,7 +103,7 @@ export const setDefaultWhatsAppAccount = settingsProcedure({
   summary: 'Send from this WhatsApp account when a request names none',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
-  audit: ({ whatsAppAccountId }) => `made ${whatsAppAccountId} the default`,
+  audit: ({ whatsAppAccountId }) => changes.makeDefault(whatsAppAccountId),
 })
 
 export const activateWhatsAppAccount = settingsProcedure({
@@ -111,7 +112,7 @@ export const activateWhatsAppAccount = settingsProcedure({
   summary: 'Send from this WhatsApp account again',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
-  audit: ({ whatsAppAccountId }) => `activated ${whatsAppAccountId}`,
+  audit: ({ whatsAppAccountId }) => changes.activate(whatsAppAccountId),
 })
 
 export const deactivateWhatsAppAccount = settingsProcedure({
@@ -120,7 +121,7 @@ export const deactivateWhatsAppAccount = settingsProcedure({
   summary: 'Send nothing from this WhatsApp account until it is activated again',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
-  audit: ({ whatsAppAccountId }) => `deactivated ${whatsAppAccountId}`,
+  audit: ({ whatsAppAccountId }) => changes.deactivate(whatsAppAccountId),
 })
 
 export const removeWhatsAppAccount = settingsProcedure({
@@ -129,5 +130,5 @@ export const removeWhatsAppAccount = settingsProcedure({
   summary: 'Forget a WhatsApp account, its token and its app secret',
   input: ofWhatsAppAccount,
   output: z.object({ removed: z.boolean() }),
-  audit: ({ whatsAppAccountId }) => `removed ${whatsAppAccountId}`,
+  audit: ({ whatsAppAccountId }) => changes.removeWhatsAppAccount(whatsAppAccountId),
 })

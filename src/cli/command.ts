@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { audited } from '../owner/audit.ts'
-import { findAccountOf } from './account-of.ts'
+import { auditedForOperator } from './operator-audit.ts'
 import type { Line, Options, Syntax, TypedLine } from './syntax.ts'
 
 /** What a command has to say: to a program, and to a person. */
@@ -53,10 +52,7 @@ export function dataCommand<const Args extends readonly string[], const O extend
       const run = () => command.run(deps, typed, report)
       const what = audit?.(typed)
       if (what === undefined) return run()
-      const accountId = await findAccountOf(deps.db, command.args[0], line.args[0])
-      // Of what is not there it says so itself.
-      if (accountId === undefined) return run()
-      return audited(deps, { accountId, who: 'operator', what, address: 'command line' }, run)
+      return auditedForOperator(deps, { what, named: [command.args[0], line.args[0]] }, run)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/settings/changes.ts'
 import type { Account } from '../../account/account.ts'
 import { createAccount } from '../../account/create-account.ts'
 import { listAccounts } from '../../account/list-accounts.ts'
@@ -31,7 +32,7 @@ export const accountUpdate = dataCommand({
   examples: ['waybill account update acc_… --api disabled', 'waybill account update acc_… --rate-limit 600'],
   audit: ({ options: { api, 'rate-limit': rateLimit } }) =>
     [
-      ...(api === undefined ? [] : [`switched API access ${api === 'enabled' ? 'on' : 'off'}`]),
+      ...(api === undefined ? [] : [changes.switchApi(api === 'enabled')]),
       ...(rateLimit === undefined ? [] : [`set the rate limit to ${rateLimit} a minute`]),
     ].join(' and ') || undefined,
   run: async (deps, { args: [accountId], options }) => {

@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/settings/changes.ts'
 import { setAllowList } from '../../account/set-allow-list.ts'
 import { dataCommand } from '../command.ts'
 
@@ -9,7 +10,7 @@ export const allowListSet = dataCommand({
   options: {},
   notes: ['Behind a proxy, TRUST_PROXY decides which address counts as the source of a request.'],
   examples: ['waybill allow-list set acc_… 192.0.2.10 198.51.100.0/24 2001:db8::/32', 'waybill allow-list set acc_…'],
-  audit: ({ rest }) => (rest.length === 0 ? 'emptied the allow-list' : `set the allow-list to ${rest.join(', ')}`),
+  audit: ({ rest }) => changes.setAllowList(rest),
   run: async (deps, { args: [accountId], rest }) => {
     const json = await setAllowList(deps, accountId, rest)
     const text =

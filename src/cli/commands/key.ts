@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/settings/changes.ts'
 import { generateKey } from '../../account/generate-key.ts'
 import type { IssuedKey } from '../../account/issued-key.ts'
 import { regenerateKey } from '../../account/regenerate-key.ts'
@@ -11,7 +12,7 @@ export const keyGenerate = dataCommand({
   options: {},
   notes: ['An account has one key. When there is one already, this changes nothing: see waybill key regenerate.'],
   examples: ['waybill key generate acc_…', 'waybill key generate acc_… --json'],
-  audit: () => 'generated the API key',
+  audit: changes.generateKey,
   run: async (deps, { args: [accountId] }) => showKey(await generateKey(deps, accountId)),
 })
 
@@ -22,7 +23,7 @@ export const keyRegenerate = dataCommand({
   options: {},
   notes: ['The old key is refused from this moment on, on every node.'],
   examples: ['waybill key regenerate acc_…'],
-  audit: () => 'regenerated the API key',
+  audit: changes.regenerateKey,
   run: async (deps, { args: [accountId] }) => showKey(await regenerateKey(deps, accountId)),
 })
 
@@ -32,7 +33,7 @@ export const keyRevoke = dataCommand({
   args: ['ACC'],
   options: {},
   examples: ['waybill key revoke acc_…'],
-  audit: () => 'revoked the API key',
+  audit: changes.revokeKey,
   run: async (deps, { args: [accountId] }) => {
     const { revoked } = await revokeKey(deps, accountId)
     return {

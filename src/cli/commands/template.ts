@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/settings/changes.ts'
 import { requireAccount } from '../../account/account.ts'
 import type { Template } from '../../../contracts/template.ts'
 import type { Deps } from '../../deps.ts'
@@ -15,7 +16,7 @@ export const templateSync = dataCommand({
   options: {},
   notes: ['All of them are stored, or, when WhatsApp cannot be read, none. What vanished there can no longer be sent.'],
   examples: ['waybill template sync acc_…'],
-  audit: () => 'synced the templates',
+  audit: changes.syncTemplates,
   run: async (deps, { args: [accountId] }) => {
     const json = await syncTemplates(deps, accountId)
     return { json, text: `${json.synced} templates read, ${json.approved} of them approved.` }

@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/settings/changes.ts'
 import { Timestamp } from '../../../contracts/fields.ts'
 import { defaultEventTypes, messageEventTypes } from '../../../contracts/webhook.ts'
 import type { Deps } from '../../deps.ts'
@@ -40,7 +41,7 @@ export const webhookAdd = dataCommand({
     'waybill webhook add acc_… --url https://shop.example.com/failed --events message.failed --json',
     'waybill webhook add acc_… --url https://shop.example.com/webhooks --header - < header.txt',
   ],
-  audit: () => 'added a webhook endpoint',
+  audit: changes.addEndpoint,
   run: async (deps, { args: [accountId], options }) => {
     const json = await addEndpoint(deps, accountId, {
       url: options.url,
@@ -74,7 +75,7 @@ export const webhookEnable = dataCommand({
   args: ['EP'],
   options: {},
   examples: ['waybill webhook enable ep_…'],
-  audit: ({ args: [id] }) => `enabled the webhook endpoint ${id}`,
+  audit: ({ args: [id] }) => changes.enableEndpoint(id),
   run: async (deps, { args: [id] }) => {
     const json = await enableEndpoint(deps, await requireOwner(deps, id), id)
     return { json, text: `${id} is enabled. Waiting for it: ${json.waiting}, due now.` }
@@ -87,7 +88,7 @@ export const webhookDisable = dataCommand({
   args: ['EP'],
   options: {},
   examples: ['waybill webhook disable ep_…'],
-  audit: ({ args: [id] }) => `disabled the webhook endpoint ${id}`,
+  audit: ({ args: [id] }) => changes.disableEndpoint(id),
   run: async (deps, { args: [id] }) => {
     const json = await disableEndpoint(deps, await requireOwner(deps, id), id)
     return { json, text: `${id} is disabled. Waiting for it: ${json.waiting}` }
@@ -100,7 +101,7 @@ export const webhookRemove = dataCommand({
   args: ['EP'],
   options: {},
   examples: ['waybill webhook remove ep_…'],
-  audit: ({ args: [id] }) => `removed the webhook endpoint ${id}`,
+  audit: ({ args: [id] }) => changes.removeEndpoint(id),
   run: async (deps, { args: [id] }) => {
     const json = await removeEndpoint(deps, await requireOwner(deps, id), id)
     const dropped = json.dropped === 0 ? '' : ` With it went ${countDeliveries(json.dropped)} that waited.`
@@ -115,7 +116,7 @@ export const webhookTest = dataCommand({
   options: {},
   notes: ['A disabled endpoint is sent it too. Exits with 1 when it was not delivered.'],
   examples: ['waybill webhook test ep_…', 'waybill webhook test ep_… --json'],
-  audit: ({ args: [id] }) => `sent a test event to ${id}`,
+  audit: ({ args: [id] }) => changes.testEndpoint(id),
   run: async (deps, { args: [id] }) => {
     const json = await testEndpoint(deps, await requireOwner(deps, id), id)
     return { json, text: describeTest(json), exitCode: json.delivered ? 0 : 1 }
@@ -131,7 +132,7 @@ export const webhookRotateSecret = dataCommand({
     'During the overlap each event carries both signatures: receivers verify with either secret. With\n--overlap 0s the old one is dead at once.',
   ],
   examples: ['waybill webhook rotate-secret ep_…', 'waybill webhook rotate-secret ep_… --overlap 0s'],
-  audit: ({ args: [id] }) => `rotated the secret of ${id}`,
+  audit: ({ args: [id] }) => changes.rotateSecret(id),
   run: async (deps, { args: [id], options: { overlap } }) => {
     const overlapSeconds = overlap === undefined ? undefined : parseDuration('overlap', overlap)
     const json = await rotateSecret(deps, await requireOwner(deps, id), id, { overlapSeconds })
@@ -173,7 +174,7 @@ export const webhookRetry = dataCommand({
   args: ['DLV'],
   options: {},
   examples: ['waybill webhook retry dlv_…'],
-  audit: ({ args: [id] }) => `retried the delivery ${id}`,
+  audit: ({ args: [id] }) => changes.retryDelivery(id),
   run: async (deps, { args: [deliveryId] }) => {
     const place = await findDelivery(deps.db, deliveryId)
     if (!place) throw noSuchDelivery(deliveryId)
@@ -198,7 +199,7 @@ export const webhookRecover = dataCommand({
     'What failed is made again, and what happened before the endpoint was added is made for the first time, for\nas long as the events are kept. What was delivered or still waits is left alone, so it can be repeated.',
   ],
   examples: ['waybill webhook recover ep_… --since 24h', 'waybill webhook recover ep_… --since 2026-11-20T09:30:00Z'],
-  audit: ({ args: [id], options }) => `recovered deliveries to ${id} since ${options.since}`,
+  audit: ({ args: [id], options }) => changes.recoverDeliveries(id, options.since),
   run: async (deps, { args: [id], options }, report) => {
     const since = parseSince(options.since, deps.now())
     const json = await recoverDeliveries(deps, await requireOwner(deps, id), id, since, (recovered) =>

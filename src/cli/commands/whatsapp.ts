@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/settings/changes.ts'
 import { activateWhatsAppAccount } from '../../account/activate-whatsapp-account.ts'
 import { addWhatsAppAccount } from '../../account/add-whatsapp-account.ts'
 import { deactivateWhatsAppAccount } from '../../account/deactivate-whatsapp-account.ts'
@@ -32,7 +33,7 @@ export const whatsappAdd = dataCommand({
     'waybill whatsapp add acc_… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt',
     'cat token.txt app-secret.txt | waybill whatsapp add acc_… --phone-number-id 106540352242922 \\\n    --waba-id 102290129340398 --access-token - --app-secret -',
   ],
-  audit: ({ options }) => `added the WhatsApp account of phone number ID ${options['phone-number-id']}`,
+  audit: ({ options }) => changes.addWhatsAppAccount(options['phone-number-id']),
   run: async (deps, { args: [accountId], options }) => {
     const json = await addWhatsAppAccount(deps, accountId, {
       phoneNumberId: options['phone-number-id'],
@@ -64,7 +65,7 @@ export const whatsappActivate = dataCommand({
   options: {},
   notes: ['One whose token WhatsApp refused is refused again, unless something changed there.'],
   examples: ['waybill whatsapp activate wa_…'],
-  audit: ({ args: [id] }) => `activated ${id}`,
+  audit: ({ args: [id] }) => changes.activate(id),
   run: async (deps, { args: [id] }) => {
     const json = await activateWhatsAppAccount(deps, await requireOwner(deps, id), id)
     return { json, text: `${id} is active.` }
@@ -78,7 +79,7 @@ export const whatsappDeactivate = dataCommand({
   options: {},
   notes: ['A default stays the default: requests that name no WhatsApp account are then refused.'],
   examples: ['waybill whatsapp deactivate wa_…'],
-  audit: ({ args: [id] }) => `deactivated ${id}`,
+  audit: ({ args: [id] }) => changes.deactivate(id),
   run: async (deps, { args: [id] }) => {
     const json = await deactivateWhatsAppAccount(deps, await requireOwner(deps, id), id)
     const refused = ' It is still the default: requests that name no WhatsApp account are refused.'
@@ -92,7 +93,7 @@ export const whatsappSetDefault = dataCommand({
   args: ['WA'],
   options: {},
   examples: ['waybill whatsapp set-default wa_…'],
-  audit: ({ args: [id] }) => `made ${id} the default`,
+  audit: ({ args: [id] }) => changes.makeDefault(id),
   run: async (deps, { args: [id] }) => {
     const json = await setDefaultWhatsAppAccount(deps, await requireOwner(deps, id), id)
     return { json, text: `${id} is the default of its account.` }
@@ -106,7 +107,7 @@ export const whatsappRemove = dataCommand({
   options: {},
   notes: ['The default can be removed only when it is the last one: make another one the default first.'],
   examples: ['waybill whatsapp remove wa_…'],
-  audit: ({ args: [id] }) => `removed ${id}`,
+  audit: ({ args: [id] }) => changes.removeWhatsAppAccount(id),
   run: async (deps, { args: [id] }) => {
     const json = await removeWhatsAppAccount(deps, await requireOwner(deps, id), id)
     return { json, text: `${id} is removed.` }

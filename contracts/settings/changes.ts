@@ -1,0 +1,23 @@
+/** What the audit log says of a change, whether it was made in the dashboard or on the command line. */
+export const changes = {
+  generateKey: () => 'generated the API key',
+  regenerateKey: () => 'regenerated the API key',
+  revokeKey: () => 'revoked the API key',
+  switchApi: (enabled: boolean) => `switched API access ${enabled ? 'on' : 'off'}`,
+  setAllowList: (entries: readonly string[]) =>
+    entries.length === 0 ? 'emptied the allow-list' : `set the allow-list to ${entries.join(', ')}`,
+  syncTemplates: () => 'synced the templates',
+  addWhatsAppAccount: (phoneNumberId: string) => `added the WhatsApp account of phone number ID ${phoneNumberId}`,
+  makeDefault: (whatsAppAccountId: string) => `made ${whatsAppAccountId} the default`,
+  activate: (whatsAppAccountId: string) => `activated ${whatsAppAccountId}`,
+  deactivate: (whatsAppAccountId: string) => `deactivated ${whatsAppAccountId}`,
+  removeWhatsAppAccount: (whatsAppAccountId: string) => `removed ${whatsAppAccountId}`,
+  addEndpoint: () => 'added a webhook endpoint',
+  enableEndpoint: (endpointId: string) => `enabled the webhook endpoint ${endpointId}`,
+  disableEndpoint: (endpointId: string) => `disabled the webhook endpoint ${endpointId}`,
+  removeEndpoint: (endpointId: string) => `removed the webhook endpoint ${endpointId}`,
+  testEndpoint: (endpointId: string) => `sent a test event to ${endpointId}`,
+  rotateSecret: (endpointId: string) => `rotated the secret of ${endpointId}`,
+  retryDelivery: (deliveryId: string) => `retried the delivery ${deliveryId}`,
+  recoverDeliveries: (endpointId: string, since: string) => `recovered deliveries to ${endpointId} since ${since}`,
+}
