@@ -1,8 +1,10 @@
 /**
  * `npm run bench` measures every row and prints them as Markdown; `npm run bench -- send` measures one,
- * `--quick` in shorter rounds. Every figure is the median of rounds in which both sides take turns.
+ * `--quick` in shorter rounds. `--against DIR` compares sends, statuses and deliveries with another checkout
+ * instead. Every figure is the median of rounds in which both sides take turns.
  */
 import { parseArgs } from 'node:util'
+import { compareSends, compareStatuses, compareWorkers } from './against-version.ts'
 import type { Benchmark } from './benchmark.ts'
 import { describeMachine } from './machine.ts'
 import { ceiling } from './rows/ceiling.ts'
@@ -23,7 +25,7 @@ import { trpc } from './rows/trpc.ts'
 import { openStage } from './stage.ts'
 import { tableHeader, toLines } from './table.ts'
 
-const benchmarks: Benchmark[] = [
+const rows: Benchmark[] = [
   send,
   lone,
   joined,
@@ -43,8 +45,9 @@ const benchmarks: Benchmark[] = [
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false } },
+  options: { quick: { type: 'boolean', default: false }, against: { type: 'string' } },
 })
+const benchmarks = values.against === undefined ? rows : compareWith(values.against)
 const chosen = positionals.length === 0 ? benchmarks : positionals.map(findBenchmark)
 
 await using stage = await openStage({ quick: values.quick, databaseUrl: process.env['DATABASE_URL'] })
@@ -54,6 +57,14 @@ console.log(
 )
 console.log(tableHeader.join('\n'))
 for (const benchmark of chosen) console.log(toLines(benchmark, await benchmark.run(stage)).join('\n'))
+
+function compareWith(checkout: string): Benchmark[] {
+  return [
+    { name: 'send', against: checkout, run: (stage) => compareSends(stage, checkout) },
+    { name: 'statuses', against: checkout, run: (stage) => compareStatuses(stage, checkout) },
+    { name: 'deliveries', against: checkout, run: (stage) => compareWorkers(stage, checkout) },
+  ]
+}
 
 function findBenchmark(name: string): Benchmark {
   const found = benchmarks.find((benchmark) => benchmark.name === name)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 
-const root = path.resolve(import.meta.dirname, '../..')
+export const root = path.resolve(import.meta.dirname, '../..')
 
 /** A server in a process of its own, so that each side has an event loop and a heap to itself. */
 export interface RunningProcess extends AsyncDisposable {
@@ -14,9 +14,13 @@ export interface RunningProcess extends AsyncDisposable {
 /** Resolves once the process has printed its address. What it writes to standard error is shown. */
 export async function startProcess(
   script: string,
-  { args = [], environment = {} }: { args?: string[]; environment?: Record<string, string> } = {},
+  {
+    args = [],
+    environment = {},
+    root: checkout = root,
+  }: { args?: string[]; environment?: Record<string, string>; root?: string } = {},
 ): Promise<RunningProcess> {
-  const child = spawn(process.execPath, [path.join(root, script), ...args], {
+  const child = spawn(process.execPath, [path.join(checkout, script), ...args], {
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

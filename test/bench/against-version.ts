@@ -1,0 +1,113 @@
+/**
+ * `npm run bench -- --against DIR` compares this checkout with another one, such as the version before a
+ * change. Each side sets up its own schema with its own code and runs as its own process; load, upstream and
+ * receivers are shared.
+ */
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { compare, toRow } from './compare.ts'
+import { compareDeliveries } from './compare-deliveries.ts'
+import { appSecret, phoneNumberId } from './customer.ts'
+import { endpointUrls } from './deliverer.ts'
+import type { Row } from './row.ts'
+import type { Stage } from './stage.ts'
+import { root, startProcess } from './start-process.ts'
+import { startReceiver } from './start-receiver.ts'
+import type { Target } from './target.ts'
+
+const sendConnections = [64, 128, 256]
+const callbackLoads = [
+  { statusesPerCallback: 1, connections: 64 },
+  { statusesPerCallback: 100, connections: 8 },
+]
+/** Each can be reported twice; enough for the fastest that was seen. */
+const storedMessages = { thorough: 400_000, quick: 120_000 }
+/** Nothing listens there: no worker runs while statuses are measured. */
+const unusedEndpointUrl = 'http://127.0.0.1:9'
+
+export async function compareSends(stage: Stage, otherRoot: string): Promise<Row[]> {
+  await using resources = new AsyncDisposableStack()
+  const upstream = resources.use(await startProcess('test/bench/upstream.ts', { args: ['0'] }))
+  const open = async (checkout: string) => {
+    const { createCustomer } = await load<typeof import('./customer.ts')>(checkout, 'customer.ts')
+    const customer = resources.use(await createCustomer(stage, upstream.url))
+    const server = resources.use(
+      await startProcess('src/cli/waybill.js', { root: checkout, args: ['serve'], environment: customer.environment }),
+    )
+    return customer.sendThrough(server.url)
+  }
+  const targets = { ours: await open(root), other: await open(otherRoot) }
+  const rows: Row[] = []
+  for (const connections of sendConnections) {
+    const comparison = await compare(targets, connections, stage.rounds)
+    rows.push(
+      toRow(comparison, 'perSecond', { measure: `sends/s, ${connections} connections` }),
+      toRow(comparison, 'p99', { measure: `p99 of a send, ${connections} connections` }),
+    )
+  }
+  const lone = await compare(targets, 1, stage.rounds)
+  return [...rows, toRow(lone, 'p50', { measure: 'p50 of a lone send' })]
+}
+
+export async function compareStatuses(stage: Stage, otherRoot: string): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const callbackLoad of callbackLoads) rows.push(await compareCallbacks(stage, otherRoot, callbackLoad))
+  return rows
+}
+
+async function compareCallbacks(
+  stage: Stage,
+  otherRoot: string,
+  { statusesPerCallback, connections }: (typeof callbackLoads)[number],
+): Promise<Row> {
+  await using resources = new AsyncDisposableStack()
+  const upstream = resources.use(await startProcess('test/bench/upstream.ts'))
+  const open = async (checkout: string) => {
+    const { createCustomer } = await load<typeof import('./customer.ts')>(checkout, 'customer.ts')
+    const { storeNumberedMessages } = await load<typeof import('./numbered-messages.ts')>(
+      checkout,
+      'numbered-messages.ts',
+    )
+    const { addEndpoint } = await load<typeof import('../../src/webhook/add-endpoint.ts')>(
+      checkout,
+      '../../src/webhook/add-endpoint.ts',
+    )
+    const customer = resources.use(await createCustomer(stage, upstream.url))
+    await addEndpoint(customer.deps, customer.accountId, { url: unusedEndpointUrl })
+    const count = stage.isQuick ? storedMessages.quick : storedMessages.thorough
+    const messages = await storeNumberedMessages(customer, count)
+    const secret = customer.environment['META_APP_SECRET'] ?? appSecret
+    const { url } = resources.use(
+      await startProcess('src/cli/waybill.js', {
+        root: checkout,
+        args: ['serve', '--role', 'api'],
+        environment: customer.environment,
+      }),
+    )
+    return (sent: number): Target => ({ url, appSecret: secret, phoneNumberId, messages, statusesPerCallback, sent })
+  }
+  const targets = { ours: await open(root), other: await open(otherRoot) }
+  const comparison = await compare(targets, connections, stage.rounds)
+  return toRow(comparison, 'perSecond', {
+    measure: `statuses/s, ${statusesPerCallback} in a callback`,
+    times: statusesPerCallback,
+  })
+}
+
+export async function compareWorkers(stage: Stage, otherRoot: string): Promise<Row[]> {
+  await using upstream = await startProcess('test/bench/upstream.ts')
+  await using receiver = await startReceiver({ milliseconds: 0 })
+  const open = async (checkout: string, side: string) => {
+    const { startOurDeliverer } = await load<typeof import('./our-deliverer.ts')>(checkout, 'our-deliverer.ts')
+    return startOurDeliverer(stage, { upstreamUrl: upstream.url, urls: endpointUrls(receiver.url, side) })
+  }
+  await using ours = await open(root, 'ours')
+  await using other = await open(otherRoot, 'other')
+  const count = stage.isQuick ? 4_000 : 16_000
+  return [await compareDeliveries(stage, { ours, other }, { count, receiver }, { measure: 'deliveries/s' })]
+}
+
+/** Loads a module of the benchmark from another checkout, whose set-up fits its own schema. */
+function load<Module>(checkout: string, file: string): Promise<Module> {
+  return import(pathToFileURL(path.resolve(checkout, 'test/bench', file)).href) as Promise<Module>
+}
