@@ -117,6 +117,47 @@ const Environment = z
       })
   })
 
+/** Each variable as the configuration guide shows it. */
+export const environmentVariables: Record<keyof z.input<typeof Environment>, { default?: string; meaning: string }> = {
+  HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
+  PORT: { default: '3000', meaning: 'Port to listen on' },
+  DATABASE_URL: { meaning: 'PostgreSQL 14 or newer, as `postgres://…`. If absent, the embedded database is used' },
+  WAYBILL_DATA_DIR: { default: '.waybill', meaning: 'Folder of the embedded database, its key and its control socket' },
+  WAYBILL_SECRET_KEY: {
+    meaning:
+      '32 bytes in base64; encrypts access tokens, app secrets, webhook secrets and headers (AES-256-GCM). Required with `DATABASE_URL`; the embedded database keeps one in `secret.key`. With several keys, separated by commas, the first encrypts and all of them decrypt',
+  },
+  GRAPH_API_URL: { default: 'https://graph.facebook.com', meaning: 'Base URL of the Graph API' },
+  GRAPH_API_VERSION: { default: 'v25.0', meaning: 'Version of the Graph API' },
+  META_APP_SECRET: {
+    meaning: 'Secret of the Meta app whose callbacks are accepted, for numbers without an app secret of their own',
+  },
+  META_VERIFY_TOKEN: {
+    meaning: 'Verify token that Meta presents when the callback is configured; if absent, the handshake is refused',
+  },
+  TRUST_PROXY: {
+    meaning:
+      'Proxies whose `X-Forwarded-For` is trusted: addresses, CIDR ranges, `loopback`, `linklocal`, `uniquelocal`, separated by commas',
+  },
+  WEBHOOK_RETRY_SCHEDULE: { default: '5s,5m,30m,2h,5h,10h,10h', meaning: 'Waits between the attempts of a delivery' },
+  WEBHOOK_TIMEOUT_SECONDS: { default: '15', meaning: 'Timeout of an attempt, 1 to 120' },
+  WEBHOOK_ALLOW_PRIVATE: { default: 'false', meaning: '`true` allows http and private addresses, for development' },
+  WAYBILL_RETENTION_DAYS: {
+    default: '30',
+    meaning:
+      'How long messages, events, deliveries and attempts are kept. Whole weeks are dropped, so data can remain up to a week longer. Must be at least twice as long as the retry schedule. Daily counts are kept for at least 90 days',
+  },
+  WAYBILL_PUBLIC_URL: {
+    meaning:
+      'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links begin with `HOST` and `PORT`',
+  },
+  OIDC_ISSUER: { meaning: 'OpenID provider for dashboard sign-in; requires the other two `OIDC_` variables' },
+  OIDC_CLIENT_ID: { meaning: 'Client ID at the OpenID provider' },
+  OIDC_CLIENT_SECRET: { meaning: 'Client secret at the OpenID provider' },
+  LOG_LEVEL: { default: 'info', meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`' },
+  METRICS_TOKEN: { meaning: 'Bearer token for `/metrics`; if absent, `/metrics` is closed' },
+}
+
 /** Where the data is kept: a PostgreSQL server, or PGlite in a folder of ours. */
 export type DatabaseConfig = { kind: 'postgres'; url: string } | { kind: 'pglite'; dataDir: string }
 

@@ -12,7 +12,7 @@ import { readSecrets } from './secrets-from-stdin.ts'
 import { parseLine } from './syntax.ts'
 import { createLogger } from '../telemetry.ts'
 
-const commands: readonly Command[] = [serve, sandbox, ...dataCommands, openapi]
+export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, openapi]
 
 /** Does what was typed, and returns the exit code. */
 export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {

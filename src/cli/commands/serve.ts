@@ -14,7 +14,7 @@ export const serve = localCommand({
     },
   },
   notes: [
-    'Configured by environment variables, such as DATABASE_URL, PORT and HOST; the README lists them.\nSIGTERM stops it: readiness fails first, then the requests and deliveries under way finish.',
+    'Configured by environment variables, such as DATABASE_URL, PORT and HOST; the configuration guide lists them.\nSIGTERM stops it: readiness fails first, then the requests and deliveries under way finish.',
   ],
   examples: ['waybill serve', 'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… HOST=0.0.0.0 waybill serve'],
   run: async (environment, { json, options: { role } }) => {

@@ -6,7 +6,7 @@ import type { Plan } from './reports.ts'
 export interface MagicRecipient {
   /** Digits only, as the public API takes it. */
   to: string
-  /** What happens, in one sentence, for the README and the command line. */
+  /** What happens, in one sentence, for the guide and the command line. */
   does: string
   behaviour: Behaviour
 }

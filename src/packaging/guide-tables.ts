@@ -1,0 +1,135 @@
+/**
+ * `npm run guides` writes the tables of the guides from their sources; with `--check` it only compares.
+ * A table stands between `<!-- generated:name -->` and `<!-- /generated:name -->`.
+ */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Registry } from 'prom-client'
+import { errors } from '../../contracts/errors.ts'
+import { contracts } from '../../contracts/index.ts'
+import { listContracts } from '../../contracts/procedure.ts'
+import { buildApp } from '../app.ts'
+import { formatUsage } from '../cli/help.ts'
+import { commands } from '../cli/main.ts'
+import { environmentVariables, readConfig } from '../config.ts'
+import { createServer } from '../http/server.ts'
+import { createLogger } from '../telemetry.ts'
+import { registerWorkerMetrics } from '../webhook/metrics.ts'
+import { magicRecipients } from '../whatsapp/simulator/recipients.ts'
+
+const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
+
+type Cell = string | number
+
+const tables: Record<string, () => string | Promise<string>> = {
+  procedures: () =>
+    formatTable(
+      ['Procedure', 'REST', 'What it does'],
+      listContracts(contracts).map(({ name, contract }) => [
+        code(name),
+        code(`${contract.method} ${contract.path}`),
+        contract.summary,
+      ]),
+    ),
+  errors: () =>
+    formatTable(
+      ['Code', 'HTTP', 'When'],
+      Object.entries(errors).map(([name, { status, summary }]) => [code(name), status, summary]),
+    ),
+  commands: () =>
+    formatTable(
+      ['Command', 'What it does'],
+      commands.map((command) => [code(formatUsage(command).replace(/^waybill | \[--json\]$/g, '')), command.summary]),
+    ),
+  recipients: () =>
+    formatTable(
+      ['Recipient', 'What happens'],
+      magicRecipients.map(({ to, does }) => [code(to), does]),
+    ),
+  configuration: () =>
+    formatTable(
+      ['Variable', 'Default', 'Meaning'],
+      Object.entries(environmentVariables).map(([name, { default: preset, meaning }]) => [
+        code(name),
+        preset === undefined ? 'none' : code(preset),
+        meaning,
+      ]),
+    ),
+  metrics: async () =>
+    formatTable(
+      ['Metric', 'Meaning'],
+      (await listMetrics()).map(({ name, help }) => [code(name), help]),
+    ),
+}
+
+/** What a process with every role registers. The database is never opened: nothing is collected. */
+async function listMetrics(): Promise<{ name: string; help: string }[]> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-guides-'))
+  const app = buildApp(readConfig({ WAYBILL_DATA_DIR: dataDir }), { log: createLogger('silent') })
+  const registry = new Registry()
+  const options = { trustedProxies: [], metricsToken: undefined, registry, sandbox: false, isDraining: () => false }
+  await createServer(app.deps, options)
+  registerWorkerMetrics(app.deps, registry, () => 0)
+  await rm(dataDir, { recursive: true })
+  return registry
+    .getMetricsAsArray()
+    .map(({ name, help }) => ({ name, help }))
+    .filter(({ name }) => name.startsWith('waybill_'))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function formatTable(head: string[], rows: Cell[][]): string {
+  const lines = [head, head.map(() => '---'), ...rows]
+  return lines.map((cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+const block = /(<!-- generated:(\w+) -->\n)([\s\S]*?)(\n?<!-- \/generated:\2 -->)/g
+
+/** The text of a guide with each of its generated tables as the sources have it now. */
+export async function fillTables(markdown: string): Promise<string> {
+  const made = new Map<string, string>()
+  for (const [, , name = ''] of markdown.matchAll(block)) {
+    const table = tables[name]
+    if (!table) throw new Error(`there is no generated table "${name}"; there are ${Object.keys(tables).join(', ')}`)
+    made.set(name, await table())
+  }
+  return markdown.replaceAll(
+    block,
+    (_match, start: string, name: string, _table, end: string) =>
+      `${start}\n${made.get(name)}\n${end.startsWith('\n') ? end : `\n${end}`}`,
+  )
+}
+
+/** Guides whose tables are not what the sources say; the formatter's padding does not count. */
+export async function findOutdatedGuides(): Promise<{ file: string; text: string }[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md'))
+  const outdated: { file: string; text: string }[] = []
+  for (const name of names) {
+    const file = path.join(folder, name)
+    const current = await readFile(file, 'utf8')
+    const text = await fillTables(current)
+    if (withoutPadding(text) !== withoutPadding(current)) outdated.push({ file, text })
+  }
+  return outdated
+}
+
+function withoutPadding(markdown: string): string {
+  return markdown
+    .replaceAll(/ +/g, ' ')
+    .replaceAll(/-{3,}:?/g, '---')
+    .replaceAll(/\n{2,}/g, '\n')
+}
+
+if (import.meta.main) {
+  const outdated = await findOutdatedGuides()
+  const check = process.argv.includes('--check')
+  for (const { file, text } of outdated)
+    if (check) console.error(`${path.relative(process.cwd(), file)} is out of date. Update it: npm run guides`)
+    else await writeFile(file, text)
+  process.exitCode = check && outdated.length > 0 ? 1 : 0
+}
