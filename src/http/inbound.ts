@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Counter, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import { z } from 'zod'
 import { findCallbackSigner } from '../account/callback-signer.ts'
 import { findOwner } from '../account/whatsapp-account-store.ts'
@@ -63,6 +63,16 @@ export async function registerInbound(
   const counters = createCounters(metrics)
   const bodies = createBodyReceiver(bodyLimits)
   const turns = createCallbackTurns(turnLimits)
+  metrics.registerMetric(
+    new Gauge({
+      name: 'waybill_whatsapp_callback_bytes_held',
+      help: 'Memory of callback bodies whose signature has not been checked yet.',
+      registers: [],
+      collect() {
+        this.set(bodies.heldBytes())
+      },
+    }),
+  )
 
   async function answerHandshake(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
     const handshake = Handshake.safeParse(request.query)
