@@ -86,15 +86,21 @@ export function createFairBatcher<Item, Result>(
   }
 }
 
-/** The next batch: each key adds its share in turn, until the batch is full or nothing waits. */
+/**
+ * The next batch: each key adds its share, until the batch is full. A single key fills it; the batch is not filled
+ * up with what one of several keys has beyond its share, since the others would wait for that too.
+ */
 function takeParts<Item, Result>(
   waiting: Map<string, Call<Item, Result>[]>,
   { maxItems, share }: Pick<FairBatchOptions<Item, Result>, 'maxItems' | 'share'>,
 ): Part<Item, Result>[] {
   const starts = new Map<Call<Item, Result>, number>()
+  const ofEach = waiting.size === 1 ? maxItems : share
   let room = maxItems
-  for (const [key, calls] of turns(waiting)) {
-    let left = Math.min(share, room)
+  for (const [key, calls] of [...waiting]) {
+    let left = Math.min(ofEach, room)
+    // Back to the end: in the next batch, those that found no room here come first.
+    waiting.delete(key)
     while (left > 0) {
       const [call] = calls
       if (!call) break
@@ -115,14 +121,6 @@ function takeParts<Item, Result>(
     if (calls.length === 0) waiting.delete(key)
   }
   return [...starts].map(([call, start]) => ({ call, items: call.items.slice(start, call.taken) }))
-}
-
-/** Takes the keys out in turn. A key that is put back comes again after the others. */
-function* turns<Value>(waiting: Map<string, Value>): Generator<[string, Value]> {
-  for (let next = waiting.entries().next(); !next.done; next = waiting.entries().next()) {
-    waiting.delete(next.value[0])
-    yield next.value
-  }
 }
 
 /** Never rejects: a part that fails takes no other with it, as far as the error can be of one part. */
