@@ -25,17 +25,50 @@ export async function findCallbackSenders(
 ): Promise<CallbackSender[]> {
   if (names.phoneNumberIds.length + names.wabaIds.length === 0) return []
   const rows = await findRows(deps.db, names)
-  return rows.flatMap((row) => {
-    const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
-    const sender = { ...owner, phoneNumberId: row.phone_number_id, wabaId: row.waba_id }
-    if (row.app_secret_encrypted === null) return [{ ...sender, appSecret: defaultAppSecret }]
-    const secret = { ciphertext: row.app_secret_encrypted, purpose: appSecretPurpose(row.id) }
-    const appSecret = openSecret(deps, owner, secret)
-    return appSecret === undefined ? [] : [{ ...sender, appSecret }]
-  })
+  return rows.flatMap((row) => openSender(deps, row, defaultAppSecret))
 }
 
-interface Names {
+/** The secret that signs what comes to the callback address of a WhatsApp account; undefined when there is none. */
+export async function findSecretOfAddress(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  whatsAppAccountId: string,
+  defaultAppSecret: string | undefined,
+): Promise<{ known: boolean; appSecret: string | undefined }> {
+  const [row] = await findById(deps.db, [whatsAppAccountId])
+  if (!row) return { known: false, appSecret: undefined }
+  return { known: true, appSecret: openSender(deps, row, defaultAppSecret)[0]?.appSecret }
+}
+
+/** The different secrets of the apps that report on these phone numbers and WABAs, in the order of the ids. */
+export async function findSecretsOfIds(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  ids: string[],
+  maxSecrets: number,
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  const secrets = new Set<string>()
+  for (const row of await findWithSecret(deps.db, [ids, maxRows])) {
+    const secret = openSender(deps, row, undefined)[0]?.appSecret
+    if (secret !== undefined) secrets.add(secret)
+    if (secrets.size === maxSecrets) break
+  }
+  return [...secrets]
+}
+
+function openSender(
+  deps: Pick<Deps, 'secrets' | 'log'>,
+  row: SenderRow,
+  defaultAppSecret: string | undefined,
+): CallbackSender[] {
+  const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
+  const sender = { ...owner, phoneNumberId: row.phone_number_id, wabaId: row.waba_id }
+  if (row.app_secret_encrypted === null) return [{ ...sender, appSecret: defaultAppSecret }]
+  const secret = { ciphertext: row.app_secret_encrypted, purpose: appSecretPurpose(row.id) }
+  const appSecret = openSecret(deps, owner, secret)
+  return appSecret === undefined ? [] : [{ ...sender, appSecret }]
+}
+
+export interface Names {
   phoneNumberIds: string[]
   wabaIds: string[]
 }
@@ -48,10 +81,26 @@ interface SenderRow {
   app_secret_encrypted: string | null
 }
 
+const columns = 'id, account_id, phone_number_id, waba_id, app_secret_encrypted'
+
 const findNamed = statement<SenderRow>(
   'find_callback_senders',
-  `select id, account_id, phone_number_id, waba_id, app_secret_encrypted from whatsapp_accounts
-  where phone_number_id = any ($1::text[]) or waba_id = any ($2::text[])`,
+  `select ${columns} from whatsapp_accounts where phone_number_id = any ($1::text[]) or waba_id = any ($2::text[])`,
+)
+
+/** Reads all accounts: whose it is, is what the row tells. */
+const findById = statement<SenderRow>('find_callback_address', `select ${columns} from whatsapp_accounts where id = $1`)
+
+/** Each is decrypted, for a sender who is not known yet. Numbers of one WABA mostly share an app. */
+const maxRows = 50
+
+/** Reads all accounts, as `findNamed`. */
+const findWithSecret = statement<SenderRow>(
+  'find_callback_secrets',
+  `select ${columns} from whatsapp_accounts
+  where (phone_number_id = any ($1::text[]) or waba_id = any ($1::text[])) and app_secret_encrypted is not null
+  order by least(array_position($1::text[], phone_number_id), array_position($1::text[], waba_id)), id
+  limit $2`,
 )
 
 /** Callbacks that come at once mostly name the same numbers: their rows are looked up together. */

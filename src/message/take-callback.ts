@@ -1,50 +1,45 @@
+import { setImmediate } from 'node:timers/promises'
 import { applyAccountUpdate } from '../account/apply-account-update.ts'
-import { findCallbackSenders, type CallbackSender } from '../account/callback-senders.ts'
+import { findCallbackSenders, type CallbackSender, type Names } from '../account/callback-senders.ts'
 import type { Deps } from '../deps.ts'
 import { applyTemplateUpdate } from '../template/apply-template-update.ts'
 import { readCallback, type Inbound, type StatusUpdate } from '../whatsapp/inbound.ts'
-import { isSignedWith } from '../whatsapp/signature.ts'
-import { takeStatuses, type StatusToTake, type TakenStatuses } from './take-statuses.ts'
-
-const maxNames = 1000
-
-export interface SignedCallback {
-  /** The raw bytes: the signature is theirs. */
-  body: Buffer
-  /** Value of `X-Hub-Signature-256`. */
-  signature: string
-}
+import { addUp, takeStatuses, type StatusToTake, type TakenStatuses } from './take-statuses.ts'
 
 export interface TakenCallback extends TakenStatuses {
   ignored: number
 }
 
-/**
- * Takes a callback of Meta's; undefined when no app secret of ours signed it. When this returns, its
- * statuses are durable. An app speaks for the numbers that are set up with its secret, and for no
- * others: the owner of one app must not report on the messages of another.
- */
-export async function takeCallback(
-  deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements'>,
-  { body, signature }: SignedCallback,
-  defaultAppSecret: string | undefined,
-): Promise<TakenCallback | undefined> {
-  const inbound = readCallback(parseLeniently(body))
-  const names = listNames(inbound)
-  // Meta sends up to a thousand updates at once; whoever names more is not Meta.
-  if (names.phoneNumberIds.length + names.wabaIds.length > maxNames) return undefined
-  const senders = await findCallbackSenders(deps, names, defaultAppSecret)
-  const secrets = new Set(
-    [defaultAppSecret, ...senders.map((sender) => sender.appSecret)].filter((secret) => secret !== undefined),
-  )
-  const signedWith = new Set([...secrets].filter((secret) => isSignedWith(body, signature, secret)))
-  if (signedWith.size === 0) return undefined
+type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements'>
 
-  const spokenFor = senders.filter((sender) => sender.appSecret !== undefined && signedWith.has(sender.appSecret))
-  const { known, unknown } = splitStatuses(inbound.statuses, spokenFor)
+export interface AppSecrets {
+  /** Of the app that signed the callback. */
+  signer: string
+  /** Of the app whose numbers have no secret of their own. */
+  default: string | undefined
+}
+
+/**
+ * Takes a callback whose signature was verified, whatever its size: part by part, so that neither its reading nor
+ * its statuses hold up others. When this returns, its statuses are durable. An app speaks for the numbers that are
+ * set up with its secret, and for no others: the owner of one app must not report on the messages of another.
+ */
+export async function takeCallback(deps: CallbackDeps, body: Buffer, secrets: AppSecrets): Promise<TakenCallback> {
+  const findSpokenFor = rememberLast((names: Names) => findSpokenForBy(deps, names, secrets))
+  const taken: TakenCallback[] = []
+  for (const part of readCallback(parseLeniently(body))) {
+    // The parts of a callback that holds nothing for the database would otherwise be read at one go.
+    if (taken.length > 0) await setImmediate()
+    taken.push(await takePart(deps, part, await findSpokenFor(listNames(part))))
+  }
+  return { ...addUp(taken), ignored: taken.reduce((sum, { ignored }) => sum + ignored, 0) }
+}
+
+async function takePart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<TakenCallback> {
+  const { known, unknown } = splitStatuses(part.statuses, spokenFor)
   const taken = await takeStatuses(deps, known)
-  await applyUpdates(deps, inbound, spokenFor)
-  return { ...taken, unknown: taken.unknown + unknown, ignored: inbound.ignored }
+  await applyUpdates(deps, part, spokenFor)
+  return { ...taken, unknown: taken.unknown + unknown, ignored: part.ignored }
 }
 
 function parseLeniently(body: Buffer): unknown {
@@ -55,7 +50,22 @@ function parseLeniently(body: Buffer): unknown {
   }
 }
 
-function listNames({ statuses, templates, accounts }: Inbound): { phoneNumberIds: string[]; wabaIds: string[] } {
+async function findSpokenForBy(deps: CallbackDeps, names: Names, secrets: AppSecrets): Promise<CallbackSender[]> {
+  const senders = await findCallbackSenders(deps, names, secrets.default)
+  return senders.filter(({ appSecret }) => appSecret === secrets.signer)
+}
+
+/** The parts of a callback mostly name the same number. */
+function rememberLast<Value>(find: (names: Names) => Promise<Value>): (names: Names) => Promise<Value> {
+  let last: { key: string; value: Value } | undefined
+  return async (names) => {
+    const key = JSON.stringify(names)
+    if (last?.key !== key) last = { key, value: await find(names) }
+    return last.value
+  }
+}
+
+function listNames({ statuses, templates, accounts }: Inbound): Names {
   return {
     phoneNumberIds: [...new Set(statuses.map((status) => status.phoneNumberId))],
     wabaIds: [...new Set([...templates, ...accounts].map((update) => update.wabaId))],

@@ -1,6 +1,6 @@
 import type { MessageEvent } from '../../contracts/webhook.ts'
-import { joined } from '../db/joined.ts'
 import type { Deps } from '../deps.ts'
+import { createFairBatcher } from '../fair-batch.ts'
 import { encodeIdsInOrder } from '../ids.ts'
 import { insertEvents, startRecording, type NewEvent } from '../webhook/event-store.ts'
 import { applyReport, type MessageState, type Report } from './status.ts'
@@ -22,31 +22,58 @@ export interface TakenStatuses {
 
 type TakeDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
 
+/** Statuses of one transaction: more of them hold their messages locked, and others up, for too long. */
+const maxStatuses = 1000
+/** Statuses that an account adds to a transaction in its turn, while other accounts wait. */
+const shareOfAccount = 100
+/** As in db/joined.ts. */
+const maxInFlight = 2
+
 /**
  * Applies statuses: the messages move forward, and each real change writes its event and the
- * deliveries of it. When this returns, all of it is durable. Callbacks that come at once share one
- * transaction.
+ * deliveries of it. When this returns, all of it is durable. Statuses that come at once share a
+ * transaction, in which the accounts take turns: many statuses of one account do not delay another's.
+ * When it throws, some of them may have been applied; repeating all of them is safe.
  */
-export function takeStatuses(deps: TakeDeps, statuses: StatusToTake[]): Promise<TakenStatuses> {
-  return statuses.length === 0 ? Promise.resolve(nothingTaken()) : takeJoined(deps.db, { deps, statuses })
+export async function takeStatuses(deps: TakeDeps, statuses: StatusToTake[]): Promise<TakenStatuses> {
+  const byAccount = Map.groupBy(statuses, ({ accountId }) => accountId)
+  const take = batcherOf(deps)
+  return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
 }
 
-const takeJoined = joined<{ deps: TakeDeps; statuses: StatusToTake[] }, TakenStatuses>({
-  one: async (db, { deps, statuses }) => (await takeAll(db, deps, [statuses]))[0] ?? nothingTaken(),
-  // All calls on one database come with the same dependencies.
-  many: async (db, calls) =>
-    calls[0]
-      ? takeAll(
-          db,
-          calls[0].deps,
-          calls.map((call) => call.statuses),
-        )
-      : [],
-  // A callback can hold a thousand statuses.
-  maxItems: 64,
-})
+type StatusBatcher = ReturnType<typeof createFairBatcher<StatusToTake, TakenStatuses>>
 
-async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: StatusToTake[][]): Promise<TakenStatuses[]> {
+const batchers = new WeakMap<TakeDeps['db'], StatusBatcher>()
+
+/** All calls on one database come with the same dependencies. */
+function batcherOf(deps: TakeDeps): StatusBatcher {
+  const known = batchers.get(deps.db)
+  if (known) return known
+  const batcher = createFairBatcher<StatusToTake, TakenStatuses>({
+    run: (parts) => takeAll(deps.db, deps, parts),
+    sum: addUp,
+    maxItems: maxStatuses,
+    share: shareOfAccount,
+    maxInFlight,
+    retry: retryOf,
+  })
+  batchers.set(deps.db, batcher)
+  return batcher
+}
+
+/**
+ * Data that PostgreSQL rejects or a deadlock can be the fault of one callback. A lock that did not come in time
+ * is of the messages of one account.
+ */
+function retryOf(error: unknown): 'halves' | 'keys' | 'none' {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (/^(22|23)/.test(code) || code === '40P01') return 'halves'
+  return code === '55P03' ? 'keys' : 'none'
+}
+
+type Callbacks = readonly (readonly StatusToTake[])[]
+
+async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks): Promise<TakenStatuses[]> {
   const { taken, told } = await db.transaction().execute(async (trx) => {
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, taken } = fold(messages, callbacks)
@@ -68,7 +95,7 @@ interface Told {
 /** The statuses in the order of the callbacks, each applied to what the one before left. */
 function fold(
   messages: MessageRow[],
-  callbacks: StatusToTake[][],
+  callbacks: Callbacks,
 ): { taken: TakenStatuses[]; changes: StateChange[]; events: Told[] } {
   const find = indexMessages(messages)
   const states = new Map<MessageRow, MessageState>()
@@ -93,6 +120,18 @@ function fold(
 
 function nothingTaken(): TakenStatuses {
   return { applied: 0, repeated: 0, unknown: 0 }
+}
+
+/** What became of all of them. */
+export function addUp(parts: readonly TakenStatuses[]): TakenStatuses {
+  return parts.reduce(
+    (sum, part) => ({
+      applied: sum.applied + part.applied,
+      repeated: sum.repeated + part.repeated,
+      unknown: sum.unknown + part.unknown,
+    }),
+    nothingTaken(),
+  )
 }
 
 function indexMessages(messages: MessageRow[]): (reference: MessageReference) => MessageRow | undefined {

@@ -38,7 +38,7 @@ export async function takePasswordTry(deps: Pick<Deps, 'db'>, { email, address }
 }
 
 /** Whoever has one IPv6 address has all of its /64 (RFC 6177). */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   const plain = normalizeAddress(address) ?? address
   return plain.includes(':') ? (normalizeAllowListEntry(`${plain}/64`) ?? plain) : plain
 }

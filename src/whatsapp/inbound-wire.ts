@@ -12,19 +12,14 @@ function lenient<T extends z.ZodType>(schema: T) {
 /** PostgreSQL keeps no NUL; one in a text of Meta's must not make us refuse the callback for days. */
 const Text = z.string().transform((text) => text.replaceAll('\0', ''))
 
-export const Callback = z.object({
-  entry: z
-    .array(
-      z.object({ id: z.coerce.string(), changes: z.array(z.object({ field: Text, value: z.unknown() })).catch([]) }),
-    )
-    .catch([]),
-})
+/** Beside it, its `changes`: a list. */
+export const Entry = z.object({ id: z.coerce.string() })
 
-export const MessagesValue = z.object({
-  metadata: z.object({ phone_number_id: z.coerce.string() }),
-  statuses: lenient(z.array(z.unknown())),
-  messages: lenient(z.array(z.unknown())),
-})
+export const Change = z.object({ field: Text, value: z.unknown() })
+export type Change = z.infer<typeof Change>
+
+/** Beside it, lists: `statuses` and `messages`. */
+export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: z.coerce.string() }) })
 
 export const Status = z.object({
   id: Text,
@@ -32,14 +27,18 @@ export const Status = z.object({
   /** Unix seconds, as text. */
   timestamp: z.coerce.number(),
   biz_opaque_callback_data: lenient(Text),
+  /** Only the first is told. */
   errors: lenient(
-    z.array(
-      z.object({
-        code: z.coerce.number(),
-        title: lenient(Text),
-        message: lenient(Text),
-        error_data: lenient(z.object({ details: lenient(Text) })),
-      }),
+    z.preprocess(
+      (errors) => (Array.isArray(errors) ? errors.slice(0, 1) : errors),
+      z.array(
+        z.object({
+          code: z.coerce.number(),
+          title: lenient(Text),
+          message: lenient(Text),
+          error_data: lenient(z.object({ details: lenient(Text) })),
+        }),
+      ),
     ),
   ),
 })

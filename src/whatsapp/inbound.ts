@@ -1,6 +1,7 @@
 import {
   AccountValue,
-  Callback,
+  Change,
+  Entry,
   MessagesValue,
   Status,
   TemplateQualityValue,
@@ -37,52 +38,82 @@ export interface Inbound {
   ignored: number
 }
 
+type Item = { status: StatusUpdate } | { template: TemplateUpdate } | { account: AccountUpdate } | { ignored: number }
+
+/** Reading so many items takes a few milliseconds. */
+const maxItemsOfPart = 1000
+
 /**
- * Reads a callback. Meta adds fields, kinds and values at any time, and a refused callback would be
- * sent again for days: what is not understood is counted and otherwise accepted.
+ * Reads a callback part by part, in its order; at least one part. Meta adds fields, kinds and values at any time,
+ * and a refused callback would be sent again for days: what is not understood is counted and otherwise accepted.
  */
-export function readCallback(body: unknown): Inbound {
-  const inbound: Inbound = { statuses: [], templates: [], accounts: [], ignored: 0 }
-  const callback = Callback.safeParse(body)
-  if (!callback.success) return { ...inbound, ignored: 1 }
-  for (const entry of callback.data.entry)
-    for (const { field, value } of entry.changes) readChange(inbound, entry.id, field, value)
-  return inbound
+export function* readCallback(body: unknown): Generator<Inbound, void, void> {
+  let [part, items] = [emptyInbound(), 0]
+  for (const item of readItems(body)) {
+    if (items === maxItemsOfPart) {
+      yield part
+      ;[part, items] = [emptyInbound(), 0]
+    }
+    items++
+    if ('status' in item) part.statuses.push(item.status)
+    else if ('template' in item) part.templates.push(item.template)
+    else if ('account' in item) part.accounts.push(item.account)
+    else part.ignored += item.ignored
+  }
+  yield part
 }
 
-function readChange(inbound: Inbound, wabaId: string, field: string, value: unknown): void {
+function emptyInbound(): Inbound {
+  return { statuses: [], templates: [], accounts: [], ignored: 0 }
+}
+
+/** Lists are walked by hand: a schema would read all of a list of a million before its first item is taken. */
+function* readItems(body: unknown): Generator<Item, void, void> {
+  for (const entry of listAt(body, 'entry') ?? [undefined]) {
+    const id = Entry.safeParse(entry).data?.id
+    for (const item of (id !== undefined && listAt(entry, 'changes')) || [undefined]) {
+      const change = Change.safeParse(item).data
+      if (id === undefined || !change) yield { ignored: 1 }
+      else if (change.field === 'messages') yield* readMessages(change.value)
+      else yield readChange(id, change)
+    }
+  }
+}
+
+function listAt(value: unknown, key: string): unknown[] | undefined {
+  const list = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+  return Array.isArray(list) ? list : undefined
+}
+
+function readChange(wabaId: string, { field, value }: Change): Item {
   switch (field) {
-    case 'messages':
-      return readMessages(inbound, value)
     case 'message_template_status_update':
     case 'message_template_quality_update':
-      return readTemplate(inbound, wabaId, value)
+      return readTemplate(wabaId, value)
     case 'account_update':
-      return readAccount(inbound, wabaId, value)
+      return readAccount(wabaId, value)
     case 'message_template_components_update':
     case 'template_category_update':
     case 'phone_number_quality_update':
     case 'phone_number_name_update':
     case 'account_review_update':
-      inbound.accounts.push({ wabaId, change: 'look', reason: field })
-      return
+      return { account: { wabaId, change: 'look', reason: field } }
     default:
-      inbound.ignored++
+      return { ignored: 1 }
   }
 }
 
-function readMessages(inbound: Inbound, value: unknown): void {
+function* readMessages(value: unknown): Generator<Item, void, void> {
   const messages = MessagesValue.safeParse(value)
   if (!messages.success) {
-    inbound.ignored++
+    yield { ignored: 1 }
     return
   }
-  inbound.ignored += messages.data.messages?.length ?? 0
-  for (const item of messages.data.statuses ?? []) {
+  yield { ignored: listAt(value, 'messages')?.length ?? 0 }
+  for (const item of listAt(value, 'statuses') ?? []) {
     const status = Status.safeParse(item)
     const update = status.success ? toUpdate(status.data, messages.data.metadata.phone_number_id) : undefined
-    if (update) inbound.statuses.push(update)
-    else inbound.ignored++
+    yield update ? { status: update } : { ignored: 1 }
   }
 }
 
@@ -132,22 +163,15 @@ const statusEvents = new Set([
   'PENDING_DELETION',
 ])
 
-function readTemplate(inbound: Inbound, wabaId: string, value: unknown): void {
+function readTemplate(wabaId: string, value: unknown): Item {
   const quality = TemplateQualityValue.safeParse(value)
-  if (quality.success) {
-    inbound.templates.push({ ...templateOf(wabaId, quality.data), change: { quality: quality.data.new_quality_score } })
-    return
-  }
+  if (quality.success)
+    return { template: { ...templateOf(wabaId, quality.data), change: { quality: quality.data.new_quality_score } } }
   const status = TemplateStatusValue.safeParse(value)
-  if (!status.success) {
-    inbound.ignored++
-    return
-  }
+  if (!status.success) return { ignored: 1 }
   const event = status.data.event.toUpperCase()
-  inbound.templates.push({
-    ...templateOf(wabaId, status.data),
-    change: statusEvents.has(event) ? { status: event } : 'resync',
-  })
+  const change = statusEvents.has(event) ? ({ status: event } as const) : 'resync'
+  return { template: { ...templateOf(wabaId, status.data), change } }
 }
 
 /** Callbacks write `en-US` where the API writes `en_US`. */
@@ -157,14 +181,12 @@ function templateOf(wabaId: string, value: { message_template_name: string; mess
 
 const endings = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
 
-function readAccount(inbound: Inbound, wabaId: string, value: unknown): void {
+function readAccount(wabaId: string, value: unknown): Item {
   const account = AccountValue.safeParse(value)
-  if (!account.success) {
-    inbound.ignored++
-    return
-  }
+  if (!account.success) return { ignored: 1 }
   const { event, ban_info: ban } = account.data
   const disabled = endings.has(event) || ban?.waba_ban_state === 'DISABLE'
   const reinstated = event === 'ACCOUNT_RECONNECTED' || ban?.waba_ban_state === 'REINSTATE'
-  inbound.accounts.push({ wabaId, change: disabled ? 'disabled' : reinstated ? 'reinstated' : 'look', reason: event })
+  const change = disabled ? 'disabled' : reinstated ? 'reinstated' : 'look'
+  return { account: { wabaId, change, reason: event } }
 }

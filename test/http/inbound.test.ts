@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { randomInt } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
 import { deactivateWhatsAppAccount } from '../../src/account/deactivate-whatsapp-account.ts'
 import { sendMessage } from '../../contracts/message.ts'
@@ -82,10 +85,10 @@ function templateUpdate(event: string): object {
 
 function post(
   callback: unknown,
-  { secret = appSecret, signature }: { secret?: string; signature?: string } = {},
+  { secret = appSecret, signature, to }: { secret?: string; signature?: string; to?: string } = {},
 ): Promise<TestResponse> {
   const body = Buffer.from(typeof callback === 'string' ? callback : JSON.stringify(callback))
-  return server.request('POST', path, {
+  return server.request('POST', to === undefined ? path : `${path}/${to}`, {
     headers: { 'content-type': 'application/json', 'x-hub-signature-256': signature ?? signCallback(body, secret) },
     body,
   })
@@ -401,6 +404,128 @@ test("a WhatsApp account's own app secret speaks for it, and for nobody else's m
       .statusCode,
   ).toBe(200)
   expect(await get(own, messageId)).toMatchObject({ status: 'delivered' })
+})
+
+/** A WhatsApp account of a Meta app with a secret of its own, and a message sent from it. */
+async function ownApp(customer: TestAccount, secret: string) {
+  const phoneNumberId = randomDigits()
+  const whatsAppAccountId = await customer.addWhatsAppAccount({ phoneNumberId, appSecret: secret })
+  const message = await sendOne(customer, { accountId: whatsAppAccountId })
+  const read = status('read', message.waMessageId, { callbackData: message.messageId })
+  return { phoneNumberId, whatsAppAccountId, ...message, callback: messagesCallback(phoneNumberId, [read]) }
+}
+
+function randomDigits(): string {
+  return String(randomInt(100_000_000_000_000, 200_000_000_000_000))
+}
+
+describe('the callback address of a WhatsApp account', () => {
+  test('takes what the app secret of that account signed, and nothing else', async () => {
+    const { whatsAppAccountId, messageId, callback } = await ownApp(account, 'address-secret')
+
+    for (const secret of [appSecret, 'guessed'])
+      expect((await post(callback, { to: whatsAppAccountId, secret })).statusCode).toBe(401)
+    expect(await get(account, messageId)).toMatchObject({ status: 'sent' })
+
+    expect((await post(callback, { to: whatsAppAccountId, secret: 'address-secret' })).statusCode).toBe(200)
+    expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+  })
+
+  test('takes what META_APP_SECRET signed for an account without a secret of its own', async () => {
+    const { messageId, waMessageId } = await sendOne(account)
+    const callback = messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])
+    expect((await post(callback, { to: account.whatsAppAccountId })).statusCode).toBe(200)
+    expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+  })
+
+  test("changes no message of a number that is set up with another app's secret", async () => {
+    const attacker = await ownApp(await server.account(), 'attacker-secret')
+    const victim = await ownApp(account, 'victim-secret')
+    const unsecured = await sendOne(account)
+    const read = status('read', unsecured.waMessageId, { callbackData: unsecured.messageId })
+
+    for (const callback of [victim.callback, messagesCallback(account.phoneNumberId, [read])])
+      for (const to of [attacker.whatsAppAccountId, undefined])
+        await post(callback, { secret: 'attacker-secret', ...(to !== undefined && { to }) })
+    const forged = { to: victim.whatsAppAccountId, secret: 'attacker-secret' }
+    expect((await post(victim.callback, forged)).statusCode).toBe(401)
+
+    expect(await get(account, victim.messageId)).toMatchObject({ status: 'sent' })
+    expect(await get(account, unsecured.messageId)).toMatchObject({ status: 'sent' })
+  })
+
+  test('answers the handshake for accounts that exist', async () => {
+    const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token='
+    const shake = (id: string, token: string) => server.request('GET', `${path}/${id}?${query}${token}`)
+
+    expect(await shake(account.whatsAppAccountId, 'test-verify-token')).toMatchObject({ statusCode: 200, text: '42' })
+    expect((await shake(account.whatsAppAccountId, 'wrong')).statusCode).toBe(403)
+    expect((await shake('wa_00000000000000000000000000', 'wrong')).statusCode).toBe(403)
+    expect((await shake('wa_00000000000000000000000000', 'test-verify-token')).statusCode).toBe(404)
+  })
+
+  test('works like the shared address once its account is removed', async () => {
+    const { callback, messageId } = await ownApp(account, 'removed-secret')
+    const to = 'wa_00000000000000000000000000'
+    expect((await post(callback, { to, secret: 'guessed' })).statusCode).toBe(401)
+    expect((await post(callback, { to, secret: 'removed-secret' })).statusCode).toBe(200)
+    expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+  })
+})
+
+function together(apps: { callback: object }[]): object {
+  return { entry: apps.flatMap(({ callback }) => (callback as { entry: object[] }).entry) }
+}
+
+test('the shared address finds the app secret behind other ids, of which it tries five secrets', async () => {
+  const customer = await server.account()
+  const others = await Promise.all(['s1', 's2', 's3', 's4', 's5'].map((secret) => ownApp(customer, secret)))
+  const own = await ownApp(customer, 's6')
+  expect((await post(together([...others, own]), { secret: 's6' })).statusCode).toBe(401)
+  const strangers = Array.from({ length: 50 }, () => ({ callback: messagesCallback(randomDigits(), []) }))
+  expect((await post(together([...strangers, ...others.slice(1), own]), { secret: 's6' })).statusCode).toBe(200)
+
+  expect(await get(customer, own.messageId)).toMatchObject({ status: 'read' })
+  for (const { messageId } of others) expect(await get(customer, messageId)).toMatchObject({ status: 'sent' })
+})
+
+test('a verified callback is taken whatever it holds, up to 3 MiB', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+  const read = messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])
+  const changes = Array.from({ length: 5_000 }, (_, index) => ({
+    field: 'messages',
+    value: { metadata: { phone_number_id: String(5_000_000_000_000 + index) }, statuses: [status('read', 'wamid.a')] },
+  }))
+  const entry = [{ id: '1', changes }, ...(read as { entry: object[] }).entry]
+  expect((await post({ entry })).statusCode).toBe(200)
+  expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+
+  const text = JSON.stringify(messagesCallback(account.phoneNumberId, []))
+  expect((await post(text.padEnd(3 * 1024 * 1024))).statusCode).toBe(200)
+  expect((await post(`{"entry":[{"id":1,"changes":[${'{},'.repeat(100_000)}{}]}]}`)).statusCode).toBe(200)
+})
+
+test('a change that cannot be read does not hide the others of its entry', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+  const callback = messagesCallback(account.phoneNumberId, [
+    status('read', waMessageId, { callbackData: messageId }),
+  ]) as { entry: { changes: unknown[] }[] }
+  callback.entry[0]?.changes.unshift(null, {}, { field: 1 })
+  expect((await post(callback)).statusCode).toBe(200)
+  expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+})
+
+test('a callback is received in chunks too', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+  const callback = messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])
+  const body = Buffer.from(JSON.stringify(callback))
+  const { statusCode } = await request(server.url + path, {
+    method: 'POST',
+    headers: { 'x-hub-signature-256': signCallback(body, appSecret) },
+    body: Readable.from([body.subarray(0, 50), body.subarray(50, 60), body.subarray(60)]),
+  })
+  expect(statusCode).toBe(200)
+  expect(await get(account, messageId)).toMatchObject({ status: 'read' })
 })
 
 test('a paused template is refused at once, and an approved one is sent again', async () => {

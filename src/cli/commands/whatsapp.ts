@@ -28,6 +28,7 @@ export const whatsappAdd = dataCommand({
   },
   notes: [
     'A secret on the command line ends in the history of your shell. With - each of them is read from standard\ninput instead, the access token first and the app secret on the next line. Both are kept encrypted.',
+    'An app with a secret of its own calls a callback URL of its own: https://<your host>/webhooks/whatsapp/<WA>,\nwith the id that this command prints.',
   ],
   examples: [
     'waybill whatsapp add acc_… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt',
@@ -42,7 +43,14 @@ export const whatsappAdd = dataCommand({
       appSecret: options['app-secret'],
       makeDefault: options.default,
     })
-    return { json, text: `${json.whatsAppAccountId} is added. Its templates: waybill template sync ${accountId}` }
+    const address =
+      options['app-secret'] === undefined
+        ? ''
+        : `\nCallback URL of its app: ${callbackUrl(deps, json.whatsAppAccountId)}`
+    return {
+      json,
+      text: `${json.whatsAppAccountId} is added. Its templates: waybill template sync ${accountId}${address}`,
+    }
   },
 })
 
@@ -113,6 +121,10 @@ export const whatsappRemove = dataCommand({
     return { json, text: `${id} is removed.` }
   },
 })
+
+function callbackUrl({ publicUrl }: Pick<Deps, 'publicUrl'>, whatsAppAccountId: string): string {
+  return new URL(`/webhooks/whatsapp/${whatsAppAccountId}`, publicUrl).href
+}
 
 async function requireOwner(deps: Pick<Deps, 'db'>, whatsAppAccountId: string): Promise<string> {
   const accountId = await findOwner(deps.db, whatsAppAccountId)

@@ -29,11 +29,21 @@ export function WhatsAppAccountFacts({ account }: { account: WhatsAppAccount }) 
       </Fact>
       <Fact name="Access token">Set, never shown</Fact>
       <Fact name="App secret">{account.hasAppSecret ? 'Set, never shown' : 'Not set'}</Fact>
+      {account.hasAppSecret && (
+        <Fact name="Callback URL of its app">
+          <Copyable value={callbackUrl(account)} label="Callback URL" />
+        </Fact>
+      )}
       <Fact name="Added">
         <DateTime at={account.createdAt} />
       </Fact>
     </SimpleGrid>
   )
+}
+
+/** What to enter in the Meta app whose secret is set here. */
+function callbackUrl({ whatsAppAccountId }: WhatsAppAccount): string {
+  return new URL(`/webhooks/whatsapp/${whatsAppAccountId}`, window.location.origin).href
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

@@ -1,0 +1,190 @@
+import { readFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { request } from 'undici'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import type { App } from '../../src/app.ts'
+import { signCallback } from '../../src/whatsapp/signature.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
+import { startServe, type ServeProcess } from '../support/process.ts'
+import { environmentOf, makeCustomer, openApp } from './customer.ts'
+
+const appSecret = 'attack-test-app-secret'
+const metricsToken = 'attack-test-metrics-token'
+const wellFormed = `sha256=${'0'.repeat(64)}`
+const mebibyte = 1024 * 1024
+
+let postgres: RunningPostgres
+let simulator: Simulator
+let app: App
+let apiKey: string
+let node: ServeProcess
+beforeAll(async () => {
+  postgres = await startPostgres()
+  simulator = await startSimulator()
+  const environment = {
+    ...environmentOf(postgres.url, simulator),
+    META_APP_SECRET: appSecret,
+    METRICS_TOKEN: metricsToken,
+  }
+  app = openApp(environment)
+  ;({ apiKey } = await makeCustomer(app, simulator))
+  node = await startServe({ ...environment, NODE_OPTIONS: '--max-old-space-size=512' })
+})
+afterAll(async () => {
+  node.kill('SIGKILL')
+  await node.exited
+  await app.close()
+  await simulator.stop()
+  await postgres.stop()
+})
+
+function post(body: Buffer, signature = wellFormed): Promise<number> {
+  return request(`${node.url}/webhooks/whatsapp`, {
+    method: 'POST',
+    headers: { 'x-hub-signature-256': signature },
+    body,
+  }).then(async ({ statusCode, body: answer }) => {
+    await answer.dump()
+    return statusCode
+  })
+}
+
+/** What the process used up to now: of the CPU, and of memory at its peak. */
+async function usage(): Promise<{ cpuMilliseconds: number; peakBytes: number }> {
+  const [stat, status] = await Promise.all([
+    readFile(`/proc/${node.pid}/stat`, 'utf8'),
+    readFile(`/proc/${node.pid}/status`, 'utf8'),
+  ])
+  // Behind the name in brackets, the 12th and the 13th field count hundredths of a second (proc(5)).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const peak = /VmHWM:\s+(\d+) kB/.exec(status)?.[1]
+  return { cpuMilliseconds: (Number(fields[11]) + Number(fields[12])) * 10, peakBytes: Number(peak) * 1024 }
+}
+
+/** A million of what costs most to parse, in just 3 MB. */
+const million = Buffer.from(`{"entry":[{"id":1,"changes":[${'{},'.repeat(999_999)}{}]}]}`)
+
+test.each([
+  { what: 'a million empty changes', body: million },
+  { what: 'numbers where ids are looked for', body: Buffer.alloc(3 * mebibyte, '"id":1,') },
+  { what: 'ids without an end', body: Buffer.alloc(3 * mebibyte, `"id":${'1'.repeat(40)}`) },
+])('twenty unsigned callbacks of 3 MB cost little: $what', async ({ body }) => {
+  // So that what runs for the first time is not counted.
+  expect(await post(body)).toBe(401)
+  const before = await usage()
+  const answers = []
+  for (let count = 0; count < 20; count++) answers.push(await post(body))
+  const after = await usage()
+  expect(answers).toEqual(Array.from({ length: 20 }, () => 401))
+  // Measured: 8 ms and less than 10 MB each. Parsing one of them takes 200 ms, and reading it 2 seconds.
+  expect((after.cpuMilliseconds - before.cpuMilliseconds) / 20).toBeLessThan(50)
+  expect(after.peakBytes - before.peakBytes).toBeLessThan(100 * mebibyte)
+})
+
+test('twenty unsigned callbacks of a million changes at once neither stop the process nor hold up a send', async () => {
+  const before = await usage()
+  const attack = Promise.all(Array.from({ length: 20 }, () => post(million)))
+  const sent = await node.send(apiKey, sendMessage.example.input)
+  expect(sent.statusCode).toBe(200)
+  expect(await attack).toEqual(Array.from({ length: 20 }, () => 401))
+  const after = await usage()
+  expect(after.cpuMilliseconds - before.cpuMilliseconds).toBeLessThan(2_000)
+  // Twenty bodies of 3 MB.
+  expect(after.peakBytes - before.peakBytes).toBeLessThan(200 * mebibyte)
+})
+
+test('a body in chunks of a byte is not read to its end', async () => {
+  const before = await usage()
+  const socket = await openConnection('127.0.0.1')
+  socket.write(headers('Transfer-Encoding: chunked'))
+  socket.write('1\r\n{\r\n'.repeat(3_000_000))
+  expect(await firstLineOf(socket)).toContain('413')
+  socket.destroy()
+  expect((await usage()).cpuMilliseconds - before.cpuMilliseconds).toBeLessThan(1_000)
+})
+
+const addresses = Array.from({ length: 10 }, (_, index) => `127.0.0.${index + 1}`)
+
+test.each([
+  { what: '80 connections of one address that trickle', count: 80, from: addresses.slice(0, 1), start: 1 },
+  {
+    what: '80 connections of one address that stall after a megabyte',
+    count: 80,
+    from: addresses.slice(0, 1),
+    start: mebibyte,
+  },
+  { what: '800 connections of ten addresses that trickle', count: 800, from: addresses, start: 1 },
+])('genuine callbacks are taken beside $what', { timeout: 120_000 }, async ({ count, from, start }) => {
+  const sockets = await Promise.all(
+    Array.from({ length: count }, (_, index) => openConnection(from[index % from.length] ?? '')),
+  )
+  for (const socket of sockets) {
+    socket.write(headers(`Content-Length: ${3_000_000}`))
+    socket.write(Buffer.alloc(start, ' '))
+  }
+  const trickle = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write(' ')), 100)
+  // Until the server holds what they sent.
+  await expect.poll(countHeld, { timeout: 20_000 }).toBeGreaterThan(0)
+  try {
+    const small = Buffer.from(JSON.stringify(callback(1)))
+    const large = Buffer.from(JSON.stringify(callback(12_000)))
+    expect(large.length).toBeGreaterThan(mebibyte)
+    const genuine = Array.from({ length: 144 }, (_, index) => (index % 36 === 0 ? large : small))
+    const answers = await Promise.all(genuine.map((body) => post(body, signCallback(body, appSecret))))
+    expect(answers).toEqual(genuine.map(() => 200))
+  } finally {
+    clearInterval(trickle)
+    for (const socket of sockets) socket.destroy()
+  }
+})
+
+test('a body that trickles in is given up after a few seconds', async () => {
+  const socket = await openConnection('127.0.0.1')
+  socket.write(headers('Content-Length: 3000000'))
+  socket.write(' ')
+  const begun = performance.now()
+  expect(await firstLineOf(socket)).toContain('408')
+  expect(performance.now() - begun).toBeLessThan(9_000)
+  socket.destroy()
+  await expect.poll(countHeld).toBe(0)
+})
+
+async function openConnection(localAddress: string): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(node.url).port), host: '127.0.0.1', localAddress })
+  // The server closes it when it gives up: that is what these tests are about.
+  socket.on('error', () => undefined)
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  return socket
+}
+
+function headers(length: string): string {
+  return `POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: ${wellFormed}\r\n${length}\r\n\r\n`
+}
+
+function firstLineOf(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    socket.once('data', (data) => resolve(data.toString().split('\r\n', 1)[0] ?? ''))
+    socket.once('close', () => resolve('closed'))
+  })
+}
+
+async function countHeld(): Promise<number> {
+  const { body } = await request(`${node.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+  return Number(/^waybill_whatsapp_callback_bytes_held (\d+)/m.exec(await body.text())?.[1])
+}
+
+/** Statuses of messages that nobody sent. */
+function callback(statuses: number): object {
+  const value = {
+    metadata: { phone_number_id: simulator.phoneNumberId },
+    statuses: Array.from({ length: statuses }, (_, index) => ({
+      id: `wamid.nobody-sent-this-message-${index}`,
+      status: 'delivered',
+      timestamp: '1800000000',
+      recipient_id: '34600111222',
+    })),
+  }
+  return { entry: [{ id: simulator.wabaId, changes: [{ field: 'messages', value }] }] }
+}
