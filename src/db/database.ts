@@ -1,8 +1,9 @@
-import { PGlite } from '@electric-sql/pglite'
-import { CompiledQuery, Kysely, PGliteDialect, PostgresDialect } from 'kysely'
+import type { PGlite } from '@electric-sql/pglite'
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../telemetry.ts'
+import { EmbeddedDatabase } from './embedded.ts'
 import { SharedPool } from './pool.ts'
 import { hurry, PreparedClient, takeTime } from './prepared-client.ts'
 import type { Database } from './schema.ts'
@@ -75,11 +76,20 @@ export function isReady(db: Kysely<Database>): Promise<boolean> {
   return checking
 }
 
-/** Durability stays PostgreSQL's own: what was answered has been flushed (`relaxedDurability` is off). */
+/** An answered statement has been flushed to disk, as on PostgreSQL (`durable-files.ts`). */
 export function openPGlite(pglite: string | PGlite): Kysely<Database> {
-  return new Kysely<Database>({
-    dialect: new PGliteDialect({ pglite: typeof pglite === 'string' ? () => PGlite.create(pglite) : pglite }),
-  })
+  const embedded = new EmbeddedDatabase(pglite)
+  const db = new Kysely<Database>({ dialect: embedded.dialect })
+  embeddedDatabases.set(db, embedded)
+  readinessChecks.set(db, () => embedded.check(readinessTimeoutMilliseconds))
+  return db
+}
+
+const embeddedDatabases = new WeakMap<Kysely<Database>, EmbeddedDatabase>()
+
+/** Undefined on PostgreSQL. */
+export function findEmbeddedDatabase(db: Kysely<Database>): EmbeddedDatabase | undefined {
+  return embeddedDatabases.get(db)
 }
 
 /** Runs statements that may take as long as they need, such as migrations, on one connection. */

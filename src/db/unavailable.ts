@@ -1,7 +1,7 @@
 import { NotStartedError } from '../batch.ts'
 
 /** PostgreSQL error classes that mean "not now": connection trouble, out of resources, shutting down. */
-const unavailableStates = [/^08/, /^53/, /^57P0[1-5]$/, /^57014$/, /^25006$/]
+const unavailableStates = [/^08/, /^53/, /^57P0[1-5]$/, /^57014$/, /^58030$/, /^25006$/]
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
