@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinCalls, type BatchOptions } from '../src/batch.ts'
+import { joinCalls, NotStartedError, type BatchOptions } from '../src/batch.ts'
 
 /** Batches that end when the test says so. */
 function openBatches(options: Partial<BatchOptions<number, number>> = {}) {
@@ -112,10 +112,101 @@ test('a run that answers with too few results is an error for all, not a mix-up'
     })
 })
 
+class BlockedError extends Error {}
+
+/** Items are numbers, and the hundreds say whose they are. */
+const byHundreds = {
+  groupOf: (item: number) => String(Math.floor(item / 100)),
+  isBlocked: (error: unknown) => error instanceof BlockedError,
+  canBeOneItem: () => false,
+  maxItems: 10,
+}
+
+test('a blocked batch is taken apart by group, and only the group that still blocks fails', async () => {
+  const { call, batches, items } = openBatches(byHundreds)
+  const calls = [100, 200, 201, 300].map((item) => call(item))
+  await turn()
+  batches[0]?.fail(new BlockedError('all wait for 200'))
+  await turn()
+  expect(items()).toEqual([[100, 200, 201, 300], [100], [200, 201]])
+
+  // What comes meanwhile goes ahead in batches, and of an isolated group in its own turn.
+  const meanwhile = [400, 202].map((item) => call(item))
+  await turn()
+  expect(items().slice(3)).toEqual([[400]])
+  batches[3]?.end()
+  expect(await meanwhile[0]).toBe(800)
+
+  batches[1]?.end()
+  await turn()
+  expect(items().slice(4)).toEqual([[300]])
+  batches[4]?.end()
+  batches[2]?.fail(new BlockedError('200 itself'))
+  expect((await Promise.allSettled(calls)).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'rejected',
+    'fulfilled',
+  ])
+
+  await turn()
+  expect(items().slice(5)).toEqual([[202]])
+  batches[5]?.end()
+  expect(await meanwhile[1]).toBe(404)
+  // It is not blocked any more: its next call shares a batch again.
+  const together = [100, 200].map((item) => call(item))
+  await turn()
+  expect(items().slice(6)).toEqual([[100, 200]])
+  batches[6]?.end()
+  expect(await Promise.all(together)).toEqual([200, 400])
+})
+
+test('a group that stays blocked runs alone, also after its calls have failed', async () => {
+  const { call, batches, items } = openBatches(byHundreds)
+  const first = call(100)
+  await turn()
+  batches[0]?.fail(new BlockedError('alone in its batch'))
+  await expect(first).rejects.toThrow('alone in its batch')
+  const calls = [101, 200].map((item) => call(item))
+  await turn()
+  expect(items().slice(1)).toEqual([[101], [200]])
+  batches[2]?.end()
+  expect(await calls[1]).toBe(400)
+  batches[1]?.fail(new BlockedError('again'))
+  await expect(calls[0]).rejects.toThrow('again')
+})
+
+test('a call that waits too long is rejected and never runs', async () => {
+  const { call, batches, items } = openBatches({ ...byHundreds, maxWaitMilliseconds: 30 })
+  const first = call(100)
+  await turn()
+  const waiting = [101, 102].map((item) => call(item))
+  for (const result of await Promise.allSettled(waiting))
+    expect(result).toMatchObject({ status: 'rejected', reason: expect.any(NotStartedError) as NotStartedError })
+
+  batches[0]?.fail(new BlockedError('blocked'))
+  await expect(first).rejects.toThrow('blocked')
+  const isolated = call(103)
+  await turn()
+  const behind = call(104)
+  await expect(behind).rejects.toThrow(NotStartedError)
+  batches[1]?.end()
+  expect(await isolated).toBe(206)
+  await turn()
+  expect(items()).toEqual([[100], [103]])
+})
+
+const groups = 10
+
 /** A number that fails is odd trouble; what a caller does is part of the story. */
 const Story = fc.record({
   calls: fc.array(
-    fc.record({ fails: fc.boolean(), leavesAfter: fc.option(fc.nat(5), { nil: undefined }), startsAfter: fc.nat(6) }),
+    fc.record({
+      fails: fc.boolean(),
+      blocks: fc.boolean(),
+      leavesAfter: fc.option(fc.nat(5), { nil: undefined }),
+      startsAfter: fc.nat(6),
+    }),
     { minLength: 1, maxLength: 60 },
   ),
   maxItems: fc.integer({ min: 1, max: 10 }),
@@ -130,10 +221,12 @@ test('every caller gets its own result, whoever fails or leaves beside it', asyn
       const call = joinCalls<number, string>({
         run: async (items) => {
           away += 1
-          expect(away).toBeLessThanOrEqual(maxInFlight)
+          expect(away).toBeLessThanOrEqual(maxInFlight + 2)
           expect(items.length).toBeLessThanOrEqual(maxItems)
           await turn()
           away -= 1
+          // Items of a group, the last digit, block together.
+          if (items.some((item) => calls[item % groups]?.blocks)) throw new BlockedError(`blocked with ${items.join()}`)
           if (items.some((item) => calls[item]?.fails)) throw new Error(`failed with ${items.join()}`)
           done.push(...items)
           return items.map((item) => `result ${item}`)
@@ -141,6 +234,8 @@ test('every caller gets its own result, whoever fails or leaves beside it', asyn
         maxItems,
         maxInFlight,
         canBeOneItem: () => true,
+        groupOf: (item) => String(item % groups),
+        isBlocked: (error) => error instanceof BlockedError,
       })
       const outcomes = await Promise.all(
         calls.map(async ({ startsAfter, leavesAfter }, index) => {
@@ -156,7 +251,11 @@ test('every caller gets its own result, whoever fails or leaves beside it', asyn
         }),
       )
       for (const [index, outcome] of outcomes.entries()) {
+        const blocks = calls[index % groups]?.blocks ?? false
+        const ownGroup = (outcome.match(/\d+/g) ?? []).every((item) => Number(item) % groups === index % groups)
+        if (blocks && ownGroup && outcome.startsWith('blocked with')) continue
         const own = calls[index]?.fails ? `failed with ${index}` : `result ${index}`
+        expect(blocks && outcome !== 'left').toBe(false)
         expect(calls[index]?.leavesAfter === undefined ? [own] : [own, 'left']).toContain(outcome)
       }
       expect(new Set(done).size).toBe(done.length)

@@ -102,4 +102,5 @@ export const findCaller = joined<CallerQuestion, CallerRow | undefined>({
     }
     return answers
   },
+  groupOf: ({ keyHash }) => Buffer.from(keyHash).toString('latin1'),
 })

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { OperatorError } from '../account/operator-error.ts'
 import { ConfigError } from '../config.ts'
-import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import { isDatabaseUnavailable, isLockTimeout } from '../db/unavailable.ts'
 import { UnknownSecretKeyError } from '../secret-box.ts'
 import { maskPersonalData } from '../telemetry.ts'
 import { UsageError } from './usage-error.ts'
@@ -34,6 +34,7 @@ function describe(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof UnknownSecretKeyError)
     return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`
+  if (isLockTimeout(error)) return 'Another transaction keeps locked what this needs. Try again in a moment.'
   if (isDatabaseUnavailable(error)) return 'The database cannot be reached. Check DATABASE_URL, and whether it runs.'
   // Its message alone: what a database says about a row in `detail` can hold a caller's data.
   const message = error instanceof Error ? maskPersonalData(error.message) : typeof error

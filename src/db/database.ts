@@ -1,8 +1,10 @@
-import { PGlite } from '@electric-sql/pglite'
-import { CompiledQuery, Kysely, PGliteDialect, PostgresDialect } from 'kysely'
+import type { PGlite } from '@electric-sql/pglite'
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../telemetry.ts'
+import { EmbeddedDatabase } from './embedded.ts'
+import { SharedPool } from './pool.ts'
 import { hurry, PreparedClient, takeTime } from './prepared-client.ts'
 import type { Database } from './schema.ts'
 
@@ -12,7 +14,14 @@ const connectTimeoutMilliseconds = 2_000
 const statementTimeoutMilliseconds = 8_000
 /** Longer than the server's own: whoever waits until then waits for a server that is gone. */
 const readTimeoutMilliseconds = 10_000
-const poolSize = 16
+/**
+ * A statement that waits this long for a lock gives up, so that a locked row or table cannot hold the
+ * connections of everybody. Migrations wait as long as they need, and partitions set their own time.
+ */
+const lockTimeoutMilliseconds = 1_000
+/** Of the 16 connections of a process, one is kept for `isReady`, whatever the others wait for. */
+const poolSize = 15
+const readinessTimeoutMilliseconds = 2_000
 
 /** Opens PostgreSQL or, in a folder of ours, PGlite: the same SQL runs on both. */
 export function openDatabase(config: DatabaseConfig, log: Logger): Kysely<Database> {
@@ -20,13 +29,25 @@ export function openDatabase(config: DatabaseConfig, log: Logger): Kysely<Databa
 }
 
 function openPostgres(url: string, log: Logger): Kysely<Database> {
-  const pool = new pg.Pool({
+  const pool = openPool(log, {
     Client: PreparedClient,
     connectionString: url,
     max: poolSize,
-    connectionTimeoutMillis: connectTimeoutMilliseconds,
     statement_timeout: statementTimeoutMilliseconds,
+    lock_timeout: lockTimeoutMilliseconds,
     query_timeout: readTimeoutMilliseconds,
+  })
+  const reserve = openPool(log, { connectionString: url, max: 1, query_timeout: readinessTimeoutMilliseconds })
+  const close = async () => void (await Promise.all([pool.end(), reserve.end()]))
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: new SharedPool(pool, close) }) })
+  readinessChecks.set(db, () => reserve.query('select 1'))
+  return db
+}
+
+function openPool(log: Logger, options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({
+    ...options,
+    connectionTimeoutMillis: connectTimeoutMilliseconds,
     keepAlive: true,
     application_name: 'waybill',
   })
@@ -34,14 +55,41 @@ function openPostgres(url: string, log: Logger): Kysely<Database> {
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
   // One that dies at work fails its query, which is heard of there; it too would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+  return pool
 }
 
-/** Durability stays PostgreSQL's own: what was answered has been flushed (`relaxedDurability` is off). */
+const readinessChecks = new WeakMap<Kysely<Database>, () => Promise<unknown>>()
+const checksUnderWay = new WeakMap<Kysely<Database>, Promise<boolean>>()
+
+/** Whether the database answers, however many statements wait. Checks at the same time share one statement. */
+export function isReady(db: Kysely<Database>): Promise<boolean> {
+  const underWay = checksUnderWay.get(db)
+  if (underWay) return underWay
+  const check = readinessChecks.get(db) ?? (() => db.executeQuery(CompiledQuery.raw('select 1')))
+  const checking = check()
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => checksUnderWay.delete(db))
+  checksUnderWay.set(db, checking)
+  return checking
+}
+
+/** An answered statement has been flushed to disk, as on PostgreSQL (`durable-files.ts`). */
 export function openPGlite(pglite: string | PGlite): Kysely<Database> {
-  return new Kysely<Database>({
-    dialect: new PGliteDialect({ pglite: typeof pglite === 'string' ? () => PGlite.create(pglite) : pglite }),
-  })
+  const embedded = new EmbeddedDatabase(pglite)
+  const db = new Kysely<Database>({ dialect: embedded.dialect })
+  embeddedDatabases.set(db, embedded)
+  readinessChecks.set(db, () => embedded.check(readinessTimeoutMilliseconds))
+  return db
+}
+
+const embeddedDatabases = new WeakMap<Kysely<Database>, EmbeddedDatabase>()
+
+/** Undefined on PostgreSQL. */
+export function findEmbeddedDatabase(db: Kysely<Database>): EmbeddedDatabase | undefined {
+  return embeddedDatabases.get(db)
 }
 
 /** Runs statements that may take as long as they need, such as migrations, on one connection. */

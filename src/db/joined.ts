@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { joinCalls } from '../batch.ts'
 import type { Database } from './schema.ts'
+import { isLockTimeout } from './unavailable.ts'
 
 export interface JoinedOptions<Item, Result> {
   /** A lone call: a statement for one is a fifth faster than a batch of one. */
@@ -9,17 +10,22 @@ export interface JoinedOptions<Item, Result> {
   many: (db: Kysely<Database>, items: readonly Item[]) => Promise<readonly Result[]>
   /** At once, where an item can mean much work. */
   maxItems?: number
+  /** Whose item it is, where one account's locked row must not delay the others of its batch. */
+  groupOf?: (item: Item) => string
 }
 
 /** Found by measuring: with more batches at once each holds fewer calls, and with one they wait for each other. */
 const maxItemsUnlessTold = 128
 const maxInFlight = 2
+/** A call that could not start by then is answered with SERVICE_UNAVAILABLE, as without a connection. */
+const maxWaitMilliseconds = 2_000
 
 /** A store function whose concurrent calls, on the same database, run as one statement. */
 export function joined<Item, Result>({
   one,
   many,
   maxItems = maxItemsUnlessTold,
+  groupOf,
 }: JoinedOptions<Item, Result>): (db: Kysely<Database>, item: Item) => Promise<Result> {
   const callsOf = new WeakMap<Kysely<Database>, (item: Item) => Promise<Result>>()
   return (db, item) => {
@@ -32,7 +38,10 @@ export function joined<Item, Result>({
         },
         maxItems,
         maxInFlight,
+        maxWaitMilliseconds,
         canBeOneItem,
+        isBlocked: isLockTimeout,
+        ...(groupOf && { groupOf }),
       })
       callsOf.set(db, call)
     }

@@ -2,8 +2,8 @@ import pg from 'pg'
 import { nameOf } from './statement.ts'
 
 /** After the first of these, statements of this connection take the time that they need; after the second, no longer. */
-export const takeTime = 'set statement_timeout = 0'
-export const hurry = 'reset statement_timeout'
+export const takeTime = `select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`
+export const hurry = `select set_config(name, reset_val, false) from pg_settings where name in ('statement_timeout', 'lock_timeout')`
 
 /** The longest that a timer of Node's runs, 24 days: `pg` has no "never" for one query. */
 const longestTimeoutMilliseconds = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
+import { isReady } from '../db/database.ts'
 import type { Deps } from '../deps.ts'
 
 /**
@@ -10,11 +10,7 @@ export function registerHealth(app: FastifyInstance, deps: Pick<Deps, 'db'>, isD
   app.get('/healthz', () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
     if (isDraining()) return reply.code(503).send({ status: 'stopping' })
-    try {
-      await sql`select 1`.execute(deps.db)
-      return { status: 'ready' }
-    } catch {
-      return reply.code(503).send({ status: 'database unavailable' })
-    }
+    if (await isReady(deps.db)) return { status: 'ready' }
+    return reply.code(503).send({ status: 'database unavailable' })
   })
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { readDatabaseClock } from '../db/database-clock.ts'
 import { createPartitions, dropOldPartitions } from '../db/partitions.ts'
+import { vacuumEmbedded } from '../db/vacuum.ts'
 import type { Deps } from '../deps.ts'
 import { deleteOldCounts, foldCounts } from '../message/count-store.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/idempotency-store.ts'
@@ -50,6 +51,7 @@ const chores: Chore[] = [
   },
   { everySeconds: 10, failure: 'counts of messages could not be brought up to date', run: ({ db }) => foldCounts(db) },
   { everySeconds: 10, failure: 'pending messages could not be noted', run: ({ db }) => noteOverdueMessages(db) },
+  { everySeconds: 7, failure: 'the embedded database could not be vacuumed', run: ({ db }) => vacuumEmbedded(db) },
   { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },
 ]
 

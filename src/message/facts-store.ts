@@ -73,6 +73,7 @@ export const findSendFacts = joined<SendQuestion, SendFacts>({
     }
     return answers
   },
+  groupOf: ({ accountId }) => accountId,
 })
 
 function toSendFacts(row: SendFactsRow | undefined): SendFacts {

@@ -65,6 +65,7 @@ export const recordPending = joined<PendingRecord, boolean>({
     return true
   },
   many: recordAll,
+  groupOf: ({ message }) => message.accountId,
 })
 
 async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]): Promise<boolean[]> {

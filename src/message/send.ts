@@ -2,7 +2,7 @@ import { ServiceError } from '../../contracts/errors.ts'
 import type { SendMessageRequest, SentMessage } from '../../contracts/message.ts'
 import { describeUnreadableToken, openAccessToken } from '../account/access-token.ts'
 import type { Caller } from '../auth/authenticate.ts'
-import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import { isOutcomeUnknown } from '../db/unavailable.ts'
 import type { Deps } from '../deps.ts'
 import { conclude, type Conclusion } from './conclude.ts'
 import { decide, type Draft } from './decide.ts'
@@ -116,7 +116,7 @@ export async function record(
     return await recordPending(deps.db, { message, request })
   } catch (error) {
     // Of anything else the database has said itself that nothing was recorded.
-    if (isDatabaseUnavailable(error)) await settleNeverDispatched(deps, message, request)
+    if (isOutcomeUnknown(error)) await settleNeverDispatched(deps, message, request)
     throw error
   }
 }

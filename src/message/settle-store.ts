@@ -70,6 +70,7 @@ export const settleAccepted = joined<Acceptance, void>({
     ])
     return acceptances.map(() => undefined)
   },
+  groupOf: ({ message }) => message.accountId,
 })
 
 function keyOf({ accountId, id }: PendingMessage): string {

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NotStartedError } from '../../src/batch.ts'
 import { withoutTimeout } from '../../src/db/database.ts'
-import { PreparedClient } from '../../src/db/prepared-client.ts'
-import { isDatabaseUnavailable, isPassing } from '../../src/db/unavailable.ts'
+import { hurry, PreparedClient, takeTime } from '../../src/db/prepared-client.ts'
+import { isDatabaseUnavailable, isOutcomeUnknown, isPassing } from '../../src/db/unavailable.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -12,19 +13,35 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-async function readStatementTimeout(db: TestDatabase['db']): Promise<string | undefined> {
-  const { rows } = await sql<{ statement_timeout: string }>`show statement_timeout`.execute(db)
-  return rows[0]?.statement_timeout
+async function readTimeouts(db: TestDatabase['db']): Promise<object | undefined> {
+  const { rows } = await sql<object>`
+    select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`.execute(db)
+  return rows[0]
 }
 
 test('the server ends a statement before we stop waiting for it, unless it may take its time', async () => {
-  const usual = database.url === undefined ? '0' : '8s'
-  expect(await readStatementTimeout(database.db)).toBe(usual)
+  const usual = database.url === undefined ? { statement: '0', lock: '0' } : { statement: '8s', lock: '1s' }
+  expect(await readTimeouts(database.db)).toEqual(usual)
 
   await database.db.connection().execute(async (connection) => {
-    expect(await withoutTimeout(connection, () => readStatementTimeout(connection))).toBe('0')
-    expect(await readStatementTimeout(connection)).toBe(usual)
+    const unlimited = await withoutTimeout(connection, () => readTimeouts(connection))
+    expect(unlimited).toEqual({ statement: '0', lock: '0' })
+    expect(await readTimeouts(connection)).toEqual(usual)
   })
+})
+
+test.each([
+  { error: Object.assign(new Error('lock'), { code: '55P03' }), unavailable: true, unknown: false },
+  { error: Object.assign(new Error('cancelled'), { code: '57014' }), unavailable: true, unknown: false },
+  { error: new NotStartedError('a connection'), unavailable: true, unknown: false },
+  { error: new Error('timeout exceeded when trying to connect'), unavailable: true, unknown: false },
+  { error: new Error('Query read timeout'), unavailable: true, unknown: true },
+  { error: new Error('Connection terminated unexpectedly'), unavailable: true, unknown: true },
+  { error: Object.assign(new Error('shutdown'), { code: '57P01' }), unavailable: true, unknown: true },
+  { error: Object.assign(new Error('duplicate'), { code: '23505' }), unavailable: false, unknown: false },
+])('after "$error.message", whether the statement happened is unknown: $unknown', ({ error, unavailable, unknown }) => {
+  expect(isDatabaseUnavailable(error)).toBe(unavailable)
+  expect(isOutcomeUnknown(error)).toBe(unknown)
 })
 
 test('a connection whose statement was not answered in time goes to nobody else', async (context) => {
@@ -46,9 +63,9 @@ test('what may take its time is waited for', async (context) => {
   if (database.url === undefined) return context.skip()
   const client = new PreparedClient({ connectionString: database.url, query_timeout: 200 })
   await client.connect()
-  await client.query('set statement_timeout = 0')
+  await client.query(takeTime)
   await client.query('select pg_sleep(0.5)')
-  await client.query('reset statement_timeout')
+  await client.query(hurry)
 
   await expect(client.query('select pg_sleep(0.5)')).rejects.toThrow('Query read timeout')
 })

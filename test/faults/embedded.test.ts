@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
@@ -33,7 +34,7 @@ test('the embedded database loses nothing that was answered, however often its p
         () => {},
       ),
     )
-    await expect.poll(() => answered.length, { interval: 1 }).toBeGreaterThan(round * 10)
+    await expect.poll(() => answered.length, { interval: 1, timeout: 20_000 }).toBeGreaterThan(round * 10)
     node.kill('SIGKILL')
     await Promise.all(sends)
     await node.exited
@@ -45,4 +46,30 @@ test('the embedded database loses nothing that was answered, however often its p
   const stored = new Set(rows.map((row) => row.id))
   expect(answered.length).toBeGreaterThan(0)
   expect(answered.filter((id) => !stored.has(id))).toEqual([])
+})
+
+test('an answered send is on disk: each one waits for flushes of the write-ahead log', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-flushed-'))
+  const environment = { WAYBILL_DATA_DIR: path.join(folder, 'data'), GRAPH_API_URL: simulator.url }
+  const setUp = openApp(environment)
+  const { apiKey } = await makeCustomer(setUp, simulator)
+  await setUp.close()
+  const counted = path.join(folder, 'flushes')
+  await writeFile(counted, '')
+  const preload = pathToFileURL(path.join(import.meta.dirname, 'count-flushes.ts')).href
+  const node = await startServe({ ...environment, NODE_OPTIONS: `--import ${preload}`, FLUSHES_FILE: counted })
+  const countFlushes = async () => (await stat(counted)).size
+
+  let before = await countFlushes()
+  for (let sent = 0; sent < 100; sent++) {
+    expect((await node.send(apiKey, sendMessage.example.input)).statusCode).toBe(200)
+    const after = await countFlushes()
+    // The record before WhatsApp is called, and its answer.
+    expect(after - before).toBeGreaterThanOrEqual(2)
+    before = after
+  }
+
+  node.kill('SIGTERM')
+  await node.exited
+  await rm(folder, { recursive: true, force: true })
 })

@@ -1,0 +1,200 @@
+import fs from 'node:fs'
+import { opendir } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+
+type Init = NodeFS['init']
+type Module = Parameters<NonNullable<NonNullable<Parameters<Init>[1]['preRun']>[number]>>[0]
+
+/** What Emscripten's NODEFS keeps of an open file. */
+interface Stream {
+  nfd: number
+  node: Node
+  shared: { refcount: number }
+}
+
+interface Node {
+  name: string
+  mode: number
+  parent: Node
+}
+
+type Operations = Record<string, (...args: never[]) => unknown>
+
+/** Emscripten's, by its own names: types of it know neither `nfd` nor `fsync`. */
+interface NodeFileSystem {
+  stream_ops: Operations & {
+    write(stream: Stream, ...rest: unknown[]): number
+    close(stream: Stream): void
+    setattr(stream: Stream, attributes: object): void
+  }
+  node_ops: Operations & {
+    setattr(node: Node, attributes: object): void
+    rename(node: Node, folder: Node, name: string): void
+    unlink(folder: Node, name: string): void
+  }
+}
+
+const fdatasync = promisify(fs.fdatasync)
+
+/**
+ * The files of an embedded PostgreSQL, which by itself never flushes: PGlite starts it with `-F`, and its
+ * file system has no `fsync`.
+ *
+ * A flush of the write-ahead log does not stop the process: PostgreSQL goes on at once, statements that end
+ * together share one flush, and `flushed` says when it is done. For PostgreSQL all of the log is on disk as
+ * soon as it asked for that, so whatever relies on it waits for the flush: any change of another file, or of
+ * a name. Those are rare and flush in place.
+ */
+export class DurableFiles extends NodeFS {
+  /** Log files that PostgreSQL has flushed and we have not. */
+  readonly #unflushed = new Set<number>()
+  readonly #inFlight = new Set<number>()
+  readonly #closeAfterFlush = new Set<number>()
+  #current: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  /** After a flush that failed nobody knows what is on disk: PostgreSQL itself ends then. */
+  #failure: Error | undefined
+
+  override init(...[pg, options]: Parameters<Init>): ReturnType<Init> {
+    const instrument = (module: Module) => this.#instrument(module.NODEFS as unknown as NodeFileSystem)
+    // Before the folder is mounted, which copies the operations to its root.
+    return super.init(pg, { ...options, preRun: [...(options.preRun ?? []), instrument] })
+  }
+
+  /** PGlite calls it once it has written a new database to the folder. */
+  override async syncToFs(): Promise<void> {
+    if (!this.#isNew) return
+    this.#isNew = false
+    await flushFolder(this.rootDir)
+    await flushEntry(path.dirname(this.rootDir))
+  }
+
+  #isNew = !fs.existsSync(path.join(this.rootDir, 'PG_VERSION'))
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined
+  }
+
+  /** Resolves when all that PostgreSQL has flushed until now is on disk. */
+  flushed(): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure)
+    if (this.#unflushed.size === 0) return this.#current ?? Promise.resolve()
+    return (this.#next ??= (this.#current ?? Promise.resolve()).then(() => this.#flush()))
+  }
+
+  async #flush(): Promise<void> {
+    this.#current = this.#next
+    this.#next = undefined
+    const files = [...this.#unflushed]
+    this.#unflushed.clear()
+    for (const file of files) this.#inFlight.add(file)
+    try {
+      await Promise.all(files.map((file) => fdatasync(file)))
+    } catch (error) {
+      throw this.#fail(error)
+    } finally {
+      this.#inFlight.clear()
+      for (const file of this.#closeAfterFlush) fs.closeSync(file)
+      this.#closeAfterFlush.clear()
+      this.#current = undefined
+    }
+    if (this.#failure) throw this.#failure
+  }
+
+  #flushNow(): void {
+    if (this.#unflushed.size === 0 && this.#inFlight.size === 0) return
+    try {
+      for (const file of new Set([...this.#unflushed, ...this.#inFlight])) fs.fdatasyncSync(file)
+      this.#unflushed.clear()
+    } catch (error) {
+      throw this.#fail(error)
+    }
+  }
+
+  #fail(cause: unknown): Error {
+    // PostgreSQL's code for an input or output error.
+    this.#failure ??= Object.assign(new Error('the database could not be flushed to disk', { cause }), {
+      code: '58030',
+    })
+    return this.#failure
+  }
+
+  #instrument(files: NodeFileSystem): void {
+    const { stream_ops: streams, node_ops: nodes } = files
+    const afterFlush =
+      <Args extends unknown[], Result>(change: (...args: Args) => Result) =>
+      (...args: Args): Result => {
+        this.#flushNow()
+        return change(...args)
+      }
+    const writeOther = afterFlush(streams.write)
+    files.stream_ops = {
+      ...streams,
+      write: (stream, ...rest) => (isLog(stream.node) ? streams.write : writeOther)(stream, ...rest),
+      setattr: afterFlush(streams.setattr),
+      fsync: (stream: Stream) => this.#fsync(stream),
+      close: (stream) => this.#close(stream, streams.close),
+    }
+    files.node_ops = {
+      ...nodes,
+      setattr: afterFlush(nodes.setattr),
+      rename: afterFlush(nodes.rename),
+      unlink: afterFlush(nodes.unlink),
+    }
+  }
+
+  #fsync({ node, nfd }: Stream): number {
+    if (isLog(node)) this.#unflushed.add(nfd)
+    else {
+      this.#flushNow()
+      flushOther(node, nfd)
+    }
+    return 0
+  }
+
+  #close(stream: Stream, close: (stream: Stream) => void): void {
+    const { nfd, shared } = stream
+    if (shared.refcount > 1 || !isLog(stream.node)) return close(stream)
+    if (this.#unflushed.has(nfd)) this.#flushNow()
+    // A flush under way must not meet another file under this number.
+    if (this.#inFlight.has(nfd)) this.#closeAfterFlush.add(nfd)
+    else close(stream)
+  }
+}
+
+const logFileName = /^[0-9A-F]{24}$/
+
+function isLog({ name, parent }: Node): boolean {
+  return parent.name === 'pg_wal' && logFileName.test(name)
+}
+
+/** Windows cannot flush folders, and does not need to. */
+function flushOther({ mode }: Node, file: number): void {
+  try {
+    fs.fsyncSync(file)
+  } catch (error) {
+    if (process.platform !== 'win32' || (mode & fs.constants.S_IFMT) !== fs.constants.S_IFDIR) throw error
+  }
+}
+
+async function flushFolder(folder: string): Promise<void> {
+  for await (const entry of await opendir(folder)) {
+    const name = path.join(folder, entry.name)
+    if (entry.isDirectory()) await flushFolder(name)
+    else await flushEntry(name)
+  }
+  await flushEntry(folder)
+}
+
+async function flushEntry(name: string): Promise<void> {
+  const isFolder = fs.statSync(name).isDirectory()
+  if (isFolder && process.platform === 'win32') return
+  const file = await fs.promises.open(name, isFolder ? 'r' : 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
