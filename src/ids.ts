@@ -26,8 +26,17 @@ export function encodeIdsInOrder(
   randomBytes: (size: number) => Uint8Array,
 ): string[] {
   return Array.from({ length: count }, (_, index) =>
-    encodeId(prefix, milliseconds + (index >> 12), Uint8Array.of((index >> 8) & 0xf, index & 0xff, ...randomBytes(8))),
+    encodeId(
+      prefix,
+      milliseconds + spanOfIdsInOrder(index + 1),
+      Uint8Array.of((index >> 8) & 0xf, index & 0xff, ...randomBytes(8)),
+    ),
   )
+}
+
+/** By how many milliseconds the last of so many ids is later than the first one. */
+export function spanOfIdsInOrder(count: number): number {
+  return (count - 1) >> 12
 }
 
 /** The smallest id that any row recorded at `time` or later can have. */

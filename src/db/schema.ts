@@ -179,6 +179,22 @@ export interface EventsTable {
   created_at: Date
 }
 
+/** One row per account that has events, locked by whoever records more of them, until the commit. */
+export interface EventClocksTable {
+  account_id: string
+  /** The time in the last id, which may be ahead of the database's clock. */
+  last_milliseconds: string
+  /** The furthest that an id was ever ahead of the database's clock. */
+  ahead_milliseconds: Generated<string>
+}
+
+/** One row. */
+export interface DatabaseClockTable {
+  only_one: Generated<boolean>
+  /** The latest time that any process has seen. */
+  highest: Date
+}
+
 /** Deliveries that wait or are under way. Finished ones move to `webhook_finished_deliveries`. */
 export interface WebhookDeliveriesTable {
   id: string
@@ -326,6 +342,8 @@ export interface Database {
   idempotency_keys: IdempotencyKeysTable
   webhook_endpoints: WebhookEndpointsTable
   events: EventsTable
+  event_clocks: EventClocksTable
+  database_clock: DatabaseClockTable
   webhook_deliveries: WebhookDeliveriesTable
   webhook_finished_deliveries: WebhookFinishedDeliveriesTable
   webhook_attempts: WebhookAttemptsTable

@@ -1,8 +1,7 @@
 import type { MessageEvent } from '../../contracts/webhook.ts'
 import type { Deps } from '../deps.ts'
 import { createFairBatcher } from '../fair-batch.ts'
-import { encodeIdsInOrder } from '../ids.ts'
-import { insertEvents, startRecording, type NewEvent } from '../webhook/event-store.ts'
+import { recordEvents, type UnrecordedEvent } from '../webhook/event-store.ts'
 import { applyReport, type MessageState, type Report } from './status.ts'
 import { lockMessages, writeStates, type MessageReference, type StateChange } from './status-store.ts'
 import type { MessageRow } from './store.ts'
@@ -78,8 +77,7 @@ async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks)
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, taken } = fold(messages, callbacks)
     await writeStates(trx, changes)
-    if (events.length > 0)
-      await insertEvents(trx, toNewEvents(deps, events, await startRecording(trx)), () => deps.newId('dlv'))
+    await recordEvents(trx, events.map(toUnrecordedEvent), deps)
     return { taken, told: events.length }
   })
   // After the commit: the workers find the deliveries that they are woken for.
@@ -158,15 +156,11 @@ function toState(message: MessageRow): MessageState {
   }
 }
 
-/** Ids by the database's time, so that the events of all nodes are in one order. */
-function toNewEvents(deps: Pick<Deps, 'randomBytes'>, told: Told[], databaseNow: Date): NewEvent[] {
-  const ids = encodeIdsInOrder('evt', databaseNow.getTime(), told.length, deps.randomBytes)
-  return told.map(({ message, event }, index) => ({
+function toUnrecordedEvent({ message, event }: Told): UnrecordedEvent {
+  return {
     accountId: message.account_id,
-    id: ids[index] ?? '',
     type: event.type,
     messageId: message.id,
     payload: JSON.stringify(event),
-    createdAt: databaseNow,
-  }))
+  }
 }

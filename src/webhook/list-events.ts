@@ -4,16 +4,12 @@ import type { InputOf } from '../../contracts/procedure.ts'
 import { MessageEvent } from '../../contracts/webhook.ts'
 import type { Caller } from '../auth/authenticate.ts'
 import type { Deps } from '../deps.ts'
-import { firstIdAt } from '../ids.ts'
-import { findEvents, readSettledTime } from './event-store.ts'
+import { findEvents } from './event-store.ts'
 
 /** A cursor is the id of the last event seen. */
 const cursorPattern = /^evt_[0-9a-z]{26}$/
 
-/**
- * Ids are made before their transaction ends, so an event can appear behind a later one. What is not
- * settled is held back, and a reader who goes on from its last event misses none.
- */
+/** Events become visible in the order of their ids (event-store.ts): a reader who goes on from its last one misses none. */
 export async function listEvents(
   deps: Pick<Deps, 'db'>,
   caller: Caller,
@@ -25,15 +21,14 @@ export async function listEvents(
       'VALIDATION_ERROR',
       'cursor: must be the nextCursor of the page before, or the eventId of the last event seen. Leave it out for the first page.',
     )
-  const settled = (await readSettledTime(deps.db)).getTime()
   const rows = await findEvents(
     deps.db,
     caller.accountId,
     {
       type,
       messageId,
-      fromId: from === undefined ? undefined : firstIdAt('evt', new Date(from)),
-      untilId: firstIdAt('evt', new Date(until === undefined ? settled : Math.min(settled, Date.parse(until)))),
+      from: from === undefined ? undefined : new Date(from),
+      until: until === undefined ? undefined : new Date(until),
       afterId: cursor,
     },
     // One more than asked for tells whether there is a next page.

@@ -3,9 +3,10 @@ import { OperatorError } from '../account/operator-error.ts'
 import { readDatabaseClock } from '../db/database-clock.ts'
 import type { Database } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import { firstIdAt } from '../ids.ts'
+import { firstIdAt, timeOfId } from '../ids.ts'
 import { lockEndpoint } from './endpoint-store.ts'
 import { noSuchEndpoint } from './endpoint.ts'
+import { findLastEventId } from './event-store.ts'
 import {
   findEventIds,
   findFinishedDeliveries,
@@ -38,7 +39,7 @@ export async function recoverDeliveries(
   since: Date,
   onProgress: (recovered: number) => void = () => {},
 ): Promise<Recovery> {
-  let range: EventRange | undefined = await rangeSince(deps, since)
+  let range: EventRange | undefined = await rangeSince(deps, accountId, since)
   let recovered = 0
   while (range) {
     const part = await recoverPart(deps, { accountId, endpointId }, range)
@@ -49,12 +50,15 @@ export async function recoverDeliveries(
   return { endpointId, recovered }
 }
 
-/** The ids of events carry the database's time. */
-export async function rangeSince({ db }: Pick<Deps, 'db'>, since: Date): Promise<EventRange> {
+/** Ids of events carry the database's time, and those of before its clock was set back may be ahead of it. */
+export async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, since: Date): Promise<EventRange> {
   const now = await readDatabaseClock(db)
-  if (!(since <= now))
+  const lastId = await findLastEventId(db, accountId)
+  const lastAt = lastId === undefined ? now : timeOfId(lastId)
+  if (!(since <= now || since <= lastAt))
     throw new OperatorError('There is nothing to recover since a time that is yet to come.', { field: 'since' })
-  return { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', now) }
+  const until = lastAt < now ? now : new Date(lastAt.getTime() + 1)
+  return { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', until) }
 }
 
 /** Looks at some thousand events; `rest` is what is left to be looked at. */

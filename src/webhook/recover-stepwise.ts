@@ -11,7 +11,7 @@ export async function recoverStepwise(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
   { accountId, endpointId, since, next }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
-  const range = next === undefined ? await rangeSince(deps, new Date(since)) : decodeRange(next)
+  const range = next === undefined ? await rangeSince(deps, accountId, new Date(since)) : decodeRange(next)
   const { recovered, rest } = await recoverPart(deps, { accountId, endpointId }, range)
   return {
     recovered,

@@ -11,7 +11,7 @@ import { openPGlite } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/schema.ts'
 import { encodeId } from '../../src/ids.ts'
 import { verifyWebhook } from '../../src/receiver/webhook.ts'
-import { insertEvents } from '../../src/webhook/event-store.ts'
+import { insertEvents } from '../support/insert-events.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from './installation.ts'
 

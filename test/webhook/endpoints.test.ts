@@ -14,7 +14,7 @@ import { addEndpoint, type NewEndpoint } from '../../src/webhook/add-endpoint.ts
 import { findDelivery } from '../../src/webhook/delivery-store.ts'
 import { disableEndpoint } from '../../src/webhook/disable-endpoint.ts'
 import { enableEndpoint } from '../../src/webhook/enable-endpoint.ts'
-import { insertEvents } from '../../src/webhook/event-store.ts'
+import { insertEvents } from '../support/insert-events.ts'
 import { listDeliveries } from '../../src/webhook/list-deliveries.ts'
 import { listEndpoints } from '../../src/webhook/list-endpoints.ts'
 import { recoverDeliveries } from '../../src/webhook/recover-deliveries.ts'

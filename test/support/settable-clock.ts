@@ -1,0 +1,53 @@
+import { sql, type Kysely } from 'kysely'
+import { pino } from 'pino'
+import { openDatabase } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/schema.ts'
+import type { TestDatabase } from './database.ts'
+
+/**
+ * Functions of these names in front of PostgreSQL's own: to every statement, and to what columns default to,
+ * the clock of the database shows what a test sets it to.
+ */
+const statements = [
+  `create table clock_shift (seconds float8 not null)`,
+  `insert into clock_shift values (0)`,
+  `create function public.now() returns timestamptz language sql stable
+    as 'select pg_catalog.now() + seconds * interval ''1 second'' from public.clock_shift'`,
+  ...['clock_timestamp', 'statement_timestamp'].map(
+    (name) => `create function public.${name}() returns timestamptz language sql volatile
+      as 'select pg_catalog.${name}() + seconds * interval ''1 second'' from public.clock_shift'`,
+  ),
+  `set search_path = public, pg_catalog`,
+  `do $$ begin execute format('alter database %I set search_path = public, pg_catalog', current_database()); end $$`,
+  `alter table messages alter column recorded_at set default now()`,
+  `alter table idempotency_keys alter column created_at set default now()`,
+]
+
+/** Makes the clock of a database one that `shiftClock` sets, for connections that are opened from then on. */
+export async function makeClockSettable(db: Kysely<Database>): Promise<void> {
+  await db.connection().execute(async (connection) => {
+    for (const statement of statements) await sql.raw(statement).execute(connection)
+  })
+}
+
+/** Sets the clock forward, or back when negative. */
+export async function shiftClock(db: Kysely<Database>, seconds: number): Promise<void> {
+  await sql`update clock_shift set seconds = seconds + ${seconds}::float8`.execute(db)
+}
+
+/** The same database with a clock that can be set. Close it instead of the one given. */
+export async function withSettableClock(database: TestDatabase): Promise<TestDatabase> {
+  await makeClockSettable(database.db)
+  const { url } = database
+  // PGlite has one connection, which knows.
+  if (url === undefined) return database
+  const db = openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
+  return {
+    db,
+    url,
+    close: async () => {
+      await db.destroy()
+      await database.close()
+    },
+  }
+}
