@@ -61,7 +61,9 @@ test('no secret is in the audit log', async () => {
   const owner = await signedInOwner(server, accountId)
   const accessToken = 'EAABsecretsecretsecret'
   const url = 'https://example.com/hook?token=hush'
-  await owner.mutate('whatsAppAccount.add', { accountId, phoneNumberId: '815', wabaId: '816', accessToken })
+  const number = { phoneNumberId: '815', wabaId: '816', accessToken }
+  server.simulator.addPhoneNumber(number)
+  await owner.mutate('whatsAppAccount.add', { accountId, ...number })
   await owner.mutate('webhook.add', { accountId, url })
   await owner.mutate('publicApi.regenerateKey', { accountId })
 
