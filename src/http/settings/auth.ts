@@ -9,7 +9,7 @@ import { toRequest, type AuthRoute } from './auth-request.ts'
 /** What the dashboard calls of better-auth, and all that is served of it. */
 const served: AuthRoute[] = [
   { method: 'POST', path: '/sign-in/email', takes: ['email', 'password'] },
-  { method: 'POST', path: '/sign-out', takes: [] },
+  { method: 'POST', path: '/sign-out', takes: [], audit: 'signed out' },
   {
     method: 'POST',
     path: '/change-password',
