@@ -198,11 +198,50 @@ export class ConfigError extends Error {
   }
 }
 
+/** Secrets, each of which may be in a file that `<name>_FILE` names, as container platforms mount them. */
+export const secretVariables = [
+  'DATABASE_URL',
+  'WAYBILL_SECRET_KEY',
+  'META_APP_SECRET',
+  'META_VERIFY_TOKEN',
+  'OIDC_CLIENT_SECRET',
+  'METRICS_TOKEN',
+] as const
+
+/** The environment with the content of each file in the place of its name. */
+function readSecretFiles(environment: Record<string, string | undefined>): Record<string, string | undefined> {
+  const problems: string[] = []
+  const read = secretVariables.flatMap((name): [string, string][] => {
+    const file = environment[`${name}_FILE`]
+    if (file === undefined) return []
+    if (environment[name] !== undefined) {
+      problems.push(`${name}_FILE: is set as well as ${name}. Set one of them`)
+      return []
+    }
+    const secret = readSecretFile(file)
+    if ('problem' in secret) problems.push(`${name}_FILE: ${secret.problem}`)
+    return 'content' in secret ? [[name, secret.content]] : []
+  })
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { ...environment, ...Object.fromEntries(read) }
+}
+
+/** Editors and `echo` end a file with a newline, which is no part of the secret. */
+function readSecretFile(file: string): { content: string } | { problem: string } {
+  try {
+    const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '')
+    return content === '' ? { problem: 'names an empty file' } : { content }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    return { problem: `names a file that cannot be read (${code})` }
+  }
+}
+
 /** Reads the environment, once. Throws a `ConfigError` that names every variable that is wrong. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   // A variable set to nothing, as compose files do, counts as absent.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = Environment.safeParse(given)
+  const parsed = Environment.safeParse(readSecretFiles(given))
   if (!parsed.success)
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   const env = parsed.data
@@ -231,6 +270,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
   }
+}
+
+/** What is allowed and yet likely to be a mistake, in words for whoever starts the server. */
+export function findConfigWarnings({
+  trustedProxies,
+  publicUrl,
+}: Pick<Config, 'trustedProxies' | 'publicUrl'>): string[] {
+  if (trustedProxies.length === 0 || publicUrl !== undefined) return []
+  return [
+    'TRUST_PROXY is set and WAYBILL_PUBLIC_URL is not: set it to the address that browsers use, such as https://waybill.example.com. Without it the dashboard believes the Host and X-Forwarded-Proto headers of the proxy, which decide where sign-ins lead and whether cookies are sent over https only.',
+  ]
 }
 
 /** Embedded mode keeps its key beside its data, readable by its owner only. */

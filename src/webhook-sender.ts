@@ -8,8 +8,8 @@ export interface WebhookSender {
   close(): Promise<void>
 }
 
-/** `refused`: by our rules for addresses. `no such host`: its name does not exist, or has no address. */
-export type AddressVerdict = 'allowed' | 'refused' | 'no such host'
+/** One verdict for a host that is not public and for one that does not exist: two would tell about our network. */
+export type AddressVerdict = 'allowed' | 'refused'
 
 export interface AttemptRequest {
   url: string

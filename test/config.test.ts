@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test } from 'vitest'
-import { readConfig, readOrCreateSecretKey } from '../src/config.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { findConfigWarnings, readConfig, readOrCreateSecretKey, secretVariables } from '../src/config.ts'
 
 test('an empty environment is the embedded default', () => {
   expect(readConfig({})).toMatchObject({
@@ -31,6 +31,77 @@ test.each([
   { environment: { LOG_LEVEL: 'loud' }, says: /^LOG_LEVEL: must be one of/ },
 ])('$environment stops the start', ({ environment, says }) => {
   expect(() => readConfig(environment)).toThrow(says)
+})
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waybill-secrets-'))
+  const write = (name: string, content: string) => {
+    const file = path.join(folder, name)
+    writeFileSync(file, content)
+    return file
+  }
+  const key = Buffer.alloc(32, 7).toString('base64')
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test('counts as the variable, without its last newline', () => {
+    const environment = {
+      DATABASE_URL_FILE: write('database', 'postgres://waybill:hush@db/waybill\n'),
+      WAYBILL_SECRET_KEY_FILE: write('key', `${key}\r\n`),
+      META_APP_SECRET_FILE: write('app', ' kept as it is \n'),
+      META_VERIFY_TOKEN_FILE: write('verify', 'verify'),
+      METRICS_TOKEN_FILE: write('metrics', 'metrics\n'),
+      OIDC_ISSUER: 'https://login.example.com',
+      OIDC_CLIENT_ID: 'waybill',
+      OIDC_CLIENT_SECRET_FILE: write('oidc', 'oidc\n'),
+    }
+
+    expect(readConfig(environment)).toMatchObject({
+      database: { kind: 'postgres', url: 'postgres://waybill:hush@db/waybill' },
+      secretKeys: [Buffer.alloc(32, 7)],
+      meta: { appSecret: ' kept as it is ', verifyToken: 'verify' },
+      metricsToken: 'metrics',
+      oidc: { clientSecret: 'oidc' },
+    })
+  })
+
+  test.each([
+    {
+      environment: { METRICS_TOKEN_FILE: '/nowhere/at/all' },
+      says: /^METRICS_TOKEN_FILE: names a file that cannot be read \(ENOENT\)$/,
+    },
+    {
+      environment: { METRICS_TOKEN_FILE: folder },
+      says: /^METRICS_TOKEN_FILE: names a file that cannot be read \(EISDIR\)$/,
+    },
+    { environment: { METRICS_TOKEN_FILE: write('empty', '\n') }, says: /^METRICS_TOKEN_FILE: names an empty file$/ },
+    {
+      environment: { METRICS_TOKEN: 'hush', METRICS_TOKEN_FILE: write('two', 'hush') },
+      says: /^METRICS_TOKEN_FILE: is set as well as METRICS_TOKEN\. Set one of them$/,
+    },
+    {
+      environment: { WAYBILL_SECRET_KEY_FILE: write('short', 'hush') },
+      says: /^WAYBILL_SECRET_KEY: must be 32 bytes/,
+    },
+  ])('stops the start when it is wrong: $says', ({ environment, says }) => {
+    expect(() => readConfig(environment)).toThrow(says)
+    expect(() => readConfig(environment)).not.toThrow(/hush/)
+  })
+
+  test('is there for every secret, and set to nothing counts as absent', () => {
+    expect(readConfig({ METRICS_TOKEN: 'token', METRICS_TOKEN_FILE: '' }).metricsToken).toBe('token')
+    const readme = readFileSync(path.resolve(import.meta.dirname, '../README.md'), 'utf8')
+    for (const name of secretVariables) expect(readme).toContain(`\`${name}_FILE\``)
+  })
+})
+
+const warned = (environment: Record<string, string>) => findConfigWarnings(readConfig(environment))
+
+test('a trusted proxy without a public URL is warned about', () => {
+  expect(warned({ TRUST_PROXY: 'loopback' })).toEqual([
+    expect.stringMatching(/^TRUST_PROXY is set and WAYBILL_PUBLIC_URL is not/),
+  ])
+  expect(warned({ TRUST_PROXY: 'loopback', WAYBILL_PUBLIC_URL: 'https://waybill.example.com' })).toEqual([])
+  expect(warned({})).toEqual([])
 })
 
 test('every wrong variable gets a line, and no value is repeated', () => {

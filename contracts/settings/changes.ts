@@ -7,7 +7,8 @@ export const changes = {
   setAllowList: (entries: readonly string[]) =>
     entries.length === 0 ? 'emptied the allow-list' : `set the allow-list to ${entries.join(', ')}`,
   syncTemplates: () => 'synced the templates',
-  addWhatsAppAccount: (phoneNumberId: string) => `added the WhatsApp account of phone number ID ${phoneNumberId}`,
+  addWhatsAppAccount: (phoneNumberId: string, { unverified = false } = {}) =>
+    `added the WhatsApp account of phone number ID ${phoneNumberId}${unverified ? ' unverified' : ''}`,
   makeDefault: (whatsAppAccountId: string) => `made ${whatsAppAccountId} the default`,
   activate: (whatsAppAccountId: string) => `activated ${whatsAppAccountId}`,
   deactivate: (whatsAppAccountId: string) => `deactivated ${whatsAppAccountId}`,

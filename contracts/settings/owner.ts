@@ -89,7 +89,7 @@ export const AuditEntry = z.object({
 export const listAudit = settingsProcedure({
   kind: 'query',
   admits: 'viewer',
-  summary: 'What was changed, by whom and from where; the newest first',
+  summary: 'List changes and sign-ins, with who and from where; the newest first',
   input: ofAccount({ cursor: line(64).optional(), limit: z.int().min(1).max(100).default(50) }),
   output: z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() }),
 })

@@ -11,7 +11,7 @@ export const ApiAccess = z.object({
       /** The first characters: all that is known of it. */
       start: z.string(),
       createdAt: Timestamp,
-      /** The minute of the last send; absent when none is known. */
+      /** The minute of the last send since it was made, tests in the dashboard included; absent when none is known. */
       lastUsedAt: Timestamp.optional(),
     })
     .optional(),

@@ -52,7 +52,7 @@ export const SentTest = z.object({
 })
 export type SentTest = z.infer<typeof SentTest>
 
-/** A real message, of the account's own number. It does not count against the rate limit of the API. */
+/** A real message, of the account's own number. It counts against the rate limit of the API. */
 export const sendTest = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',

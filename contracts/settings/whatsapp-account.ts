@@ -50,7 +50,7 @@ export const listWhatsAppAccounts = settingsProcedure({
 export const addWhatsAppAccount = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',
-  summary: 'Add a WhatsApp account; the first one is the default',
+  summary: 'Add a WhatsApp account, once WhatsApp has accepted its token; the first one is the default',
   input: ofAccount({
     phoneNumberId: MetaId,
     wabaId: MetaId,
@@ -83,7 +83,7 @@ export const testWhatsAppAccount = settingsProcedure({
   audit: ({ whatsAppAccountId }) => `tested the token of ${whatsAppAccountId}`,
 })
 
-/** The old ones are forgotten. With a new access token, an account that WhatsApp refused gets another chance. */
+/** The old ones are forgotten. A new access token that WhatsApp accepts makes an account active again that it refused. */
 export const replaceSecrets = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',

@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../db/schema.ts'
 import type { Deps } from '../deps.ts'
-import { noSuchAccount } from './account.ts'
+import { noSuchAccount, requireAccount } from './account.ts'
+import { toColumns } from './keep-phone-number.ts'
 import { OperatorError } from './operator-error.ts'
 import { accessTokenPurpose, appSecretPurpose } from './secret-purposes.ts'
+import { verifyPhoneNumber } from './verify-phone-number.ts'
 import {
   clearDefault,
   findByPhoneNumberId,
@@ -19,14 +21,19 @@ export interface NewWhatsAppAccount {
   appSecret?: string | undefined
   /** The first one of an account is its default in any case. */
   makeDefault?: boolean | undefined
+  /** Stores it without asking WhatsApp: for operators who know that the number is theirs. */
+  unverified?: boolean | undefined
 }
 
+/** What WhatsApp refuses is not stored, unless it is added unverified. */
 export async function addWhatsAppAccount(
-  deps: Pick<Deps, 'db' | 'now' | 'newId' | 'secrets'>,
+  deps: Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp'>,
   accountId: string,
   input: NewWhatsAppAccount,
 ): Promise<{ whatsAppAccountId: string }> {
   checkInput(input)
+  await requireAccount(deps.db, accountId)
+  const described = input.unverified === true ? {} : toColumns(await verifyPhoneNumber(deps, input))
   const id = deps.newId('wa')
   const sealed = {
     id,
@@ -37,6 +44,7 @@ export async function addWhatsAppAccount(
     app_secret_encrypted:
       input.appSecret === undefined ? null : deps.secrets.encrypt(input.appSecret, appSecretPurpose(id)),
     created_at: deps.now(),
+    ...described,
   }
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockAccount(trx, accountId))) throw noSuchAccount(accountId)

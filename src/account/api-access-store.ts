@@ -7,7 +7,7 @@ export interface ApiAccessRow {
   rate_limit_per_minute: number
   start: string | null
   key_created_at: Date | null
-  /** The minute of the last send with this key, as the rate limit remembers it. */
+  /** The minute of the last send since this key was made, as the rate limit remembers it. */
   last_used_at: Date | null
   used: number
   address_allowed: boolean

@@ -7,12 +7,16 @@ export async function keepPhoneNumber(
   { db }: Pick<Deps, 'db'>,
   accountId: string,
   whatsAppAccountId: string,
-  { displayPhoneNumber, verifiedName, qualityRating, throughput }: PhoneNumberInfo,
+  info: PhoneNumberInfo,
 ): Promise<void> {
-  await changeWhatsAppAccount(db, accountId, whatsAppAccountId, {
+  await changeWhatsAppAccount(db, accountId, whatsAppAccountId, toColumns(info))
+}
+
+export function toColumns({ displayPhoneNumber, verifiedName, qualityRating, throughput }: PhoneNumberInfo) {
+  return {
     display_phone_number: displayPhoneNumber ?? null,
     verified_name: verifiedName ?? null,
     quality_rating: qualityRating ?? null,
     throughput_level: throughput ?? null,
-  })
+  }
 }

@@ -1,6 +1,9 @@
+import type { Kysely } from 'kysely'
 import { groupAlike } from '../db/alike.ts'
 import { joined } from '../db/joined.ts'
+import type { Database } from '../db/schema.ts'
 import { statement } from '../db/statement.ts'
+import type { Budget } from './rate-limit.ts'
 
 export interface CallerQuestion {
   keyHash: Uint8Array
@@ -75,6 +78,23 @@ const findMany = statement<CallerRow & { n: number }>(
   left join spender on spender.n = caller.n
   left join spent on spent.account_id = spender.id`,
 )
+
+const spendOne = statement<Budget>(
+  'spend_request',
+  `with account as (
+    select id, rate_limit_per_minute from accounts where id = $1
+  ), spent as (
+    insert into rate_limits as l (account_id, window_started_at, used) select id, now(), 1 from account
+    ${spending}
+  )
+  select rate_limit_per_minute as "limit", used, reset_seconds as "resetSeconds"
+  from account join spent on spent.account_id = account.id`,
+)
+
+/** Spends one request of the account's minute without a key; undefined when there is no such account. */
+export async function spendRequest(db: Kysely<Database>, accountId: string): Promise<Budget | undefined> {
+  return (await spendOne(db, [accountId]))[0]
+}
 
 /**
  * Finds whose key this is, whether the address may use it, and spends one request of the account's

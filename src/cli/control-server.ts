@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { Deps } from '../deps.ts'
 import type { Report } from './command.ts'
 import { ControlRequest, type ControlProgress, type ControlReply } from './control-protocol.ts'
@@ -27,7 +27,7 @@ export async function startControlServer(deps: Deps, place: SocketPlace): Promis
     const conversation = converse(deps, socket, listening).finally(() => conversations.delete(conversation))
     conversations.add(conversation)
   })
-  server.listen(place.path)
+  listenPrivately(server, place.path)
   await once(server, 'listening')
   server.on('error', (error) => deps.log.warn({ err: error }, 'a command could not be taken'))
   return {
@@ -37,6 +37,17 @@ export async function startControlServer(deps: Deps, place: SocketPlace): Promis
       await Promise.all(conversations)
       place.remove()
     },
+  }
+}
+
+/** The socket is its owner's alone from the start, also in a folder that others may enter. */
+function listenPrivately(server: Server, path: string): void {
+  const before = process.umask(0o177)
+  try {
+    // Node binds a path before `listen` returns.
+    server.listen(path)
+  } finally {
+    process.umask(before)
   }
 }
 

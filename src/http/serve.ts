@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import type { App } from '../app.ts'
-import type { Config } from '../config.ts'
+import { findConfigWarnings, type Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { registerWorkerMetrics } from '../webhook/metrics.ts'
 import { Worker } from '../webhook/worker.ts'
@@ -28,6 +28,7 @@ export async function startServing(
   { config, deps }: App,
   { sandbox, role = 'all' }: { sandbox: boolean; role?: Role },
 ): Promise<Serving> {
+  for (const warning of findConfigWarnings(config)) deps.log.warn(warning)
   let draining = false
   const registry = new Registry()
   const worker = role === 'api' ? undefined : createWorker(deps, config, registry)

@@ -100,11 +100,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     const exempt = { ...deps, whatsapp: load.exempt(deps.whatsapp) }
     await registerRest(limited, exempt, procedures)
     await registerTrpc(limited, exempt, procedures)
-    await registerSettings(limited, exempt, {
-      publicUrl: options.publicUrl,
-      oidc: options.oidc,
-      signInLinks: options.sandbox,
-    })
+    const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
+    await registerSettings(limited, exempt, ways, registry)
     await registerInbound(limited, exempt, options.callbacks ?? noCallbacks, registry)
   })
   return app

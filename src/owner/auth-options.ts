@@ -1,17 +1,17 @@
-import type { BetterAuthOptions } from 'better-auth'
+import type { BetterAuthOptions, BetterAuthRateLimitOptions } from 'better-auth'
 import { genericOAuth, magicLink, twoFactor } from 'better-auth/plugins'
 import type { Deps } from '../deps.ts'
 import { addressHeader } from './address-header.ts'
 import { authPath, oidcProviderId } from './auth-path.ts'
 import { createPasswordHashing } from './password-hashing.ts'
 import { personGuard } from './person-guard.ts'
+import type { SignInOutcome } from './sign-in-record.ts'
+import { takeRequest } from './tries.ts'
 
 /** NIST SP 800-63B, 3.1.1.2: length is what counts. The contract of an invitation says the same. */
 const passwordLength = { min: 12, max: 128 }
 
 const sessionSeconds = 7 * 24 * 3600
-/** Ten tries a minute from one address, which may be a whole office. */
-const signInRate = { window: 60, max: 10 }
 const signInLinkSeconds = 24 * 3600
 
 /** An OpenID provider (OpenID Connect Discovery 1.0): the sign-in that an organisation has already. */
@@ -28,6 +28,8 @@ export interface OwnerAuthOptions {
   oidc: OidcProvider | undefined
   /** The sandbox prints a link that signs its demo owner in. Elsewhere there is no such way in. */
   signInLinks: boolean
+  /** Hears how each sign-in ended. */
+  onSignIn?: ((outcome: SignInOutcome) => void) | undefined
 }
 
 interface Circumstances extends OwnerAuthOptions {
@@ -38,8 +40,8 @@ interface Circumstances extends OwnerAuthOptions {
 
 /** better-auth on our tables: sessions in the database, nobody signs up, secure defaults stay as they are. */
 export function toAuthOptions(
-  { db, log }: Pick<Deps, 'db' | 'log'>,
-  { publicUrl, oidc, signInLinks, secret, onSignInLink }: Circumstances,
+  { db, newId, log }: Pick<Deps, 'db' | 'newId' | 'log'>,
+  { publicUrl, oidc, signInLinks, secret, onSignInLink, onSignIn }: Circumstances,
 ): BetterAuthOptions {
   return {
     appName: 'Waybill',
@@ -64,9 +66,9 @@ export function toAuthOptions(
     verification: { modelName: 'owner_verifications' },
     rateLimit: {
       enabled: true,
-      storage: 'database',
-      modelName: 'owner_sign_in_rates',
-      customRules: { '/sign-in/email': signInRate },
+      customStorage: countedRequests({ db }),
+      // The guard counts these: it knows whose password is tried, and writes down when an address is locked.
+      customRules: { '/sign-in/email': false },
     },
     advanced: {
       // Said, since better-auth leaves both checks out where the environment looks like a test.
@@ -90,7 +92,7 @@ export function toAuthOptions(
             }),
           ]
         : []),
-      personGuard({ db }),
+      personGuard({ db, newId, log, onSignIn }),
     ],
     // Where those go whom the organisation's provider turned away: that page says why. What is not better-auth's own
     // is thrown on to us: it would be printed as it is, with the row that PostgreSQL quotes.
@@ -131,6 +133,18 @@ function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
  */
 function isEmailProven({ email, email_verified: verified }: Record<string, unknown>): boolean {
   return (verified === true || verified === 'true') && typeof email === 'string' && /^[\u0020-\u007e]+$/.test(email)
+}
+
+/** better-auth asks for `consume` alone where it is there. */
+function countedRequests(deps: Pick<Deps, 'db'>): NonNullable<BetterAuthRateLimitOptions['customStorage']> {
+  return {
+    get: () => Promise.resolve(null),
+    set: () => Promise.resolve(),
+    consume: async (key, { window, max }) => {
+      const lock = await takeRequest(deps, { key, most: max, seconds: window })
+      return { allowed: !lock, retryAfter: lock?.secondsLeft ?? null }
+    },
+  }
 }
 
 function withoutTokens<Account extends object>(account: Account) {

@@ -106,9 +106,11 @@ async function provePassword(
   { ownerId, password, ...who }: { ownerId: string; password: string; email: string; address: string },
 ): Promise<void> {
   // A link that went astray is no way to guess what sign-in would not let one guess.
-  const wait = await takePasswordTry(deps, who)
-  if (wait !== undefined)
-    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many tries. Try again later.', { retryAfterSeconds: wait })
+  const lock = await takePasswordTry(deps, who)
+  if (lock)
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many tries. Try again later.', {
+      retryAfterSeconds: lock.secondsLeft,
+    })
   const fits = await checkPassword(ownerId, password)
   if (fits === undefined) throw wrongPassword('is not asked for: you sign in with your organisation')
   if (!fits)

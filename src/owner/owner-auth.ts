@@ -33,7 +33,7 @@ export interface OwnerAuth {
 
 /** What is served of it is up to `http/settings/auth.ts`. It opens nothing before its first use. */
 export function createOwnerAuth(
-  deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'randomBytes'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'newId' | 'randomBytes'>,
   options: OwnerAuthOptions,
 ): OwnerAuth {
   const links: string[] = []

@@ -16,3 +16,25 @@ export async function countTry(
   // An upsert without a condition returns its row.
   return rows[0] ?? { count: 1, secondsLeft: seconds }
 }
+
+/**
+ * The same for requests of one address to one path, in better-auth's own table; its own storage lets requests that
+ * come at once pass together.
+ */
+export async function countRequest(
+  db: Kysely<Database>,
+  { key, seconds }: { key: string; seconds: number },
+): Promise<{ count: number; secondsLeft: number }> {
+  const { rows } = await sql<{ count: number; secondsLeft: number }>`
+    insert into owner_sign_in_rates as known (id, key, count, "lastRequest")
+    values (${key}, ${key}, 1, 1000 * extract(epoch from now()))
+    on conflict (key) do update set
+      count = case when known."lastRequest" + ${1000 * seconds} < excluded."lastRequest" then 1 else known.count + 1 end,
+      "lastRequest" = case when known."lastRequest" + ${1000 * seconds} < excluded."lastRequest"
+        then excluded."lastRequest" else known."lastRequest" end
+    returning count, ("lastRequest" / 1000 + ${seconds} - extract(epoch from now()))::float8 as "secondsLeft"`.execute(
+    db,
+  )
+  // An upsert without a condition returns its row.
+  return rows[0] ?? { count: 1, secondsLeft: seconds }
+}

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 
 /** What a customer reads, whatever was wrong: which rule it was would tell about our network. */
 export const refusedUrl =
-  'must be an https URL with a public host, without user name, password or fragment, such as https://example.com/webhooks'
+  'must be an https URL with a public host that exists, without user name, password or fragment, such as https://example.com/webhooks'
 
 /** Special-purpose addresses (IANA registry, RFC 6890) and what clouds keep for themselves. */
 const specialIPv4 = parseRanges([

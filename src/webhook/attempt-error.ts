@@ -2,12 +2,13 @@ import { errors } from 'undici'
 
 /** Why an attempt brought no answer, in texts that the customer reads: stable, and nothing of our insides. */
 const texts: Record<string, string> = {
-  WAYBILL_ADDRESS_NOT_ALLOWED: 'the address is not allowed',
+  // One text for a name without an address and for a private one: two would tell about our network.
+  WAYBILL_ADDRESS_NOT_ALLOWED: unusableHost(),
+  ENOTFOUND: unusableHost(),
+  ENODATA: unusableHost(),
+  EAI_AGAIN: unusableHost(),
+  ESERVFAIL: unusableHost(),
   ECONNREFUSED: 'connection refused',
-  ENOTFOUND: 'the host could not be resolved',
-  ENODATA: 'the host could not be resolved',
-  EAI_AGAIN: 'the host could not be resolved',
-  ESERVFAIL: 'the host could not be resolved',
   ETIMEDOUT: timedOut(),
   UND_ERR_CONNECT_TIMEOUT: timedOut(),
   EHOSTUNREACH: 'the host is not reachable',
@@ -20,6 +21,10 @@ const texts: Record<string, string> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS: the certificate is not trusted',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
   UND_ERR_INVALID_ARG: 'the request could not be built: see the headers of the endpoint',
+}
+
+function unusableHost(): string {
+  return 'the host could not be resolved, or is not public'
 }
 
 export function timedOut(): string {

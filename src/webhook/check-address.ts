@@ -9,7 +9,8 @@ export interface AddressRules {
 }
 
 /**
- * Whether we would send there, when an endpoint is made. A resolver that does not answer just now is
+ * Whether we would send there, when an endpoint is made. A name that does not exist is refused as a private one is:
+ * whoever could tell them apart could list the names of our network. A resolver that does not answer just now is
  * no reason to refuse it: the addresses are checked again at each connection.
  */
 export async function checkAddress(
@@ -23,6 +24,6 @@ export async function checkAddress(
     const addresses = await resolve(url.hostname)
     return addresses.every(isAllowed) ? 'allowed' : 'refused'
   } catch (error) {
-    return isMissingName(error) ? 'no such host' : 'allowed'
+    return isMissingName(error) ? 'refused' : 'allowed'
   }
 }

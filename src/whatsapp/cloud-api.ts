@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { exchange, type GraphRequest } from './exchange.ts'
 import { listTemplates } from './list-templates.ts'
+import { readPages, type ReadPage } from './pages.ts'
 import { readAnswer } from './read.ts'
 import { readSend, toSendBody } from './send-template.ts'
-import { PhoneNumber, TemplatePage } from './wire.ts'
+import { ListedNumber, Page, PhoneNumber } from './wire.ts'
 import type { OutgoingTemplate, PhoneNumberInfo, ReadOutcome, Sender, SendOutcome, WhatsApp } from './whatsapp.ts'
 
 export interface CloudApiOptions {
@@ -77,11 +78,18 @@ export function createCloudApi({ url, version, timeouts }: CloudApiOptions): Wha
     listTemplates: ({ wabaId, accessToken }) =>
       listTemplates(async (query) => {
         const answer = await get(`${encodeURIComponent(wabaId)}/message_templates?${query}`, accessToken)
-        return readAnswer(answer, TemplatePage, accessToken)
+        return readAnswer(answer, Page, accessToken)
       }),
     getPhoneNumber: async ({ phoneNumberId, accessToken }) => {
       const answer = await get(`${encodeURIComponent(phoneNumberId)}?fields=${phoneNumberFields}`, accessToken)
       return toPhoneNumberInfo(readAnswer(answer, PhoneNumber, accessToken))
+    },
+    hasPhoneNumber: async ({ wabaId, phoneNumberId, accessToken }) => {
+      const readPage: ReadPage = async (query) =>
+        readAnswer(await get(`${encodeURIComponent(wabaId)}/phone_numbers?${query}`, accessToken), Page, accessToken)
+      const numbers = await readPages(readPage, { fields: 'id', of: 'phone numbers' })
+      if (!numbers.ok) return numbers
+      return { ok: true, value: numbers.value.some((item) => ListedNumber.safeParse(item).data?.id === phoneNumberId) }
     },
     close: () => pool.close(),
   }

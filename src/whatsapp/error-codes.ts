@@ -133,6 +133,13 @@ export function classify(
   return { kind: 'refused', ...fallback(httpStatus, error.is_transient ?? false) }
 }
 
+/** Whether the same request may succeed later, with nothing changed at our side. */
+export function isTransient(verdict: Verdict): boolean {
+  return (
+    verdict.kind === 'unknown' || verdict.answer === 'WHATSAPP_THROTTLED' || verdict.answer === 'WHATSAPP_UNAVAILABLE'
+  )
+}
+
 function ruleOf(code: number, subcode: number | undefined): Rule | undefined {
   // "Object with ID … does not exist, cannot be loaded due to missing permissions": the number's id is wrong.
   if (code === 100 && subcode === 33) return notReady

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isTransient } from './error-codes.ts'
 import type { Exchange } from './exchange.ts'
 import { readRefusal } from './refusal.ts'
 import { parseJson } from './wire.ts'
@@ -26,5 +27,6 @@ function readFailure(status: number, body: string | undefined, accessToken: stri
     accountUnusable: verdict.kind === 'refused' && verdict.accountUnusable === true,
     reason: `WhatsApp refused with code ${error.code}`,
     error,
+    ...(isTransient(verdict) && { transient: true }),
   }
 }

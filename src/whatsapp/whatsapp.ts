@@ -74,7 +74,15 @@ export interface PhoneNumberInfo {
 /** Whatever a read from the Graph API can end in. */
 export type ReadOutcome<T> =
   | { ok: true; value: T }
-  | { ok: false; refused: boolean; accountUnusable: boolean; reason: string; error?: WhatsAppError }
+  | {
+      ok: false
+      refused: boolean
+      accountUnusable: boolean
+      reason: string
+      error?: WhatsAppError
+      /** WhatsApp refused for a passing reason, such as a throttle: the same read may succeed later. */
+      transient?: true
+    }
 
 /** The part of the WhatsApp Cloud API (Meta Graph API) that the service uses. */
 export interface WhatsApp {
@@ -82,5 +90,7 @@ export interface WhatsApp {
   /** All pages. */
   listTemplates(waba: { wabaId: string; accessToken: string }): Promise<ReadOutcome<ListedTemplate[]>>
   getPhoneNumber(sender: Sender): Promise<ReadOutcome<PhoneNumberInfo>>
+  /** Whether a WhatsApp Business Account lists this phone number. */
+  hasPhoneNumber(waba: { wabaId: string } & Sender): Promise<ReadOutcome<boolean>>
   close(): Promise<void>
 }

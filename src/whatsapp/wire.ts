@@ -56,10 +56,13 @@ export const Template = z.object({
 export type Template = z.infer<typeof Template>
 
 /** The items are parsed one by one: one that we cannot read must not hide the others. */
-export const TemplatePage = z.object({
+export const Page = z.object({
   data: z.array(z.unknown()),
   paging: lenient(z.object({ cursors: lenient(z.object({ after: lenient(Text) })), next: lenient(Text) })),
 })
+
+/** One of the list of a WhatsApp Business Account. */
+export const ListedNumber = z.object({ id: z.coerce.string() })
 
 export const PhoneNumber = z.object({
   display_phone_number: lenient(Text),

@@ -9,7 +9,7 @@ import type { TestDatabase } from '../support/database.ts'
 
 export type Listings = Record<string, ReadOutcome<ListedTemplate[]>>
 
-/** Real verbs on a real database; of WhatsApp only what a test lists, by WABA and token. */
+/** Real verbs on a real database; WhatsApp knows every number, and what a test lists, by WABA and token. */
 export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): Deps & { listings: Listings } {
   let time = Date.parse('2026-11-20T09:00:00Z')
   const now = () => new Date((time += 1000))
@@ -19,7 +19,8 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     whatsapp: {
       sendTemplate: () => Promise.reject(new Error('no test sends')),
       listTemplates: ({ wabaId, accessToken }) => Promise.resolve(listings[`${wabaId} ${accessToken}`] ?? unreachable),
-      getPhoneNumber: () => Promise.resolve(unreachable),
+      getPhoneNumber: () => Promise.resolve({ ok: true, value: {} }),
+      hasPhoneNumber: () => Promise.resolve({ ok: true, value: true }),
       close: () => Promise.resolve(),
     },
     webhooks: {

@@ -14,7 +14,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import type { Deps } from '../../src/deps.ts'
 import { undoSwitchedOff } from '../support/earlier-schema.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDeps, nextPhoneNumberId } from './deps.ts'
+import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from './deps.ts'
 
 let database: TestDatabase
 let deps: Deps
@@ -86,6 +86,28 @@ test('a phone number is added once, whoever has it', async () => {
     message: expect.not.stringContaining(accountId),
     remedy: expect.stringContaining(`is WhatsApp account ${id} of account ${accountId}`),
   })
+})
+
+test('what WhatsApp refuses, or cannot be asked about, is added only unverified', async () => {
+  const input = { phoneNumberId: nextPhoneNumberId(), wabaId: '200001', accessToken: 'EAA' }
+  const whatsAppThat = (answer: typeof unreachable | typeof tokenRefused): Deps => ({
+    ...deps,
+    whatsapp: { ...deps.whatsapp, getPhoneNumber: () => Promise.resolve(answer) },
+  })
+
+  await expect(addWhatsAppAccount(whatsAppThat(tokenRefused), accountId, input)).rejects.toMatchObject({
+    message: 'WhatsApp refuses this access token (token expired (190)).',
+    field: 'accessToken',
+    remedy: expect.stringContaining('--unverified'),
+  })
+  await expect(addWhatsAppAccount(whatsAppThat(unreachable), accountId, input)).rejects.toMatchObject({
+    code: 'WHATSAPP_UNAVAILABLE',
+    message: expect.stringContaining('WhatsApp is away. Nothing was stored.'),
+  })
+  expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
+
+  await addWhatsAppAccount(whatsAppThat(unreachable), accountId, { ...input, unverified: true })
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ phoneNumberId: input.phoneNumberId }])
 })
 
 test.each([

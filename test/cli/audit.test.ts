@@ -40,6 +40,7 @@ test('what an operator changes is in the audit log of the account, what was refu
   await run('owner', 'invite', accountId, '--email', 'ada@example.com', '--role', 'viewer')
   const sender = ['--phone-number-id', '1', '--waba-id', '2', '--access-token', 'EAAsecret']
   const { whatsAppAccountId } = await run('whatsapp', 'add', accountId, ...sender)
+  await run('whatsapp', 'add', accountId, ...sender.with(1, '3'), '--unverified')
   await run('whatsapp', 'deactivate', whatsAppAccountId ?? '')
   await run('key', 'revoke', 'acc_none').catch(() => {})
   await run('whatsapp', 'remove', 'wa_none').catch(() => {})
@@ -52,6 +53,7 @@ test('what an operator changes is in the audit log of the account, what was refu
     'set the allow-list to 192.0.2.10, 2001:db8::/32: done',
     'invited ada@example.com as viewer: done',
     'added the WhatsApp account of phone number ID 1: done',
+    'added the WhatsApp account of phone number ID 3 unverified: done',
     `deactivated ${whatsAppAccountId}: done`,
   ])
 })

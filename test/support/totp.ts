@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 
-/** What an authenticator app shows now: RFC 6238, with SHA-1, six digits and thirty seconds, as the apps do. */
-export function totp(base32: string): string {
+/** What an authenticator app shows now, or so many steps later: RFC 6238, with SHA-1, six digits and thirty seconds, as the apps do. */
+export function totp(base32: string, steps = 0): string {
   const bits = [...base32.replace(/=+$/, '')]
     .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
     .join('')
   const key = Buffer.from(bits.match(/.{8}/g)?.map((byte) => parseInt(byte, 2)) ?? [])
   const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps))
   const digest = createHmac('sha1', key).update(counter).digest()
   const offset = (digest.at(-1) ?? 0) & 0xf
   return String((digest.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0')

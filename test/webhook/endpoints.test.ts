@@ -265,7 +265,7 @@ test.each(['shop.example.com', '8.8.8.8', 'shop.example.com:8443', 'away.example
 test.each([
   { url: 'https://inside.example.com', says: 'public host' },
   { url: 'https://both.example.com', says: 'public host' },
-  { url: 'https://missing.example.com', says: 'does not exist' },
+  { url: 'https://missing.example.com', says: 'public host' },
   { url: 'https://10.0.0.1', says: 'public host' },
   { url: 'https://[::1]', says: 'public host' },
   { url: 'https://0x7f.1', says: 'public host' },
@@ -273,6 +273,14 @@ test.each([
   { url: 'http://shop.example.com', says: 'must be an https URL' },
 ])('$url is refused as an endpoint: $says', async ({ url, says }) => {
   await expect(addStrictly(url)).rejects.toThrow(says)
+})
+
+test('the refusal does not tell whether a private name exists', async () => {
+  const urls = ['https://inside.example.com', 'https://missing.example.com', 'https://10.0.0.1', 'https://localhost']
+
+  const answers = await Promise.all(urls.map((url) => addStrictly(url).catch(String)))
+
+  expect(new Set(answers).size).toBe(1)
 })
 
 test('an account has twenty endpoints at most, also when they are added at once', async () => {

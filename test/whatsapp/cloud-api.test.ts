@@ -2,7 +2,7 @@ import { createServer as createTcpServer, type AddressInfo, type Socket } from '
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
-import type { Answer } from '../../src/whatsapp/simulator/answer.ts'
+import { ok, type Answer } from '../../src/whatsapp/simulator/answer.ts'
 import { failWith, fail } from '../../src/whatsapp/simulator/errors.ts'
 import { magicRecipients } from '../../src/whatsapp/simulator/recipients.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
@@ -311,6 +311,26 @@ test('a phone number is described', async () => {
       throughput: 'STANDARD',
     },
   })
+})
+
+test('whether an account lists a phone number is found on whatever page it is', async () => {
+  const { wabaId, accessToken } = simulator
+  const ids = Array.from({ length: 250 }, (_, index) => ({ id: String(5_000_000_000_000_000 + index) }))
+  simulator.intercept(({ path, query }) => {
+    if (path !== `/${wabaId}/phone_numbers`) return undefined
+    const from = Number(query.get('after') ?? 0)
+    const to = from + Number(query.get('limit'))
+    const next = to < ids.length && { next: 'https://graph.example/' }
+    return ok({ data: ids.slice(from, to), paging: { cursors: { after: String(to) }, ...next } })
+  })
+
+  for (const [phoneNumberId, value] of [
+    ['5000000000000000', true],
+    ['5000000000000249', true],
+    ['5000000000000250', false],
+  ] as const)
+    expect(await whatsapp.hasPhoneNumber({ wabaId, accessToken, phoneNumberId })).toEqual({ ok: true, value })
+  simulator.intercept(undefined)
 })
 
 test('a read that is refused says so, and whether the account can still be used', async () => {

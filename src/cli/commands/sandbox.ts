@@ -9,7 +9,7 @@ import { sendFirstMessage } from '../first-message.ts'
 import { writeWelcome } from '../welcome.ts'
 
 /** The sandbox stands alone: what would lead it to real data or to the real WhatsApp does not count. */
-const ignored = ['DATABASE_URL', 'GRAPH_API_URL', 'META_APP_SECRET']
+const ignored = ['DATABASE_URL', 'DATABASE_URL_FILE', 'GRAPH_API_URL', 'META_APP_SECRET', 'META_APP_SECRET_FILE']
 
 export const sandbox = localCommand({
   name: 'sandbox',

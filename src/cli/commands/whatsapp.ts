@@ -25,16 +25,18 @@ export const whatsappAdd = dataCommand({
       secret: true,
     },
     default: { help: 'Send from this one when a request names none; the first one is the default anyway' },
+    unverified: { help: 'Store it without asking WhatsApp whether the token works for this number' },
   },
   notes: [
     'A secret on the command line ends in the history of your shell. With - each of them is read from standard\ninput instead, the access token first and the app secret on the next line. Both are kept encrypted.',
     'An app with a secret of its own calls a callback URL of its own: https://<your host>/webhooks/whatsapp/<WA>,\nwith the id that this command prints.',
+    'WhatsApp is asked whether the token reaches the number, and whether the number belongs to the WABA. If not, nothing\nis stored. --unverified leaves that out, such as while WhatsApp cannot be reached: see that the IDs are yours.',
   ],
   examples: [
     'waybill whatsapp add acc_… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt',
     'cat token.txt app-secret.txt | waybill whatsapp add acc_… --phone-number-id 106540352242922 \\\n    --waba-id 102290129340398 --access-token - --app-secret -',
   ],
-  audit: ({ options }) => changes.addWhatsAppAccount(options['phone-number-id']),
+  audit: ({ options }) => changes.addWhatsAppAccount(options['phone-number-id'], { unverified: options.unverified }),
   run: async (deps, { args: [accountId], options }) => {
     const json = await addWhatsAppAccount(deps, accountId, {
       phoneNumberId: options['phone-number-id'],
@@ -42,6 +44,7 @@ export const whatsappAdd = dataCommand({
       accessToken: options['access-token'],
       appSecret: options['app-secret'],
       makeDefault: options.default,
+      unverified: options.unverified,
     })
     const address =
       options['app-secret'] === undefined

@@ -9,7 +9,7 @@ import { toRequest, type AuthRoute } from './auth-request.ts'
 /** What the dashboard calls of better-auth, and all that is served of it. */
 const served: AuthRoute[] = [
   { method: 'POST', path: '/sign-in/email', takes: ['email', 'password'] },
-  { method: 'POST', path: '/sign-out', takes: [] },
+  { method: 'POST', path: '/sign-out', takes: [], audit: 'signed out' },
   {
     method: 'POST',
     path: '/change-password',
@@ -69,7 +69,17 @@ async function answer(
   void reply.code(response.status)
   response.headers.forEach((value, name) => void reply.header(name, value))
   // Fastify would join what must stay apart.
-  const cookies = response.headers.getSetCookie()
+  const cookies = response.headers.getSetCookie().map((cookie) => (isByHttps(request) ? toSecure(cookie) : cookie))
   if (cookies.length > 0) void reply.removeHeader('set-cookie').header('set-cookie', cookies)
   return response.text()
+}
+
+/** Also by way of a trusted proxy, which says so in `X-Forwarded-Proto`. */
+function isByHttps({ protocol }: FastifyRequest): boolean {
+  return protocol === 'https'
+}
+
+/** better-auth decides once, by the public URL; without one the request decides. */
+function toSecure(cookie: string): string {
+  return /;\s*secure\s*(;|$)/i.test(cookie) ? cookie : `${cookie}; Secure`
 }

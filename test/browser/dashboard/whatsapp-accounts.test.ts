@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { replaceSecrets } from '../../../src/account/replace-secrets.ts'
 import { deactivateWhatsAppAccount } from '../../../src/account/deactivate-whatsapp-account.ts'
 import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
 
@@ -59,6 +58,8 @@ test('a WhatsApp account is added, its templates are read, and its token is test
 
 test('what is wrong with a new WhatsApp account is said beside its field', async () => {
   const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+  const { phoneNumberId, wabaId } = account
+  dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'the-token-of-this-number' })
   await openOfAccount('whatsapp-accounts')
   await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
   const dialog = page.getByRole('dialog')
@@ -71,6 +72,11 @@ test('what is wrong with a new WhatsApp account is said beside its field', async
   await dialog.getByRole('button', { name: 'Add account' }).click()
   await dialog.getByText(/Must be digits only, as WhatsApp Manager shows it/).waitFor()
   await dialog.getByLabel('WABA ID').fill(account.wabaId)
+  await dialog.getByRole('button', { name: 'Add account' }).click()
+
+  await dialog.getByText(/^WhatsApp refuses this access token/).waitFor()
+  expect(await dialog.getByLabel('Access token').getAttribute('aria-invalid')).toBe('true')
+  await dialog.getByLabel('Access token').fill('the-token-of-this-number')
   await dialog.getByRole('button', { name: 'Add account' }).click()
 
   await dialog.getByText(`Phone number id ${account.phoneNumberId} is in use already.`).waitFor()
@@ -90,7 +96,7 @@ test('a token that WhatsApp refuses shows why, until another one is given', asyn
     await page.getByRole('button', { name: 'Replace', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   }
-  await replaceToken('Replace secrets', 'a-token-that-has-expired')
+  dashboard.server.simulator.addPhoneNumber({ ...number, accessToken: 'the-next-token' })
   await card.getByRole('button', { name: 'Test token' }).click()
 
   await card.getByRole('alert').getByText('WhatsApp refused the token').waitFor()
@@ -100,7 +106,7 @@ test('a token that WhatsApp refuses shows why, until another one is given', asyn
     .waitFor()
   await card.getByText('Inactive: refused by WhatsApp').waitFor()
 
-  await replaceToken('Replace token', number.accessToken)
+  await replaceToken('Replace token', 'the-next-token')
   await card.getByText('Active', { exact: true }).waitFor()
   await card.getByRole('button', { name: 'Test token' }).click()
   await card.getByText('WhatsApp accepts the token').waitFor()
@@ -109,12 +115,12 @@ test('a token that WhatsApp refuses shows why, until another one is given', asyn
 
 test('the token of an account that is switched off can be tested too', async () => {
   const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
-  const id = await account.addWhatsAppAccount(newNumber())
-  const { deps } = dashboard.server
+  const number = newNumber()
+  const { phoneNumberId } = number
+  const id = await account.addWhatsAppAccount(number)
+  const { deps, simulator } = dashboard.server
   await deactivateWhatsAppAccount(deps, account.accountId, id)
-  const { phoneNumberId } = await replaceSecrets(deps, account.accountId, id, {
-    accessToken: 'a-token-that-has-expired',
-  })
+  simulator.addPhoneNumber({ ...number, accessToken: 'the-next-token' })
   await openOfAccount('whatsapp-accounts')
   const card = cardOf(page, phoneNumberId)
   await card.getByRole('button', { name: 'Test token' }).click()

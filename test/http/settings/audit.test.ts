@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditKeptDays } from '../../../src/owner/audit.ts'
 import { deleteOldAuditEntries } from '../../../src/owner/audit-store.ts'
 import { inviteOwner } from '../../../src/owner/invitation.ts'
-import { signedInOwner } from '../../support/owner.ts'
+import { signInTriesFromOne } from '../../../src/owner/tries.ts'
+import { signedInOwner, visitor, type TestOwner } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { totp } from '../../support/totp.ts'
 
@@ -41,6 +42,7 @@ test('a change is on record: who, what, when and from which address', async () =
       address: '203.0.113.9',
       outcome: 'done',
     },
+    expect.objectContaining({ who: owner.email, what: 'signed in with a password', outcome: 'done' }),
     expect.objectContaining({ who: owner.email, what: 'accepted an invitation as owner', outcome: 'done' }),
   ])
 })
@@ -61,13 +63,15 @@ test('no secret is in the audit log', async () => {
   const owner = await signedInOwner(server, accountId)
   const accessToken = 'EAABsecretsecretsecret'
   const url = 'https://example.com/hook?token=hush'
-  await owner.mutate('whatsAppAccount.add', { accountId, phoneNumberId: '815', wabaId: '816', accessToken })
+  const number = { phoneNumberId: '815', wabaId: '816', accessToken }
+  server.simulator.addPhoneNumber(number)
+  await owner.mutate('whatsAppAccount.add', { accountId, ...number })
   await owner.mutate('webhook.add', { accountId, url })
   await owner.mutate('publicApi.regenerateKey', { accountId })
 
   const { data } = await owner.query<Page>('audit.list', { accountId })
 
-  expect(data.items).toHaveLength(4)
+  expect(data.items).toHaveLength(5)
   expect(JSON.stringify(data)).not.toMatch(/EAAB|hush|_live_/)
   expect(server.log.join('')).not.toMatch(/EAABsecret|token=hush/)
 })
@@ -79,13 +83,9 @@ test('the log is read page by page, the newest first', async () => {
 
   const first = await owner.query<Page>('audit.list', { accountId, limit: 2 })
   const second = await owner.query<Page>('audit.list', { accountId, limit: 2, cursor: first.data.nextCursor })
-  expect(second.data.nextCursor).toBeUndefined()
 
   expect(first.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'switched API access on'])
-  expect(second.data.items.map(({ what }) => what)).toEqual([
-    'switched API access off',
-    'accepted an invitation as owner',
-  ])
+  expect(second.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'signed in with a password'])
 })
 
 test('entries go after a year', async () => {
@@ -103,7 +103,7 @@ test('entries go after a year', async () => {
   await deleteOldAuditEntries(db, auditKeptDays)
 
   const { data } = await owner.query<Page>('audit.list', { accountId })
-  expect(data.items).toMatchObject([{ what: 'switched API access on' }])
+  expect(data.items).toMatchObject([{ what: 'switched API access on' }, { what: 'signed in with a password' }])
 })
 
 test('what a person changes of how they sign in is on record in each of their accounts, and what was refused too', async () => {
@@ -136,6 +136,102 @@ test('what a person changes of how they sign in is on record in each of their ac
     expect(JSON.stringify(data)).not.toMatch(new RegExp(`${secret}|${newPassword}|${owner.password}`))
   }
 })
+
+describe('sign-ins', () => {
+  test('are on record in each account of the person: good, bad and out', async () => {
+    const accounts = [await server.account(), await server.account()]
+    const [first = '', second = ''] = accounts.map(({ accountId }) => accountId)
+    const owner = await signedInOwner(server, first)
+    const { path } = await inviteOwner(server.deps, second, { email: owner.email, role: 'viewer' })
+    await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
+    const elsewhere = owner.elsewhere()
+
+    await elsewhere.signIn('not the password')
+    await elsewhere.signIn()
+    await elsewhere.auth('/sign-out', {})
+    await visitor(server, owner.email.toUpperCase()).signIn('not the password')
+
+    for (const accountId of [first, second])
+      expect((await entriesOf(owner, accountId)).slice(0, 4)).toEqual(
+        [
+          { what: 'signed in with a password', outcome: 'refused' },
+          { what: 'signed out', outcome: 'done' },
+          { what: 'signed in with a password', outcome: 'done' },
+          { what: 'signed in with a password', outcome: 'refused' },
+        ].map((entry) => ({ who: owner.email, address: '127.0.0.1', ...entry })),
+      )
+    await forgetTries()
+  })
+
+  test('for an address that nobody has are in the log, without what was typed', async () => {
+    const typed = 'hunter2-by-mistake@example.com'
+    const before = await readMetric('refused')
+
+    await visitor(server, typed).signIn()
+
+    const lines = server.log.filter((line) => line.includes('a sign-in for an e-mail address that nobody has'))
+    expect(lines.at(-1)).toContain('"address":"127.0.0.1"')
+    expect(server.log.join('')).not.toContain('hunter2')
+    expect(await readMetric('refused')).toBe(before + 1)
+    await forgetTries()
+  })
+
+  test('that a lock refuses are on record once for the lock, whatever comes', async () => {
+    const { accountId } = await server.account()
+    const owner = await signedInOwner(server, accountId)
+    await forgetTries()
+
+    const answers = await Promise.all(Array.from({ length: 150 }, () => owner.elsewhere().signIn('not the password')))
+
+    const statuses = answers.map(({ statusCode }) => statusCode)
+    // One for each password that was checked.
+    expect(statuses.filter((status) => status === 401)).toHaveLength(signInTriesFromOne.most)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInTriesFromOne.most)
+    const refused = (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
+    expect(refused.filter(({ what }) => what === 'signed in with a password')).toHaveLength(signInTriesFromOne.most)
+    expect(refused.filter(({ what }) => what === 'was locked out after too many attempts')).toHaveLength(1)
+    expect(refused).toHaveLength(signInTriesFromOne.most + 1)
+    await forgetTries()
+  })
+
+  test('that need a code are on record with both steps', async () => {
+    const { accountId } = await server.account()
+    const owner = await signedInOwner(server, accountId)
+    const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
+    const { totpURI, backupCodes } = JSON.parse(enabled.text)
+    const secret = new URL(totpURI).searchParams.get('secret') ?? ''
+    await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
+    const elsewhere = owner.elsewhere()
+    await forgetTries()
+
+    await elsewhere.signIn()
+    await elsewhere.auth('/two-factor/verify-totp', { code: '000000' })
+    await elsewhere.auth('/two-factor/verify-totp', { code: totp(secret, 1) })
+    await forgetTries()
+    await elsewhere.signIn()
+    await elsewhere.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
+
+    expect((await entriesOf(owner, accountId)).slice(0, 6).map(({ what, outcome }) => [what, outcome])).toEqual([
+      ['signed in with a backup code', 'done'],
+      ['gave their password, and was asked for a code', 'done'],
+      ['signed in with a code of their authenticator app', 'done'],
+      ['signed in with a code of their authenticator app', 'refused'],
+      ['gave their password, and was asked for a code', 'done'],
+      ['confirmed their authenticator app', 'done'],
+    ])
+    await forgetTries()
+  })
+})
+
+async function entriesOf(owner: TestOwner, accountId: string) {
+  const { data } = await owner.query<Page>('audit.list', { accountId, limit: 100 })
+  return data.items.map(({ who, what, outcome, address }) => ({ who, what, outcome, address }))
+}
+
+async function readMetric(outcome: string): Promise<number> {
+  const { text } = await server.request('GET', '/metrics')
+  return Number(new RegExp(`waybill_sign_ins_total{outcome="${outcome}"} (\\d+)`).exec(text)?.[1] ?? 0)
+}
 
 test('tries that are not even looked at do not fill the log', async () => {
   const { accountId } = await server.account()

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { listAudit } from '../../../src/owner/audit.ts'
 import { inviteOwner } from '../../../src/owner/invitation.ts'
 import { openCookieBrowser, type CookieBrowser } from '../../support/cookie-browser.ts'
 import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
@@ -55,6 +56,8 @@ test('whoever was invited accepts without a password, and signs in with their or
     status: 200,
     data: { email: 'ada@example.com', accounts: [{ accountId, role: 'owner' }] },
   })
+  const [entry] = (await listAudit(server.deps, { accountId, limit: 1 })).items
+  expect(entry).toMatchObject({ who: 'ada@example.com', what: 'signed in with their organisation', outcome: 'done' })
 })
 
 test('who has a password signs in with their organisation as the same person', async () => {

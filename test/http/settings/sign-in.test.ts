@@ -192,6 +192,32 @@ describe('the cookie of a session', () => {
   })
 })
 
+test.each([
+  { way: 'https, as a trusted proxy says', trustedProxies: ['loopback'], protocol: 'https', secure: true },
+  { way: 'https, as somebody says who is no proxy', trustedProxies: [], protocol: 'https', secure: false },
+  { way: 'http', trustedProxies: ['loopback'], protocol: 'http', secure: false },
+])('cookies of a sign-in by $way are secure: $secure', async ({ trustedProxies, protocol, secure }) => {
+  const node = await startTestServer({ beside: server, server: { trustedProxies } })
+  const { accountId } = await server.account()
+  const { email, password } = await signedInOwner(server, accountId)
+  const host = 'waybill.example.com'
+
+  const { statusCode, headers } = await node.request('POST', '/settings/auth/sign-in/email', {
+    headers: {
+      'content-type': 'application/json',
+      host,
+      origin: `${secure ? 'https' : 'http'}://${host}`,
+      'x-forwarded-proto': protocol,
+    },
+    body: JSON.stringify({ email, password }),
+  })
+
+  const cookies = [headers['set-cookie'] ?? []].flat()
+  expect({ statusCode, cookies: cookies.length > 0 }).toEqual({ statusCode: 200, cookies: true })
+  for (const cookie of cookies) expect(/; Secure/i.test(cookie)).toBe(secure)
+  await node.close()
+})
+
 test('a link is not spent while the server has too much to do to take the password', async () => {
   const { accountId } = await server.account()
   const { path } = await inviteOwner(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })

@@ -129,6 +129,31 @@ test('a test whose answer never came names the message, which may have been sent
   expect((await account.get(`/api/v1/message/${data.messageId}`)).json().data).toMatchObject({ status: 'pending' })
 })
 
+test('tests and the API share one rate limit: a test beyond it is refused, and nothing is recorded', async () => {
+  const customer = await server.account({ rateLimit: 3 })
+  const person = await signedInOwner(server, customer.accountId)
+  const message = { to: '34600111222', template: 'hello_world', language: 'en_US' }
+  const sendTest = () => person.mutate('template.sendTest', { accountId: customer.accountId, ...message })
+
+  const tests = await Promise.all(Array.from({ length: 2 }, sendTest))
+  const viaApi = await Promise.all(Array.from({ length: 2 }, () => customer.post('/api/v1/message/send', message)))
+  const refused = await sendTest()
+
+  expect(tests.map(({ statusCode }) => statusCode)).toEqual([200, 200])
+  expect(viaApi.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 429])
+  expect(refused).toMatchObject({
+    statusCode: 429,
+    error: {
+      message: expect.stringMatching(/^This account may send 3 requests per minute/),
+      data: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: expect.any(Number) },
+    },
+  })
+  const { items } = (await customer.get('/api/v1/message')).json().data
+  expect(items).toHaveLength(3)
+  const access = await person.query('publicApi.get', { accountId: customer.accountId })
+  expect(access.data).toMatchObject({ rateLimit: { limit: 3, used: 3 } })
+})
+
 test.each([
   { input: { to: '+34 600 111 222' }, fields: { to: expect.stringContaining('digits only') } },
   { input: { variables: { '1': 'Ada' } }, fields: { variables: expect.any(String) } },

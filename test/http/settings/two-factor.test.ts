@@ -28,7 +28,7 @@ test('who has set up an authenticator app is asked for its code at sign-in', asy
   expect(JSON.parse(signIn.text)).toMatchObject({ twoFactorRedirect: true })
   expect((await elsewhere.query('session.get')).statusCode).toBe(401)
   expect((await elsewhere.auth('/two-factor/verify-totp', { code: '000000' })).statusCode).toBe(401)
-  expect((await elsewhere.auth('/two-factor/verify-totp', { code: totp(secret) })).statusCode).toBe(200)
+  expect((await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
   expect(await elsewhere.query('session.get')).toMatchObject({ statusCode: 200, data: { twoFactor: true } })
 })
 
@@ -55,11 +55,22 @@ test('a code signs in once, in whatever browser', async () => {
   const [first, second] = [owner.elsewhere(), owner.elsewhere()]
   await first.signIn()
   await second.signIn()
-  const code = totp(secret)
+  const code = nextCode(secret)
 
   const answers = await Promise.all([first, second].map((one) => one.auth('/two-factor/verify-totp', { code })))
 
   expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 401])
+})
+
+test('the code that confirmed the app signs nobody in', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret, code } = await setUp(owner)
+  const elsewhere = owner.elsewhere()
+  await elsewhere.signIn()
+
+  expect((await elsewhere.auth('/two-factor/verify-totp', { code })).statusCode).toBe(401)
+  expect((await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
 })
 
 test('no browser is spared the code next time, whatever it asks for', async () => {
@@ -69,7 +80,7 @@ test('no browser is spared the code next time, whatever it asks for', async () =
   const elsewhere = owner.elsewhere()
   await elsewhere.signIn()
 
-  const verified = await elsewhere.auth('/two-factor/verify-totp', { code: totp(secret), trustDevice: true })
+  const verified = await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret), trustDevice: true })
 
   expect(verified.statusCode).toBe(200)
   expect(JSON.parse((await elsewhere.signIn()).text)).toMatchObject({ twoFactorRedirect: true })
@@ -88,7 +99,7 @@ test('guessing codes is refused after a while, however often and from wherever o
   }
 
   const codes = [
-    await guesser.auth('/two-factor/verify-totp', { code: totp(secret) }),
+    await guesser.auth('/two-factor/verify-totp', { code: nextCode(secret) }),
     await guesser.auth('/two-factor/verify-backup-code', { code: backupCodes[0] }),
   ]
 
@@ -139,7 +150,7 @@ test('neither the shared secret nor a backup code is in the database as it is, a
     deps: { secrets: createSecretBox([newKey], server.deps.randomBytes) },
   })
 
-  const answers = await signInWithCode(after, person.email, totp(shared.secret))
+  const answers = await signInWithCode(after, person.email, nextCode(shared.secret))
 
   expect(answers).toEqual([200, 200])
   await after.close()
@@ -147,14 +158,23 @@ test('neither the shared secret nor a backup code is in the database as it is, a
 })
 
 /** Sets the app up as the dashboard does, and confirms it with a first code. */
-async function setUp(owner: TestOwner, node = server): Promise<{ secret: string; backupCodes: string[] }> {
+async function setUp(
+  owner: TestOwner,
+  node = server,
+): Promise<{ secret: string; code: string; backupCodes: string[] }> {
   const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
   const { totpURI, backupCodes } = JSON.parse(enabled.text)
   const secret = new URL(totpURI).searchParams.get('secret') ?? ''
-  const confirmed = await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
+  const code = totp(secret)
+  const confirmed = await owner.auth('/two-factor/verify-totp', { code })
   expect(confirmed.statusCode).toBe(200)
   await forgetTries(node)
-  return { secret, backupCodes }
+  return { secret, code, backupCodes }
+}
+
+/** The one that confirmed the app is spent; the one after it is taken already. */
+function nextCode(secret: string): string {
+  return totp(secret, 1)
 }
 
 async function signInWithCode(node: TestServer, email: string, code: string): Promise<number[]> {

@@ -22,7 +22,7 @@ export function AuditLogPage() {
     <>
       <PageHeader
         title="Audit log"
-        description="What was changed in this account, by whom and from where. The newest first."
+        description="Changes in this account and sign-ins of its members, with time and address. The newest first."
       />
       {log.isPending && <LoadingSkeleton lines={6} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}

@@ -97,7 +97,10 @@ function KeyFacts({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: 
       facts={[
         { name: 'Begins with', value: <Code fz="sm">{start}…</Code> },
         { name: 'Created', value: <DateTime at={createdAt} /> },
-        { name: 'Last used', value: lastUsedAt === undefined ? 'Not yet' : <DateTime at={lastUsedAt} /> },
+        {
+          name: 'Last send, tests included',
+          value: lastUsedAt === undefined ? 'Not yet' : <DateTime at={lastUsedAt} />,
+        },
       ]}
     />
   )

@@ -9,7 +9,7 @@ export function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess,
   return (
     <Section
       title="Rate limit"
-      description="How many messages your applications may send in a minute. Whatever comes beyond it is refused and can be sent a little later."
+      description="How many messages may be sent in a minute, test messages included. Whatever comes beyond it is refused and can be sent a little later."
     >
       <Text size="sm" mb={6}>
         {number.format(used)} of {number.format(limit)} used in this minute

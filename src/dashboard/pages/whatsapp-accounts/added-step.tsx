@@ -27,10 +27,7 @@ export function AddedStep({ onClose }: { onClose: () => void }) {
     )
   return (
     <Stack>
-      <Text size="sm">
-        Next, read the templates from WhatsApp: only what Waybill knows can be sent. This also shows whether the access
-        token works.
-      </Text>
+      <Text size="sm">Next, read the templates from WhatsApp: only what Waybill knows can be sent.</Text>
       {sync.isError && <ErrorAlert title="The templates were not read" error={sync.error} />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={onClose}>

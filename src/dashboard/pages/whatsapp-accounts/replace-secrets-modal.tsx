@@ -49,7 +49,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
   const replace = useChange({
     change: settings.whatsAppAccount.replaceSecrets.mutate,
     invalidates: [whatsAppAccountsKey(accountId)],
-    done: 'Replaced. Test the token to see whether WhatsApp accepts it.',
+    done: 'Replaced.',
     onDone: () => {
       onReplaced()
       onClose()
@@ -71,7 +71,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
         {problem !== undefined && <ErrorAlert title="Nothing was replaced" error={problem} />}
         <Text size="sm">
           Phone number ID {account.phoneNumberId}. What you leave empty stays as it is.
-          {account.switchedOff === false && ' With a new access token, the account is active again.'}
+          {account.switchedOff === false && ' With an access token that WhatsApp accepts, the account is active again.'}
         </Text>
         <AccessTokenField
           label="New access token"

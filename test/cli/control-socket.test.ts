@@ -1,0 +1,27 @@
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { startControlServer } from '../../src/cli/control-server.ts'
+import { chooseSocketPlace } from '../../src/cli/control-socket.ts'
+import { createTestDeps } from '../account/deps.ts'
+import { openTestDatabase } from '../support/database.ts'
+
+test.skipIf(process.platform === 'win32')(
+  'the control socket is private also in a folder that others may enter',
+  async () => {
+    const database = await openTestDatabase()
+    const folder = mkdtempSync(path.join(tmpdir(), 'waybill-socket-'))
+    chmodSync(folder, 0o755)
+    const umask = process.umask()
+    const place = chooseSocketPlace(folder)
+
+    const control = await startControlServer(createTestDeps(database), place)
+
+    expect(statSync(place.path).mode & 0o777).toBe(0o600)
+    expect(process.umask()).toBe(umask)
+    await control.stop()
+    await database.close()
+    rmSync(folder, { recursive: true })
+  },
+)
