@@ -133,6 +133,8 @@ export interface Config {
   host: string
   port: number
   database: DatabaseConfig
+  /** Where each process notes what it has begun, so that the next one knows what was never sent. */
+  journalDir: string
   /** Absent in embedded mode until `readOrCreateSecretKey` has made one in the data folder. */
   secretKeys: [Uint8Array, ...Uint8Array[]] | undefined
   graphApi: { url: string; version: string }
@@ -172,6 +174,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       env.DATABASE_URL === undefined
         ? { kind: 'pglite', dataDir: path.resolve(env.WAYBILL_DATA_DIR) }
         : { kind: 'postgres', url: env.DATABASE_URL },
+    journalDir: path.resolve(env.WAYBILL_DATA_DIR, 'journal'),
     secretKeys: env.WAYBILL_SECRET_KEY,
     graphApi: { url: env.GRAPH_API_URL, version: env.GRAPH_API_VERSION },
     meta: { appSecret: env.META_APP_SECRET, verifyToken: env.META_VERIFY_TOKEN },

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { registerWorkerMetrics } from '../webhook/metrics.ts'
 import { Worker } from '../webhook/worker.ts'
 import { startHousekeeping } from './housekeeping.ts'
+import { startJournal } from './journal.ts'
 import { createServer } from './server.ts'
 
 /** `api` answers callers, `worker` delivers webhooks, `all` does both. */
@@ -25,10 +26,12 @@ export interface Serving {
 const idleCheckMilliseconds = 50
 
 export async function startServing(
-  { config, deps }: App,
+  { config, deps: appDeps }: App,
   { sandbox, role = 'all' }: { sandbox: boolean; role?: Role },
 ): Promise<Serving> {
   let draining = false
+  const journal = startJournal(appDeps, config, { sends: role !== 'worker' })
+  const deps: Deps = { ...appDeps, journal: journal.journal }
   const registry = new Registry()
   const worker = role === 'api' ? undefined : createWorker(deps, config, registry)
   const server = await createServer(deps, {
@@ -54,6 +57,7 @@ export async function startServing(
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
       await workerStopped
+      await journal.stop()
     },
   }
 }

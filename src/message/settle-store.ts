@@ -94,3 +94,37 @@ export async function settleFailed(
     where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'`.execute(db)
   return numAffectedRows === 1n
 }
+
+const failAllUnwritten = statement<{ id: string; failed: boolean }>(
+  'fail_unwritten',
+  // A message and its key are recorded in one transaction, so their times are the same, and an index leads to the key.
+  `with entry as (
+    select * from unnest($1::text[], $2::text[]) as e (account_id, id)
+  ), failed as (
+    update messages m
+    set status = 'failed', failed_at = clock_timestamp(), error_code = 'SERVICE_UNAVAILABLE', error_message = $3
+    from entry e
+    where m.account_id = e.account_id and m.id = e.id and m.status = 'pending'
+    returning m.account_id, m.id, m.recorded_at
+  ), released as (
+    delete from idempotency_keys k using failed f
+    where k.created_at = f.recorded_at and k.account_id = f.account_id and k.message_id = f.id
+  )
+  select m.id, failed.id is not null as failed
+  from entry e
+  join messages m on m.account_id = e.account_id and m.id = e.id
+  left join failed on failed.account_id = m.account_id and failed.id = m.id`,
+)
+
+/** Of messages that were certainly never written to WhatsApp: those that are pending fail, and their keys are released. */
+export async function failUnwritten(
+  db: Kysely<Database>,
+  entries: readonly { accountId: string; id: string }[],
+): Promise<{ found: string[]; failed: number }> {
+  const rows = await failAllUnwritten(db, [
+    arrayOf(entries, ({ accountId }) => accountId),
+    arrayOf(entries, ({ id }) => id),
+    'the service was interrupted before the message was sent',
+  ])
+  return { found: rows.map(({ id }) => id), failed: rows.filter(({ failed }) => failed).length }
+}

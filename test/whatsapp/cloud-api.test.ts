@@ -307,9 +307,7 @@ test('a send that gets no connection in time is never written, and one that is w
   })
 
   const outcomes = await Promise.all(
-    Array.from({ length: 10 }, (_, n) =>
-      client.sendTemplate(simulator, { ...orderShipped, callbackData: `msg_${n}` }),
-    ),
+    Array.from({ length: 10 }, (_, n) => client.sendTemplate(simulator, { ...orderShipped, callbackData: `msg_${n}` })),
   )
 
   expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
