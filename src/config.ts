@@ -37,15 +37,29 @@ const TrustedProxies = z.string().transform((text, context): string[] => {
 
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
 
+function toSeconds(text: string): number | undefined {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text.trim()) ?? []
+  if (amount === undefined || unit === undefined) return undefined
+  return Number(amount) * secondsOf[unit as keyof typeof secondsOf]
+}
+
 /** `5s,5m,2h`: the waits between the attempts of a delivery, in seconds. */
 const RetrySchedule = z.string().transform((text, context): number[] =>
   text.split(',').map((part) => {
-    const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(part.trim()) ?? []
-    if (amount !== undefined && unit !== undefined) return Number(amount) * secondsOf[unit as keyof typeof secondsOf]
+    const seconds = toSeconds(part)
+    if (seconds !== undefined) return seconds
     context.addIssue('must list times such as 5s, 5m, 2h or 1d, separated by commas')
     return z.NEVER
   }),
 )
+
+/** `1h`, in seconds. */
+const Duration = z.string().transform((text, context): number => {
+  const seconds = toSeconds(text)
+  if (seconds !== undefined) return seconds
+  context.addIssue('must be a time such as 30m, 1h or 2d')
+  return z.NEVER
+})
 
 const WebUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
@@ -84,6 +98,9 @@ const Environment = z
       .int('must be a whole number')
       .min(1, 'must be at least 1')
       .default(30),
+    WAYBILL_OUTCOME_UNKNOWN_AFTER: Duration.refine((seconds) => seconds >= secondsOf.m, 'must be at least 1m').default(
+      secondsOf.h,
+    ),
     WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
     WAYBILL_PUBLIC_URL: WebUrl.refine(
       (url) => new URL(url).pathname === '/',
@@ -143,6 +160,8 @@ export interface Config {
   webhooks: WebhookConfig
   /** How long messages, events, deliveries and attempts are kept. */
   retentionDays: number
+  /** A message without an outcome for so long is reported, once. */
+  outcomeUnknownAfterSeconds: number
   /** Where browsers find the dashboard; https makes its cookies secure. */
   publicUrl: string | undefined
   /** An OpenID provider that the owners' organisation signs in with. */
@@ -185,6 +204,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
     },
     retentionDays: env.WAYBILL_RETENTION_DAYS,
+    outcomeUnknownAfterSeconds: env.WAYBILL_OUTCOME_UNKNOWN_AFTER,
     publicUrl: env.WAYBILL_PUBLIC_URL,
     oidc:
       env.OIDC_ISSUER !== undefined && env.OIDC_CLIENT_ID !== undefined && env.OIDC_CLIENT_SECRET !== undefined

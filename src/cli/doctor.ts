@@ -136,7 +136,7 @@ async function checkMessages({ db }: Deps): Promise<Finding> {
     check,
     ok: false,
     message: `${count} of the last day are pending for longer than a minute: whether WhatsApp took them is not known`,
-    fix: "Status webhooks settle them: see that Meta's callback for this app reaches /webhooks/whatsapp.",
+    fix: "Status webhooks settle them: see that Meta's callback for this app reaches /webhooks/whatsapp. What you find out otherwise: waybill message resolve --help",
   }
 }
 

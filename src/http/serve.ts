@@ -8,6 +8,7 @@ import { registerWorkerMetrics } from '../webhook/metrics.ts'
 import { Worker } from '../webhook/worker.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { startJournal } from './journal.ts'
+import { registerOutcomesUnknownMetric } from './pending-metric.ts'
 import { createServer } from './server.ts'
 
 /** `api` answers callers, `worker` delivers webhooks, `all` does both. */
@@ -47,7 +48,10 @@ export async function startServing(
   })
   const url = await server.listen({ host: config.host, port: config.port })
   worker?.start()
-  const housekeeping = startHousekeeping(deps, config)
+  const housekeeping = startHousekeeping(deps, {
+    ...config,
+    onOutcomesUnknown: registerOutcomesUnknownMetric(registry),
+  })
   return {
     url,
     stop: async ({ drainMilliseconds = 0 } = {}) => {

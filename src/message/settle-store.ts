@@ -3,6 +3,7 @@ import { arrayOf } from '../db/array-of.ts'
 import { joined } from '../db/joined.ts'
 import type { Database } from '../db/schema.ts'
 import { statement } from '../db/statement.ts'
+import { longestSend } from './idempotency-store.ts'
 import { columnsOf, valuesOf, type PendingMessage } from './pending-message.ts'
 
 export interface Acceptance {
@@ -127,4 +128,32 @@ export async function failUnwritten(
     'the service was interrupted before the message was sent',
   ])
   return { found: rows.map(({ id }) => id), failed: rows.filter(({ failed }) => failed).length }
+}
+
+/**
+ * An operator has decided on a message of unknown outcome. As `failed` it releases its idempotency key. False unless
+ * the message is pending for longer than any send takes.
+ */
+export async function resolvePending(
+  db: Kysely<Database>,
+  message: { accountId: string; id: string },
+  resolution: 'failed' | 'sent',
+): Promise<boolean> {
+  const isFailed = resolution === 'failed'
+  const { rows } = await sql`
+    with resolved as (
+      update messages set status = ${resolution},
+        sent_at = case when ${isFailed}::boolean then null else clock_timestamp() end,
+        failed_at = case when ${isFailed}::boolean then clock_timestamp() end,
+        error_code = case when ${isFailed}::boolean then 'RESOLVED_AS_FAILED' end,
+        error_message = case when ${isFailed}::boolean then 'an operator found that it was not sent' end
+      where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'
+        and recorded_at < now() - ${sql.raw(longestSend)}
+      returning account_id, id
+    ), released as (
+      delete from idempotency_keys k using resolved r
+      where ${isFailed}::boolean and k.account_id = r.account_id and k.message_id = r.id
+    )
+    select id from resolved`.execute(db)
+  return rows.length === 1
 }

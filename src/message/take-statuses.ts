@@ -60,7 +60,7 @@ async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: StatusToTa
   return taken
 }
 
-interface Told {
+export interface Told {
   message: MessageRow
   event: MessageEvent
 }
@@ -120,7 +120,7 @@ function toState(message: MessageRow): MessageState {
 }
 
 /** Ids by the database's time, so that the events of all nodes are in one order. */
-function toNewEvents(deps: Pick<Deps, 'randomBytes'>, told: Told[], databaseNow: Date): NewEvent[] {
+export function toNewEvents(deps: Pick<Deps, 'randomBytes'>, told: Told[], databaseNow: Date): NewEvent[] {
   const ids = encodeIdsInOrder('evt', databaseNow.getTime(), told.length, deps.randomBytes)
   return told.map(({ message, event }, index) => ({
     accountId: message.account_id,

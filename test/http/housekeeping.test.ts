@@ -20,7 +20,10 @@ async function listPartitions(): Promise<string[]> {
 /** Runs the hourly chores until `done`. */
 async function keepHouse(now: Date, done: () => Promise<boolean>): Promise<void> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const housekeeping = startHousekeeping({ ...createTestDeps(database), now: () => now }, { retentionDays: 30 })
+  const housekeeping = startHousekeeping(
+    { ...createTestDeps(database), now: () => now },
+    { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 },
+  )
   vi.advanceTimersByTime(3_600_000)
   housekeeping.stop()
   vi.useRealTimers()

@@ -56,7 +56,7 @@ test.each([
 })
 
 function readOnly(): ReturnType<typeof readJournal> {
-  const [file = ''] = readdirSync(place.folder).filter((name) => name.endsWith('.journal'))
+  const file = readdirSync(place.folder).find((name) => name.endsWith('.journal')) ?? ''
   return readJournal(readFileSync(path.join(place.folder, file), 'latin1'))
 }
 
