@@ -118,9 +118,9 @@ export const errors = {
   SEND_OUTCOME_UNKNOWN: {
     status: 504,
     summary:
-      'The connection to WhatsApp broke after the request was written: the message may have been sent. It stays `pending` until the status webhook settles it; a retry with the same `Idempotency-Key` never sends twice.',
+      'No answer of WhatsApp is known, since the connection broke or the service was interrupted: the message may have been sent. It stays `pending` until the status webhook settles it; a retry with the same `Idempotency-Key` never sends twice.',
     example:
-      'The connection to WhatsApp broke before its answer arrived, so message msg_01kah3b9mzf5vt2d0wq8r6x4ye may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.',
+      "WhatsApp's answer is missing (the connection broke), so message msg_01kah3b9mzf5vt2d0wq8r6x4ye may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.",
   },
 } as const satisfies Record<string, ErrorTerms>
 

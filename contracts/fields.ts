@@ -55,7 +55,9 @@ export const MessageId = line(64)
 
 export const WaMessageId = z
   .string()
-  .describe('Message ID assigned by WhatsApp. It contains the recipient number: treat it as personal data.')
+  .describe(
+    'Message ID assigned by WhatsApp. It contains the recipient number: treat it as personal data. Empty when it is not known.',
+  )
   .meta({ examples: ['wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA'] })
 
 export const Timestamp = z.iso

@@ -64,12 +64,20 @@ export const MessageFailedEvent = event(
   MessageFacts.extend({ status: status('failed'), error: MessageError.describe('Why it failed.') }),
 )
 
+export const MessageOutcomeUnknownEvent = event(
+  'message.outcome_unknown',
+  'MessageOutcomeUnknownEvent',
+  'Whether the message was sent is still unknown.',
+  MessageFacts.omit({ waMessageId: true }).extend({ status: status('pending') }),
+)
+
 /** What became of a message. */
 export const MessageEvent = z.discriminatedUnion('type', [
   MessageSentEvent,
   MessageDeliveredEvent,
   MessageReadEvent,
   MessageFailedEvent,
+  MessageOutcomeUnknownEvent,
 ])
 export type MessageEvent = z.infer<typeof MessageEvent>
 
@@ -95,6 +103,7 @@ export const messageEventTypes = [
   'message.delivered',
   'message.read',
   'message.failed',
+  'message.outcome_unknown',
 ] as const satisfies MessageEvent['type'][]
 export type MessageEventType = (typeof messageEventTypes)[number]
 
@@ -154,6 +163,25 @@ export const webhooks = {
         ...exampleFacts,
         status: 'failed',
         error: { code: '131026', message: 'Message undeliverable' },
+      },
+    },
+  },
+  'message.outcome_unknown': {
+    event: MessageOutcomeUnknownEvent,
+    summary: "A message's outcome stays unknown",
+    description:
+      'No answer and no status of WhatsApp has come for an hour (`WAYBILL_OUTCOME_UNKNOWN_AFTER`), so the message may have been sent or not. Reported once; a status that comes later is reported as usual. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'message.outcome_unknown',
+      timestamp: '2026-11-20T10:30:01.000Z',
+      data: {
+        messageId: exampleFacts.messageId,
+        to: exampleFacts.to,
+        template: exampleFacts.template,
+        language: exampleFacts.language,
+        accountId: exampleFacts.accountId,
+        externalId: exampleFacts.externalId,
+        status: 'pending',
       },
     },
   },

@@ -6,6 +6,7 @@ import { encodeId } from './ids.ts'
 import { createRandomPool } from './random-pool.ts'
 import { rememberSecrets } from './remember-secrets.ts'
 import { createSecretBox } from './secret-box.ts'
+import { noJournal } from './send-journal.ts'
 import { createLogger, type Logger } from './telemetry.ts'
 import { createWebhookSender } from './webhook/sender.ts'
 import { createCloudApi } from './whatsapp/cloud-api.ts'
@@ -32,6 +33,8 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     whatsapp,
     webhooks,
     announcements,
+    // A server opens one when it starts to serve: commands send nothing.
+    journal: noJournal,
     secrets: rememberSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),

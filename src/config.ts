@@ -37,15 +37,29 @@ const TrustedProxies = z.string().transform((text, context): string[] => {
 
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
 
+function toSeconds(text: string): number | undefined {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text.trim()) ?? []
+  if (amount === undefined || unit === undefined) return undefined
+  return Number(amount) * secondsOf[unit as keyof typeof secondsOf]
+}
+
 /** `5s,5m,2h`: the waits between the attempts of a delivery, in seconds. */
 const RetrySchedule = z.string().transform((text, context): number[] =>
   text.split(',').map((part) => {
-    const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(part.trim()) ?? []
-    if (amount !== undefined && unit !== undefined) return Number(amount) * secondsOf[unit as keyof typeof secondsOf]
+    const seconds = toSeconds(part)
+    if (seconds !== undefined) return seconds
     context.addIssue('must list times such as 5s, 5m, 2h or 1d, separated by commas')
     return z.NEVER
   }),
 )
+
+/** `1h`, in seconds. */
+const Duration = z.string().transform((text, context): number => {
+  const seconds = toSeconds(text)
+  if (seconds !== undefined) return seconds
+  context.addIssue('must be a time such as 30m, 1h or 2d')
+  return z.NEVER
+})
 
 const WebUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
@@ -84,6 +98,9 @@ const Environment = z
       .int('must be a whole number')
       .min(1, 'must be at least 1')
       .default(30),
+    WAYBILL_OUTCOME_UNKNOWN_AFTER: Duration.refine((seconds) => seconds >= secondsOf.m, 'must be at least 1m').default(
+      secondsOf.h,
+    ),
     WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
     WAYBILL_PUBLIC_URL: WebUrl.refine(
       (url) => new URL(url).pathname === '/',
@@ -122,7 +139,11 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
   PORT: { default: '3000', meaning: 'Port to listen on' },
   DATABASE_URL: { meaning: 'PostgreSQL 14 or newer, as `postgres://…`. If absent, the embedded database is used' },
-  WAYBILL_DATA_DIR: { default: '.waybill', meaning: 'Folder of the embedded database, its key and its control socket' },
+  WAYBILL_DATA_DIR: {
+    default: '.waybill',
+    meaning:
+      'Folder of the embedded database, its key, its control socket and the send journal. With PostgreSQL it holds only the journal',
+  },
   WAYBILL_SECRET_KEY: {
     meaning:
       '32 bytes in base64; encrypts access tokens, app secrets, webhook secrets and headers (AES-256-GCM). Required with `DATABASE_URL`; the embedded database keeps one in `secret.key`. With several keys, separated by commas, the first encrypts and all of them decrypt',
@@ -146,6 +167,10 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
     default: '30',
     meaning:
       'How long messages, events, deliveries and attempts are kept. Whole weeks are dropped, so data can remain up to a week longer. Must be at least twice as long as the retry schedule. Daily counts are kept for at least 90 days',
+  },
+  WAYBILL_OUTCOME_UNKNOWN_AFTER: {
+    default: '1h',
+    meaning: 'Age at which a message without an outcome is reported, once; at least `1m`',
   },
   WAYBILL_PUBLIC_URL: {
     meaning:
@@ -174,6 +199,8 @@ export interface Config {
   host: string
   port: number
   database: DatabaseConfig
+  /** Where each process notes what it has begun, so that the next one knows what was never sent. */
+  journalDir: string
   /** Absent in embedded mode until `readOrCreateSecretKey` has made one in the data folder. */
   secretKeys: [Uint8Array, ...Uint8Array[]] | undefined
   graphApi: { url: string; version: string }
@@ -182,6 +209,8 @@ export interface Config {
   webhooks: WebhookConfig
   /** How long messages, events, deliveries and attempts are kept. */
   retentionDays: number
+  /** A message without an outcome for so long is reported, once. */
+  outcomeUnknownAfterSeconds: number
   /** Where browsers find the dashboard; https makes its cookies secure. */
   publicUrl: string | undefined
   /** An OpenID provider that the owners' organisation signs in with. */
@@ -252,6 +281,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       env.DATABASE_URL === undefined
         ? { kind: 'pglite', dataDir: path.resolve(env.WAYBILL_DATA_DIR) }
         : { kind: 'postgres', url: env.DATABASE_URL },
+    journalDir: path.resolve(env.WAYBILL_DATA_DIR, 'journal'),
     secretKeys: env.WAYBILL_SECRET_KEY,
     graphApi: { url: env.GRAPH_API_URL, version: env.GRAPH_API_VERSION },
     meta: { appSecret: env.META_APP_SECRET, verifyToken: env.META_VERIFY_TOKEN },
@@ -262,6 +292,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
     },
     retentionDays: env.WAYBILL_RETENTION_DAYS,
+    outcomeUnknownAfterSeconds: env.WAYBILL_OUTCOME_UNKNOWN_AFTER,
     publicUrl: env.WAYBILL_PUBLIC_URL,
     oidc:
       env.OIDC_ISSUER !== undefined && env.OIDC_CLIENT_ID !== undefined && env.OIDC_CLIENT_SECRET !== undefined

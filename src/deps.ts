@@ -3,6 +3,7 @@ import type { Announcements } from './announcements.ts'
 import type { Database } from './db/schema.ts'
 import type { IdPrefix } from './ids.ts'
 import type { SecretBox } from './secret-box.ts'
+import type { SendJournal } from './send-journal.ts'
 import type { Logger } from './telemetry.ts'
 import type { WebhookSender } from './webhook-sender.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
@@ -13,6 +14,7 @@ export interface Deps {
   whatsapp: WhatsApp
   webhooks: WebhookSender
   announcements: Announcements
+  journal: SendJournal
   secrets: SecretBox
   now: () => Date
   /** `at`: the time that the id carries; now, unless given. */

@@ -13,6 +13,7 @@ export const changes = {
   activate: (whatsAppAccountId: string) => `activated ${whatsAppAccountId}`,
   deactivate: (whatsAppAccountId: string) => `deactivated ${whatsAppAccountId}`,
   removeWhatsAppAccount: (whatsAppAccountId: string) => `removed ${whatsAppAccountId}`,
+  resolveMessage: (messageId: string, as: string) => `resolved ${messageId} as ${as}`,
   addEndpoint: () => 'added a webhook endpoint',
   enableEndpoint: (endpointId: string) => `enabled the webhook endpoint ${endpointId}`,
   disableEndpoint: (endpointId: string) => `disabled the webhook endpoint ${endpointId}`,

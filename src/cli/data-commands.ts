@@ -3,7 +3,7 @@ import { accountCreate, accountList, accountUpdate } from './commands/account.ts
 import { allowListSet } from './commands/allow-list.ts'
 import { doctor } from './commands/doctor.ts'
 import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
-import { messageGet, messageList } from './commands/message.ts'
+import { messageGet, messageList, messageResolve } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
 import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
 import { rekey } from './commands/rekey.ts'
@@ -63,5 +63,6 @@ export const dataCommands: readonly DataCommand[] = [
   webhookRecover,
   messageGet,
   messageList,
+  messageResolve,
   rekey,
 ]

@@ -136,7 +136,7 @@ async function checkMessages({ db }: Deps): Promise<Finding> {
     check,
     ok: false,
     message: `${count} of the last day are pending for longer than a minute: whether WhatsApp took them is not known`,
-    fix: 'Status webhooks settle them: check that the callback URL of the Meta app leads to /webhooks/whatsapp, or for an app with a secret of its own to /webhooks/whatsapp/<WA>.',
+    fix: 'Status webhooks settle them: check that the callback URL of the Meta app leads to /webhooks/whatsapp, or for an app with a secret of its own to /webhooks/whatsapp/<WA>. If you know the outcome, record it: waybill message resolve --help',
   }
 }
 

@@ -6,12 +6,14 @@ import type { Deps } from '../deps.ts'
 import { audited } from '../owner/audit.ts'
 import { findDelivery } from '../webhook/delivery-store.ts'
 import { findEndpointOwner } from '../webhook/endpoint-store.ts'
+import { findMessageOwner } from './store.ts'
 
 /** What the first argument of a command can name, and how its account is found. */
 const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<string | undefined>> = {
   ACC: async (db, id) => (await findAccount(db, id))?.id,
   WA: findOwner,
   EP: findEndpointOwner,
+  MSG: findMessageOwner,
   DLV: async (db, id) => (await findDelivery(db, id))?.accountId,
 }
 

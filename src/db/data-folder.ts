@@ -61,7 +61,7 @@ export function readOwner(dataDir: string): Owner | undefined {
  * The folder holds phone numbers and the secret key: nobody else's eyes. A volume that an orchestrator
  * mounts may not be ours to close; then whoever mounts it decides who looks in.
  */
-function createPrivateFolder(folder: string): void {
+export function createPrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   try {
     chmodSync(folder, 0o700)
@@ -70,7 +70,7 @@ function createPrivateFolder(folder: string): void {
   }
 }
 
-function lockFile(file: string): DatabaseSync | undefined {
+export function lockFile(file: string): DatabaseSync | undefined {
   const database = new DatabaseSync(file, { timeout: 0, defensive: false })
   try {
     // No journal: nothing is ever written, and a killed owner leaves none behind to be recovered.

@@ -11,6 +11,7 @@ import * as counts from './migrations/0005-counts.ts'
 import * as hotUpdates from './migrations/0006-hot-updates.ts'
 import * as narrowKeys from './migrations/0007-narrow-keys.ts'
 import * as switchedOff from './migrations/0008-switched-off.ts'
+import * as outcomeUnknown from './migrations/0009-outcome-unknown.ts'
 import * as clocks from './migrations/0010-clocks.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
@@ -25,6 +26,7 @@ const migrations: Record<string, Migration> = {
   '0006-hot-updates': hotUpdates,
   '0007-narrow-keys': narrowKeys,
   '0008-switched-off': switchedOff,
+  '0009-outcome-unknown': outcomeUnknown,
   '0010-clocks': clocks,
 }
 

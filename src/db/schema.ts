@@ -120,6 +120,8 @@ export interface WaMessageIdsTable {
 export interface OverdueMessagesTable {
   account_id: string
   id: string
+  /** When an event reported that the outcome stays unknown. */
+  reported_at: Date | null
 }
 
 /** One row: messages recorded until then were looked at. */

@@ -5,6 +5,7 @@ import { vacuumEmbedded } from '../db/vacuum.ts'
 import type { Deps } from '../deps.ts'
 import { deleteOldCounts, foldCounts } from '../message/count-store.ts'
 import { deleteExpiredIdempotencyKeys } from '../message/idempotency-store.ts'
+import { reportUnknownOutcomes } from '../message/outcome-unknown.ts'
 import { noteOverdueMessages } from '../message/overdue-store.ts'
 import { auditKeptDays } from '../owner/audit.ts'
 import { deleteOldAuditEntries } from '../owner/audit-store.ts'
@@ -12,11 +13,16 @@ import { deleteExpiredSignIns } from '../owner/retention-store.ts'
 import { syncWhatIsDue } from '../template/periodic-sync.ts'
 import { deleteOldDeliveries } from '../webhook/retention-store.ts'
 
+type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
+  /** Hears how many messages were reported whose outcome stays unknown. */
+  onOutcomesUnknown?: (messages: number) => void
+}
+
 interface Chore {
   everySeconds: number
   /** What the log says when it did not work. */
   failure: string
-  run: (deps: Deps, config: Pick<Config, 'retentionDays'>) => Promise<unknown>
+  run: (deps: Deps, config: HousekeepingConfig) => Promise<unknown>
 }
 
 /** What has to be done from time to time; of several nodes each does all of it, and none in vain. */
@@ -52,20 +58,24 @@ const chores: Chore[] = [
   { everySeconds: 10, failure: 'counts of messages could not be brought up to date', run: ({ db }) => foldCounts(db) },
   { everySeconds: 10, failure: 'pending messages could not be noted', run: ({ db }) => noteOverdueMessages(db) },
   { everySeconds: 7, failure: 'the embedded database could not be vacuumed', run: ({ db }) => vacuumEmbedded(db) },
+  {
+    everySeconds: 10,
+    failure: 'messages of unknown outcome could not be reported',
+    run: async (deps, { outcomeUnknownAfterSeconds, onOutcomesUnknown }) => {
+      const messages = await reportUnknownOutcomes(deps, { afterSeconds: outcomeUnknownAfterSeconds })
+      if (messages > 0) onOutcomesUnknown?.(messages)
+    },
+  },
   { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },
 ]
 
 /** A chore never overlaps itself, and one that fails is tried again when its time comes. */
-export function startHousekeeping(deps: Deps, config: Pick<Config, 'retentionDays'>): { stop(): void } {
+export function startHousekeeping(deps: Deps, config: HousekeepingConfig): { stop(): void } {
   const timers = chores.map((chore) => repeat(chore, deps, config))
   return { stop: () => timers.forEach((timer) => clearInterval(timer)) }
 }
 
-function repeat(
-  { everySeconds, failure, run }: Chore,
-  deps: Deps,
-  config: Pick<Config, 'retentionDays'>,
-): NodeJS.Timeout {
+function repeat({ everySeconds, failure, run }: Chore, deps: Deps, config: HousekeepingConfig): NodeJS.Timeout {
   let running = false
   return setInterval(() => {
     if (running) return

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Deps } from '../deps.ts'
 import { countPendingMessages } from '../message/overdue-store.ts'
 
@@ -31,4 +31,14 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
     'Age of the oldest message whose outcome is unknown for more than a minute, in seconds.',
     (pending) => pending.oldestSeconds,
   )
+}
+
+/** Messages that this process has reported as of unknown outcome: each counts on one node, once. */
+export function registerOutcomesUnknownMetric(registry: Registry): (messages: number) => void {
+  const counter = new Counter({
+    name: 'waybill_messages_outcome_unknown_total',
+    help: 'Messages reported because their outcome stayed unknown for WAYBILL_OUTCOME_UNKNOWN_AFTER.',
+    registers: [registry],
+  })
+  return (messages) => counter.inc(messages)
 }

@@ -7,6 +7,8 @@ import type { Deps } from '../deps.ts'
 import { registerWorkerMetrics } from '../webhook/metrics.ts'
 import { Worker } from '../webhook/worker.ts'
 import { startHousekeeping } from './housekeeping.ts'
+import { startJournal } from './journal.ts'
+import { registerOutcomesUnknownMetric } from './pending-metric.ts'
 import { createServer } from './server.ts'
 
 /** `api` answers callers, `worker` delivers webhooks, `all` does both. */
@@ -25,11 +27,13 @@ export interface Serving {
 const idleCheckMilliseconds = 50
 
 export async function startServing(
-  { config, deps }: App,
+  { config, deps: appDeps }: App,
   { sandbox, role = 'all' }: { sandbox: boolean; role?: Role },
 ): Promise<Serving> {
-  for (const warning of findConfigWarnings(config)) deps.log.warn(warning)
+  for (const warning of findConfigWarnings(config)) appDeps.log.warn(warning)
   let draining = false
+  const journal = startJournal(appDeps, config, { sends: role !== 'worker' })
+  const deps: Deps = { ...appDeps, journal: journal.journal }
   const registry = new Registry()
   const worker = role === 'api' ? undefined : createWorker(deps, config, registry)
   const server = await createServer(deps, {
@@ -45,7 +49,10 @@ export async function startServing(
   })
   const url = await server.listen({ host: config.host, port: config.port })
   worker?.start()
-  const housekeeping = startHousekeeping(deps, config)
+  const housekeeping = startHousekeeping(deps, {
+    ...config,
+    onOutcomesUnknown: registerOutcomesUnknownMetric(registry),
+  })
   return {
     url,
     stop: async ({ drainMilliseconds = 0 } = {}) => {
@@ -55,6 +62,7 @@ export async function startServing(
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
       await workerStopped
+      await journal.stop()
     },
   }
 }

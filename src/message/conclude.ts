@@ -28,7 +28,7 @@ export function conclude(messageId: string, outcome: SendOutcome): Conclusion {
         }),
       }
     case 'unknown':
-      return { kind: 'pending', answer: unknownOutcome(messageId) }
+      return { kind: 'pending', answer: unknownOutcome(messageId, `WhatsApp's answer is missing (${outcome.reason})`) }
   }
 }
 

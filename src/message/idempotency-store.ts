@@ -6,7 +6,7 @@ import type { MessageRow } from './store.ts'
 /** How long a key is kept, as PostgreSQL writes it. */
 export const idempotencyKept = `interval '24 hours'`
 /** How long a send can take at the most (deadline upstream, and slack). */
-const longestSend = `interval '60 seconds'`
+export const longestSend = `interval '60 seconds'`
 
 /** The first request of this account with this key, unless the key has expired. */
 export async function findEarlierRequest(

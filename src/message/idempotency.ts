@@ -39,13 +39,19 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
   if (hasFailedUnaccepted(message))
     throw new ServiceError('MESSAGE_REJECTED', describeFailure(message), { replayed: true })
   if (message.wa_message_id !== null) return toSentMessage(message, message.wa_message_id)
+  // An operator found that it was sent (resolve.ts): nobody knows the wamid, and it must not be sent again.
+  if (message.status !== 'pending') return toSentMessage(message, '')
   if (earlier.mayBeRunning)
     throw new ServiceError(
       'IDEMPOTENCY_KEY_IN_USE',
       'The first request with this Idempotency-Key is still running. Try again in a moment.',
       { retryAfterSeconds: 1 },
     )
-  throw unknownOutcome(message.id, { replayed: true })
+  throw unknownOutcome(
+    message.id,
+    'The connection to WhatsApp broke, or this service was interrupted, before an answer of WhatsApp was stored',
+    { replayed: true },
+  )
 }
 
 /**
@@ -89,10 +95,11 @@ function toSentence(reason: string | null): string {
   return `${(reason || 'no reason was given').replace(/\.$/, '')}.`
 }
 
-export function unknownOutcome(messageId: string, options: { replayed?: boolean } = {}): ServiceError {
+/** `why`: what is known of it, as the beginning of a sentence. */
+export function unknownOutcome(messageId: string, why: string, options: { replayed?: boolean } = {}): ServiceError {
   return new ServiceError(
     'SEND_OUTCOME_UNKNOWN',
-    `The connection to WhatsApp broke before its answer arrived, so message ${messageId} may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.`,
+    `${why}, so message ${messageId} may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.`,
     options,
   )
 }

@@ -98,7 +98,14 @@ export async function dispatch(
   const { to, template: name, language } = message
   const outcome = await deps.whatsapp.sendTemplate(
     { phoneNumberId: from.phoneNumberId, accessToken },
-    { to, name, language, parameters, callbackData: message.id },
+    {
+      to,
+      name,
+      language,
+      parameters,
+      callbackData: message.id,
+      beforeWrite: () => deps.journal.writing(message.id),
+    },
   )
   const conclusion = conclude(message.id, outcome)
   await settle(deps, message, conclusion, request)
@@ -113,10 +120,13 @@ export async function record(
   request: IdempotentRequest | undefined,
 ): Promise<boolean> {
   try {
-    return await recordPending(deps.db, { message, request })
+    const recorded = await recordPending(deps.db, { message, request, journal: deps.journal })
+    if (!recorded) deps.journal.settled(message.id)
+    return recorded
   } catch (error) {
     // Of anything else the database has said itself that nothing was recorded.
     if (isOutcomeUnknown(error)) await settleNeverDispatched(deps, message, request)
+    else deps.journal.settled(message.id)
     throw error
   }
 }

@@ -3,6 +3,7 @@ import { arrayOf } from '../db/array-of.ts'
 import { joined } from '../db/joined.ts'
 import type { Database } from '../db/schema.ts'
 import { statement } from '../db/statement.ts'
+import { longestSend } from './idempotency-store.ts'
 import { columnsOf, valuesOf, type PendingMessage } from './pending-message.ts'
 
 export interface Acceptance {
@@ -94,4 +95,66 @@ export async function settleFailed(
     update messages set status = 'failed', failed_at = ${at}::timestamptz, error_code = ${code}, error_message = ${reason}
     where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'`.execute(db)
   return numAffectedRows === 1n
+}
+
+const failAllUnwritten = statement<{ id: string; failed: boolean }>(
+  'fail_unwritten',
+  // A message and its key are recorded in one transaction, so their times are the same, and an index leads to the key.
+  `with entry as (
+    select * from unnest($1::text[], $2::text[]) as e (account_id, id)
+  ), failed as (
+    update messages m
+    set status = 'failed', failed_at = clock_timestamp(), error_code = 'SERVICE_UNAVAILABLE', error_message = $3
+    from entry e
+    where m.account_id = e.account_id and m.id = e.id and m.status = 'pending'
+    returning m.account_id, m.id, m.recorded_at
+  ), released as (
+    delete from idempotency_keys k using failed f
+    where k.created_at = f.recorded_at and k.account_id = f.account_id and k.message_id = f.id
+  )
+  select m.id, failed.id is not null as failed
+  from entry e
+  join messages m on m.account_id = e.account_id and m.id = e.id
+  left join failed on failed.account_id = m.account_id and failed.id = m.id`,
+)
+
+/** Of messages that were certainly never written to WhatsApp: those that are pending fail, and their keys are released. */
+export async function failUnwritten(
+  db: Kysely<Database>,
+  entries: readonly { accountId: string; id: string }[],
+): Promise<{ found: string[]; failed: number }> {
+  const rows = await failAllUnwritten(db, [
+    arrayOf(entries, ({ accountId }) => accountId),
+    arrayOf(entries, ({ id }) => id),
+    'the service was interrupted before the message was sent',
+  ])
+  return { found: rows.map(({ id }) => id), failed: rows.filter(({ failed }) => failed).length }
+}
+
+/**
+ * An operator has decided on a message of unknown outcome. As `failed` it releases its idempotency key. False unless
+ * the message is pending for longer than any send takes.
+ */
+export async function resolvePending(
+  db: Kysely<Database>,
+  message: { accountId: string; id: string },
+  resolution: 'failed' | 'sent',
+): Promise<boolean> {
+  const isFailed = resolution === 'failed'
+  const { rows } = await sql`
+    with resolved as (
+      update messages set status = ${resolution},
+        sent_at = case when ${isFailed}::boolean then null else clock_timestamp() end,
+        failed_at = case when ${isFailed}::boolean then clock_timestamp() end,
+        error_code = case when ${isFailed}::boolean then 'RESOLVED_AS_FAILED' end,
+        error_message = case when ${isFailed}::boolean then 'an operator found that it was not sent' end
+      where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'
+        and recorded_at < now() - ${sql.raw(longestSend)}
+      returning account_id, id
+    ), released as (
+      delete from idempotency_keys k using resolved r
+      where ${isFailed}::boolean and k.account_id = r.account_id and k.message_id = r.id
+    )
+    select id from resolved`.execute(db)
+  return rows.length === 1
 }

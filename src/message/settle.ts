@@ -16,7 +16,7 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
  * this process ends first it stays `pending` until the status webhook settles it.
  */
 export async function settle(
-  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal'>,
   message: PendingMessage,
   conclusion: Conclusion,
   request: IdempotentRequest | undefined,
@@ -28,7 +28,10 @@ export async function settle(
   })
 }
 
-/** An insert whose answer was lost is committed or gone by then: its statement timeout is shorter by far. */
+/**
+ * An insert whose answer was lost is committed or gone by then: it refuses itself ten seconds after it left
+ * (record-store.ts), and its statement timeout is shorter than the rest.
+ */
 const longestInsertMilliseconds = 30_000
 
 /**
@@ -37,7 +40,7 @@ const longestInsertMilliseconds = 30_000
  * there is looked for again until no insert can be under way any more.
  */
 export async function settleNeverDispatched(
-  deps: Pick<Deps, 'db' | 'now' | 'log'>,
+  deps: Pick<Deps, 'db' | 'now' | 'log' | 'journal'>,
   message: PendingMessage,
   request: IdempotentRequest | undefined,
 ): Promise<void> {
@@ -54,9 +57,13 @@ const neverDispatched = {
 }
 
 /** `write` says whether nothing is left to do; until then it is tried again, in the background. */
-async function persist(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<boolean>): Promise<void> {
+async function persist(
+  deps: Pick<Deps, 'log' | 'journal'>,
+  messageId: string,
+  write: () => Promise<boolean>,
+): Promise<void> {
   try {
-    if (await write()) return
+    if (await write()) return deps.journal.settled(messageId)
   } catch (error) {
     deps.log.warn({ err: error, messageId }, 'a message could not be settled yet; trying again')
     if (!isPassing(error)) return
@@ -100,11 +107,16 @@ async function settleSent(
   await takeStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
 }
 
-async function persistLater(deps: Pick<Deps, 'log'>, messageId: string, write: () => Promise<boolean>): Promise<void> {
+async function persistLater(
+  deps: Pick<Deps, 'log' | 'journal'>,
+  messageId: string,
+  write: () => Promise<boolean>,
+): Promise<void> {
   for (const milliseconds of retryMilliseconds) {
     await delay(milliseconds, undefined, { ref: false })
     try {
       if (!(await write())) continue
+      deps.journal.settled(messageId)
       deps.log.info({ messageId }, 'the message is settled')
       return
     } catch (error) {

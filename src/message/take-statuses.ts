@@ -85,7 +85,7 @@ async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks)
   return taken
 }
 
-interface Told {
+export interface Told {
   message: MessageRow
   event: MessageEvent
 }
@@ -156,7 +156,7 @@ function toState(message: MessageRow): MessageState {
   }
 }
 
-function toUnrecordedEvent({ message, event }: Told): UnrecordedEvent {
+export function toUnrecordedEvent({ message, event }: Told): UnrecordedEvent {
   return {
     accountId: message.account_id,
     type: event.type,

@@ -14,19 +14,26 @@ export interface CloudApiOptions {
   /** Pinned, since without one WhatsApp picks the newest (reference, section 1): `v25.0`. */
   version: string
   timeouts?: Partial<Timeouts>
+  maxConnections?: number
+  maxSends?: number
 }
 
 interface Timeouts {
   connectMs: number
-  /** From the start of a send to the last byte of its answer, a second try included. */
+  /** From the start of a request to its first byte, in a send also to that of its second try. */
+  queueMs: number
+  /** From the first byte of a send to the last byte of its answer. */
   sendMs: number
   /** The same for each page of a read. */
   readMs: number
 }
 
-const defaultTimeouts: Timeouts = { connectMs: 3_000, sendMs: 20_000, readMs: 20_000 }
+/** A send takes 25 seconds at most: callers commonly wait 30, and idempotency keys count with less than 60. */
+const defaultTimeouts: Timeouts = { connectMs: 3_000, queueMs: 5_000, sendMs: 20_000, readMs: 20_000 }
 /** A send holds one for as long as WhatsApp takes, commonly a tenth of a second. */
-const maxConnections = 1024
+const defaultMaxConnections = 1024
+/** Those beyond the connections wait in memory, a few kilobytes each. With more of them few would get their turn. */
+const defaultMaxSends = 4 * defaultMaxConnections
 const retryPauseMs = 200
 const maxSendAnswerBytes = 1024 * 1024
 /** A page holds up to 100 templates, whose letters Meta may write as six-byte escapes. */
@@ -34,8 +41,14 @@ const maxReadAnswerBytes = 8 * 1024 * 1024
 const phoneNumberFields = 'display_phone_number,verified_name,status,quality_rating,throughput'
 
 /** The WhatsApp Cloud API over kept-alive connections. */
-export function createCloudApi({ url, version, timeouts }: CloudApiOptions): WhatsApp {
-  const { connectMs, sendMs, readMs } = { ...defaultTimeouts, ...timeouts }
+export function createCloudApi({
+  url,
+  version,
+  timeouts,
+  maxConnections = defaultMaxConnections,
+  maxSends = defaultMaxSends,
+}: CloudApiOptions): WhatsApp {
+  const { connectMs, queueMs, sendMs, readMs } = { ...defaultTimeouts, ...timeouts }
   const base = new URL(url)
   const prefix = `${base.pathname.replace(/\/+$/, '')}/${version}`
   const pool = new Pool(base.origin, {
@@ -51,24 +64,38 @@ export function createCloudApi({ url, version, timeouts }: CloudApiOptions): Wha
 
   function get(path: string, accessToken: string) {
     const request: GraphRequest = { method: 'GET', path: `${prefix}/${path}`, headers: authorization(accessToken) }
-    return exchange(pool, request, { withinMs: readMs, maxResponseBytes: maxReadAnswerBytes })
+    const limits = { startWithinMs: queueMs, answerWithinMs: readMs, maxResponseBytes: maxReadAnswerBytes }
+    return exchange(pool, request, limits)
   }
 
+  let sends = 0
+
   async function sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome> {
+    if (sends >= maxSends) return tooManySends
+    sends++
+    try {
+      return await sendNow(sender, message)
+    } finally {
+      sends--
+    }
+  }
+
+  async function sendNow(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome> {
     const request: GraphRequest = {
       method: 'POST',
       path: `${prefix}/${encodeURIComponent(sender.phoneNumberId)}/messages`,
       headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
       body: JSON.stringify(toSendBody(message)),
     }
-    const endsAt = performance.now() + sendMs
+    const startsBy = performance.now() + queueMs
     const attempt = async () => {
-      const limits = { withinMs: endsAt - performance.now(), maxResponseBytes: maxSendAnswerBytes }
-      return readSend(await exchange(pool, request, limits), sender.accessToken)
+      const startWithinMs = startsBy - performance.now()
+      const limits = { startWithinMs, answerWithinMs: sendMs, maxResponseBytes: maxSendAnswerBytes }
+      return readSend(await exchange(pool, request, limits, message.beforeWrite), sender.accessToken)
     }
 
     const first = await attempt()
-    if (!first.retryAtOnce || endsAt - performance.now() < 2 * retryPauseMs) return first.outcome
+    if (!first.retryAtOnce || startsBy - performance.now() < 2 * retryPauseMs) return first.outcome
     await sleep(retryPauseMs)
     return (await attempt()).outcome
   }
@@ -93,6 +120,12 @@ export function createCloudApi({ url, version, timeouts }: CloudApiOptions): Wha
     },
     close: () => pool.close(),
   }
+}
+
+const tooManySends: SendOutcome = {
+  kind: 'unavailable',
+  reason: 'too many sends are waiting for it',
+  retryAfterSeconds: 5,
 }
 
 function authorization(accessToken: string): Record<string, string> {

@@ -17,14 +17,24 @@ export type Exchange =
   | { kind: 'answered'; status: number; body?: string }
 
 export interface Limits {
-  /** Milliseconds from now to the last byte of the answer. */
-  withinMs: number
+  /** Milliseconds from now to the first byte of the request: waiting for a connection takes nothing from its answer. */
+  startWithinMs: number
+  /** Milliseconds from the first byte of the request to the last byte of the answer. */
+  answerWithinMs: number
   maxResponseBytes: number
 }
 
-export function exchange(dispatcher: Dispatcher, request: GraphRequest, limits: Limits): Promise<Exchange> {
+/** `beforeWrite` runs right before the first byte is written. If it throws, nothing is written. */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: GraphRequest,
+  limits: Limits,
+  beforeWrite?: () => void,
+): Promise<Exchange> {
   return new Promise((resolve) => {
-    dispatcher.dispatch(request, new ExchangeHandler(limits, resolve))
+    const handler = new ExchangeHandler(limits, beforeWrite, resolve)
+    dispatcher.dispatch(request, handler)
+    handler.limitWait()
   })
 }
 
@@ -39,19 +49,29 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #received = 0
   #settled = false
   readonly #limits: Limits
+  readonly #beforeWrite: (() => void) | undefined
   readonly #resolve: (result: Exchange) => void
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: Limits, resolve: (result: Exchange) => void) {
+  constructor(limits: Limits, beforeWrite: (() => void) | undefined, resolve: (result: Exchange) => void) {
     this.#limits = limits
+    this.#beforeWrite = beforeWrite
     this.#resolve = resolve
-    this.#timer = setTimeout(() => this.#abandon('no answer in time'), limits.withinMs)
+  }
+
+  /** Call it after the dispatch: a request that found a free connection has started by then and needs no timer. */
+  limitWait(): void {
+    if (this.#settled || this.#controller) return
+    this.#timer = setTimeout(() => this.#abandon('no connection in time'), this.#limits.startWithinMs)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Throwing here keeps the request off the wire: its time is over, or undici would write it a second time.
     if (this.#settled || this.#controller) throw new errors.RequestAbortedError()
+    this.#beforeWrite?.()
     this.#controller = controller
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#abandon('no answer in time'), this.#limits.answerWithinMs)
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {

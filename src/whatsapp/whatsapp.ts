@@ -16,6 +16,8 @@ export interface OutgoingTemplate {
   parameters: { name?: string; text: string }[]
   /** Our message id; comes back in every status as `biz_opaque_callback_data`. */
   callbackData: string
+  /** Runs right before the first byte of a try is written. If it throws, nothing is written. */
+  beforeWrite?: () => void
 }
 
 /** WhatsApp's own words about a failure. */

@@ -4,6 +4,7 @@ import { createLocalAnnouncements } from '../../src/db/announcements.ts'
 import type { Deps } from '../../src/deps.ts'
 import { encodeId } from '../../src/ids.ts'
 import { createSecretBox } from '../../src/secret-box.ts'
+import { noJournal } from '../../src/send-journal.ts'
 import type { ListedTemplate, ReadOutcome } from '../../src/whatsapp/whatsapp.ts'
 import type { TestDatabase } from '../support/database.ts'
 
@@ -30,6 +31,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     },
     publicUrl: 'https://waybill.example.com',
     announcements: createLocalAnnouncements(),
+    journal: noJournal,
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     now,
     newId: (prefix) => encodeId(prefix, now().getTime(), randomBytes(10)),

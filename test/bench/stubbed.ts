@@ -57,7 +57,9 @@ const deps: Deps = {
     find_callers: each(caller),
     find_send_facts: () => [sendFacts],
     find_many_send_facts: each(sendFacts),
-    record_many_pending: ([, ids]) => listOf(ids).map((id) => ({ id })),
+    record_pending: () => [{ on_time: true, clock: Date.now() }],
+    record_many_unclaimed: () => [{ on_time: true, clock: Date.now() }],
+    record_many_pending: ([, ids]) => [{ on_time: true, clock: Date.now(), ids: listOf(ids).join(' ') }],
   }),
 }
 

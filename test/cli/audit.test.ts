@@ -25,6 +25,23 @@ async function run(...words: string[]): Promise<Record<string, string>> {
   return json as Record<string, string>
 }
 
+function insertPending(id: string) {
+  return database.db
+    .insertInto('messages')
+    .values({
+      account_id: accountId,
+      id,
+      whatsapp_account_id: 'wa_1',
+      status: 'pending',
+      to_number: '34600111222',
+      template_name: 't',
+      template_language: 'en',
+      created_at: new Date(),
+      recorded_at: new Date(Date.now() - 120_000),
+    })
+    .execute()
+}
+
 async function log(): Promise<string[]> {
   const { items } = await listAudit(deps, { accountId, limit: 100 })
   for (const entry of items) expect(entry).toMatchObject({ who: 'operator', address: 'command line' })
@@ -44,6 +61,10 @@ test('what an operator changes is in the audit log of the account, what was refu
   await run('whatsapp', 'deactivate', whatsAppAccountId ?? '')
   await run('key', 'revoke', 'acc_none').catch(() => {})
   await run('whatsapp', 'remove', 'wa_none').catch(() => {})
+  await insertPending('msg_1')
+  await run('message', 'resolve', 'msg_1', '--as', 'sent')
+  await run('message', 'resolve', 'msg_1', '--as', 'failed').catch(() => {})
+  await run('message', 'resolve', 'msg_none', '--as', 'failed').catch(() => {})
   await run('account', 'list')
 
   expect(await log()).toEqual([
@@ -55,6 +76,8 @@ test('what an operator changes is in the audit log of the account, what was refu
     'added the WhatsApp account of phone number ID 1: done',
     'added the WhatsApp account of phone number ID 3 unverified: done',
     `deactivated ${whatsAppAccountId}: done`,
+    'resolved msg_1 as sent: done',
+    'resolved msg_1 as failed: refused',
   ])
 })
 

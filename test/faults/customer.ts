@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { pino } from 'pino'
 import { addWhatsAppAccount } from '../../src/account/add-whatsapp-account.ts'
 import { createAccount } from '../../src/account/create-account.ts'
@@ -12,9 +15,17 @@ import type { Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 
 export const secretKey = randomBytes(32).toString('base64')
 
-/** The environment of a node whose WhatsApp is the simulator. */
+const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-faults-'))
+process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+
+/** The environment of a node whose WhatsApp is the simulator. All nodes of a test file keep their journals together. */
 export function environmentOf(databaseUrl: string, simulator: Simulator): Record<string, string> {
-  return { DATABASE_URL: databaseUrl, WAYBILL_SECRET_KEY: secretKey, GRAPH_API_URL: simulator.url }
+  return {
+    DATABASE_URL: databaseUrl,
+    WAYBILL_DATA_DIR: dataDir,
+    WAYBILL_SECRET_KEY: secretKey,
+    GRAPH_API_URL: simulator.url,
+  }
 }
 
 export function openApp(environment: Record<string, string>): App {

@@ -20,11 +20,14 @@ async function listPartitions(): Promise<string[]> {
 /** Runs the hourly chores until `done`. */
 async function keepHouse(now: Date, done: () => Promise<boolean>): Promise<void> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const housekeeping = startHousekeeping({ ...createTestDeps(database), now: () => now }, { retentionDays: 30 })
+  const housekeeping = startHousekeeping(
+    { ...createTestDeps(database), now: () => now },
+    { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 },
+  )
   vi.advanceTimersByTime(3_600_000)
   housekeeping.stop()
   vi.useRealTimers()
-  await expect.poll(done).toBe(true)
+  await expect.poll(done, { timeout: 10_000 }).toBe(true)
 }
 
 test('a node whose clock is 60 days ahead drops nothing, and makes no partitions of its own time', async () => {

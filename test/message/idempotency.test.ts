@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
 import { signCallback } from '../../src/whatsapp/signature.ts'
-import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, through, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
@@ -161,17 +161,23 @@ test('after an unknown outcome a retry never sends again: it is told so, and lat
   expect(sendsTo(to)).toBe(1)
 })
 
-async function reportFailed(messageId: string, waMessageId: string): Promise<void> {
-  const status = {
+async function report(
+  messageId: string,
+  waMessageId: string,
+  ...statuses: ('sent' | 'delivered' | 'read' | 'failed')[]
+): Promise<void> {
+  const reports = statuses.map((status) => ({
     id: waMessageId,
-    status: 'failed',
+    status,
     timestamp: '1800000000',
     recipient_id: example.to,
     biz_opaque_callback_data: messageId,
-    errors: [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp.' } }],
-  }
+    ...(status === 'failed' && {
+      errors: [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp.' } }],
+    }),
+  }))
   const metadata = { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId }
-  const value = { messaging_product: 'whatsapp', metadata, statuses: [status] }
+  const value = { messaging_product: 'whatsapp', metadata, statuses: reports }
   const callback = {
     object: 'whatsapp_business_account',
     entry: [{ id: '1', changes: [{ field: 'messages', value }] }],
@@ -182,6 +188,20 @@ async function reportFailed(messageId: string, waMessageId: string): Promise<voi
     'x-hub-signature-256': signCallback(body, 'test-app-secret'),
   }
   expect((await server.request('POST', '/webhooks/whatsapp', { headers, body })).statusCode).toBe(200)
+}
+
+/** A send whose answer is lost, so that its statuses alone tell how it ended. */
+async function sendUnanswered(reference: string): Promise<{ messageId: string; retry: () => Promise<TestResponse> }> {
+  const request = { ...example, to: '15559000004', externalId: reference }
+  const retry = () => account.post(path, request, { 'idempotency-key': reference })
+  expect((await retry()).json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
+  const { id } = await server.deps.db
+    .selectFrom('messages')
+    .select('id')
+    .where('account_id', '=', account.accountId)
+    .where('external_id', '=', reference)
+    .executeTakeFirstOrThrow()
+  return { messageId: id, retry }
 }
 
 test('after an unknown outcome that turned out a failure, a retry is told the failure', async () => {
@@ -195,7 +215,7 @@ test('after an unknown outcome that turned out a failure, a retry is told the fa
     .where('external_id', '=', 'order-14')
     .executeTakeFirstOrThrow()
 
-  await reportFailed(id, 'wamid.order14')
+  await report(id, 'wamid.order14', 'failed')
   const retry = await account.post(path, request, headers)
 
   expect(retry.json().error).toMatchObject({
@@ -205,12 +225,36 @@ test('after an unknown outcome that turned out a failure, a retry is told the fa
   expect(retry.headers['idempotent-replayed']).toBe('true')
 })
 
+test.each([
+  { order: ['sent', 'failed', 'delivered'], ends: 'delivered' },
+  { order: ['failed', 'sent', 'delivered'], ends: 'delivered' },
+  { order: ['failed', 'delivered', 'sent'], ends: 'delivered' },
+  { order: ['failed', 'delivered'], ends: 'delivered' },
+  { order: ['failed', 'read'], ends: 'read' },
+  { order: ['delivered', 'failed'], ends: 'delivered' },
+] as const)('a retry gets the final state when WhatsApp reports $order', async ({ order, ends }) => {
+  for (const together of [true, false]) {
+    const reference = `${order.join('-')}-${together}`
+    const { messageId, retry } = await sendUnanswered(reference)
+    const waMessageId = `wamid.${reference}`
+    if (together) await report(messageId, waMessageId, ...order)
+    else
+      for (const status of order) {
+        await report(messageId, waMessageId, status)
+        await retry()
+      }
+    const answer = await retry()
+    expect(answer.json()).toMatchObject({ success: true, data: { messageId, waMessageId, status: 'sent' } })
+    expect((await account.get(`/api/v1/message/${messageId}`)).json().data['status']).toBe(ends)
+  }
+})
+
 test('a message that was accepted and failed later stays sent for its retries', async () => {
   const headers = { 'idempotency-key': 'order-15' }
   const first = await account.post(path, example, headers)
   const { messageId, waMessageId } = first.json().data as { messageId: string; waMessageId: string }
 
-  await reportFailed(messageId, waMessageId)
+  await report(messageId, waMessageId, 'failed')
   const retry = await account.post(path, example, headers)
 
   expect((await account.get(`/api/v1/message/${messageId}`)).json().data['status']).toBe('failed')

@@ -1,11 +1,14 @@
+import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
+import type { Database } from '../../src/db/schema.ts'
 import { deleteExpiredIdempotencyKeys } from '../../src/message/idempotency-store.ts'
-import { describeRequest } from '../../src/message/idempotency.ts'
+import { describeRequest, type IdempotentRequest } from '../../src/message/idempotency.ts'
 import type { PendingMessage } from '../../src/message/pending-message.ts'
-import { recordPending } from '../../src/message/record-store.ts'
+import { recordPending as record } from '../../src/message/record-store.ts'
 import { settleFailed } from '../../src/message/settle-store.ts'
 import { settle, settleNeverDispatched } from '../../src/message/settle.ts'
+import { noJournal } from '../../src/send-journal.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -33,6 +36,13 @@ function newMessage(): PendingMessage {
     createdAt,
     tellsSent: false,
   }
+}
+
+function recordPending(
+  db: Kysely<Database>,
+  pending: { message: PendingMessage; request: IdempotentRequest | undefined },
+) {
+  return record(db, { ...pending, journal: noJournal })
 }
 
 function findStatus(id: string) {

@@ -10,6 +10,7 @@ import type { Deps } from '../../src/deps.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { encodeId } from '../../src/ids.ts'
 import { createSecretBox } from '../../src/secret-box.ts'
+import { noJournal } from '../../src/send-journal.ts'
 import { createLogger } from '../../src/telemetry.ts'
 import { syncTemplates } from '../../src/template/sync.ts'
 import { createWebhookSender } from '../../src/webhook/sender.ts'
@@ -93,6 +94,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     whatsapp,
     webhooks,
     announcements: options.beside?.deps.announcements ?? createLocalAnnouncements(),
+    journal: noJournal,
     secrets: options.beside?.deps.secrets ?? createSecretBox([randomBytes(32)], randomBytes),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10)),

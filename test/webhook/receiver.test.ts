@@ -165,6 +165,7 @@ function tell(event: ReceivedEvent): string {
     case 'message.sent':
     case 'message.delivered':
     case 'message.read':
+    case 'message.outcome_unknown':
       return event.data.externalId ?? event.data.messageId
     case 'message.failed':
       return event.data.error.message

@@ -1,5 +1,7 @@
+import { createServer as createHttpServer } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
 import { ok, type Answer } from '../../src/whatsapp/simulator/answer.ts'
@@ -266,17 +268,89 @@ test('a deadline that ends before a connection is made was never a send', async 
   deaf.listen(0, '127.0.0.1')
   await once(deaf, 'listening')
   const { port } = deaf.address() as AddressInfo // a TCP server has no other kind of address
-  const client = createCloudApi({ url: `https://127.0.0.1:${port}`, version: 'v25.0', timeouts: { sendMs: 150 } })
+  const client = createCloudApi({ url: `https://127.0.0.1:${port}`, version: 'v25.0', timeouts: { queueMs: 150 } })
 
   expect(await client.sendTemplate(simulator, orderShipped)).toEqual({
     kind: 'unavailable',
-    reason: 'no answer in time',
+    reason: 'no connection in time',
     retryAfterSeconds: 5,
   })
   expect(received.join('')).not.toContain('order_shipped')
   deaf.close()
   for (const socket of sockets) socket.destroy()
   await client.close()
+})
+
+/** Answers each send after so many milliseconds. */
+async function startSlowUpstream(milliseconds: number): Promise<{ url: string; received: string[]; stop(): void }> {
+  const received: string[] = []
+  const slow = createHttpServer((request, response) => {
+    void text(request).then((body) => {
+      const id: string = JSON.parse(body).biz_opaque_callback_data
+      received.push(id)
+      setTimeout(() => response.end(JSON.stringify({ messages: [{ id: `wamid.${id}` }] })), milliseconds)
+    })
+  })
+  slow.listen(0, '127.0.0.1')
+  await once(slow, 'listening')
+  const { port } = slow.address() as AddressInfo // a TCP server has no other kind of address
+  return { url: `http://127.0.0.1:${port}`, received, stop: () => (slow.closeAllConnections(), void slow.close()) }
+}
+
+test('a send that gets no connection in time is never written, and one that is written keeps its whole time', async () => {
+  const slow = await startSlowUpstream(700)
+  const client = createCloudApi({
+    url: slow.url,
+    version: 'v25.0',
+    timeouts: { queueMs: 1_000, sendMs: 1_300 },
+    maxConnections: 2,
+  })
+
+  const outcomes = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => client.sendTemplate(simulator, { ...orderShipped, callbackData: `msg_${n}` })),
+  )
+
+  expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
+    ...Array.from({ length: 4 }, () => 'accepted'),
+    ...Array.from({ length: 6 }, () => 'unavailable'),
+  ])
+  expect(outcomes).toContainEqual({ kind: 'unavailable', reason: 'no connection in time', retryAfterSeconds: 5 })
+  expect(slow.received).toHaveLength(4)
+  await client.close()
+  slow.stop()
+})
+
+test('sends in flight are limited: one beyond the limit fails at once, unwritten', async () => {
+  const slow = await startSlowUpstream(200)
+  const client = createCloudApi({ url: slow.url, version: 'v25.0', maxConnections: 1, maxSends: 2 })
+  const sends = ['msg_1', 'msg_2', 'msg_3'].map((callbackData) =>
+    client.sendTemplate(simulator, { ...orderShipped, callbackData }),
+  )
+
+  expect(await sends[2]).toEqual({
+    kind: 'unavailable',
+    reason: 'too many sends are waiting for it',
+    retryAfterSeconds: 5,
+  })
+  expect(await Promise.all(sends.slice(0, 2))).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }])
+  expect(await client.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'accepted' })
+  expect(slow.received).toEqual(['msg_1', 'msg_2', 'msg_1'])
+  await client.close()
+  slow.stop()
+})
+
+test.each(['throws', 'returns'])('what %s before the first byte decides whether it is written', async (ends) => {
+  const before = simulator.requests.length
+  const outcome = await whatsapp.sendTemplate(simulator, {
+    ...orderShipped,
+    beforeWrite: () => {
+      expect(simulator.requests).toHaveLength(before)
+      if (ends === 'throws') throw new Error('not now')
+    },
+  })
+
+  expect(outcome.kind).toBe(ends === 'throws' ? 'unavailable' : 'accepted')
+  expect(simulator.requests).toHaveLength(before + (ends === 'throws' ? 0 : 1))
 })
 
 test('no reason and no error text carries the token', async () => {

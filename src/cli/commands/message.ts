@@ -1,8 +1,10 @@
 import { listMessages as listContract, messageStatuses, type Message } from '../../../contracts/message.ts'
+import { changes } from '../../../contracts/settings/changes.ts'
 import { requireAccount } from '../../account/account.ts'
 import { OperatorError } from '../../account/operator-error.ts'
 import { getMessage } from '../../message/get.ts'
 import { listMessages } from '../../message/list.ts'
+import { resolutions, resolveMessage, type Resolution } from '../../message/resolve.ts'
 import { dataCommand } from '../command.ts'
 import { findMessageOwner } from '../store.ts'
 import { formatPairs, formatTable } from '../table.ts'
@@ -45,6 +47,33 @@ export const messageList = dataCommand({
     await requireAccount(deps.db, accountId)
     const page = await listMessages(deps, { accountId }, parseFilter(options))
     return { json: page, text: formatMessages(page.items, page.nextCursor) }
+  },
+})
+
+export const messageResolve = dataCommand({
+  name: 'message resolve',
+  summary: 'Give a message of unknown outcome the one that you have found out',
+  args: ['MSG'],
+  options: {
+    as: {
+      value: 'failed|sent',
+      help: 'failed: it was not sent, and a retry with its Idempotency-Key sends; sent: it was, and a retry is answered so',
+      required: true,
+      choices: resolutions,
+    },
+  },
+  notes: [
+    'Only for a message that has been pending for more than a minute. Ask the recipient, or look into WhatsApp Manager,\nfirst: as failed, what was sent after all is sent twice. No webhook reports the change. A status that WhatsApp reports later still counts.',
+  ],
+  examples: ['waybill message resolve msg_… --as failed', 'waybill message resolve msg_… --as sent'],
+  audit: ({ args: [messageId], options: { as } }) => changes.resolveMessage(messageId, as),
+  run: async (deps, { args: [messageId], options: { as } }) => {
+    const accountId = await findMessageOwner(deps.db, messageId)
+    if (accountId === undefined) throw new OperatorError(`There is no message ${JSON.stringify(messageId)}.`)
+    // One of the choices above: the line was checked against them.
+    await resolveMessage(deps, { accountId, messageId }, as as Resolution)
+    const message = await getMessage(deps, { accountId }, { messageId })
+    return { json: message, text: describeMessage(message) }
   },
 })
 

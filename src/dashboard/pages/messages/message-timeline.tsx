@@ -76,7 +76,7 @@ function UnknownOutcome({ since }: { since: string }) {
   if (now - Date.parse(since) < unknownAfterMilliseconds) return null
   return (
     <Text size="sm" mt="md">
-      WhatsApp’s answer never came, so it may have been sent or not. It stays pending until WhatsApp reports on it. To
+      No answer of WhatsApp is known, so it may have been sent or not. It stays pending until WhatsApp reports on it. To
       send it again without the risk of two, use the same Idempotency-Key.
     </Text>
   )

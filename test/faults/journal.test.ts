@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
+import { startServe, type ServeProcess } from '../support/process.ts'
+import { environmentOf, makeCustomer, openApp } from './customer.ts'
+
+/** What a killed process had recorded and not written to WhatsApp is released this soon after the next start. */
+const releasedWithin = { timeout: 10_000, interval: 50 }
+
+let simulator: Simulator
+let deaf: Deaf
+beforeAll(async () => {
+  simulator = await startSimulator()
+  deaf = await startDeaf()
+})
+afterAll(async () => {
+  deaf.stop()
+  await simulator.stop()
+})
+
+interface Deaf {
+  url: string
+  connections: number
+  stop(): void
+}
+
+/** Takes connections and never says a word, so that no TLS connection is made and no request is written. */
+async function startDeaf(): Promise<Deaf> {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => void sockets.push(socket.on('error', () => {})))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind of address
+  return {
+    url: `https://127.0.0.1:${port}`,
+    get connections() {
+      return sockets.length
+    },
+    stop: () => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+function requestOf(reference: string) {
+  return { ...sendMessage.example.input, to: '34600111222', externalId: reference }
+}
+
+function sendsOf(messageId: string | undefined): number {
+  return simulator.requests.filter(({ body }) => JSON.stringify(body).includes(String(messageId))).length
+}
+
+/** Sends with a process that dies before it has a connection to WhatsApp. */
+async function dieBeforeWriting(environment: Record<string, string>, apiKey: string, reference: string): Promise<void> {
+  const victim = await startServe({ ...environment, GRAPH_API_URL: deaf.url })
+  const before = deaf.connections
+  const lost = victim.send(apiKey, requestOf(reference), { 'idempotency-key': reference }).then(
+    () => 'answered',
+    () => 'lost',
+  )
+  await expect.poll(() => deaf.connections, { interval: 5 }).toBeGreaterThan(before)
+  victim.kill('SIGKILL')
+  await victim.exited
+  expect(await lost).toBe('lost')
+}
+
+async function expectRetryToSend(node: ServeProcess, apiKey: string, reference: string): Promise<void> {
+  const retry = () => node.send(apiKey, requestOf(reference), { 'idempotency-key': reference })
+  await expect.poll(async () => (await retry()).statusCode, releasedWithin).toBe(200)
+  const { body } = await retry()
+  expect(sendsOf(body.data?.messageId)).toBe(1)
+  const { text } = await node.get(`/api/v1/message?externalId=${reference}`, apiKey)
+  const { items } = JSON.parse(text).data as { items: { status: string; error?: { message: string } }[] }
+  expect(items).toMatchObject([
+    { status: 'sent' },
+    { status: 'failed', error: { message: 'the service was interrupted before the message was sent' } },
+  ])
+}
+
+async function stop(node: ServeProcess): Promise<void> {
+  node.kill('SIGTERM')
+  expect(await node.exited).toEqual({ code: 0, signal: null })
+}
+
+describe('on PostgreSQL', () => {
+  let postgres: RunningPostgres
+  let environment: Record<string, string>
+  let apiKey: string
+  let app: ReturnType<typeof openApp>
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    environment = environmentOf(postgres.url, simulator)
+    app = openApp(environment)
+    ;({ apiKey } = await makeCustomer(app, simulator))
+  })
+  afterAll(async () => {
+    await app.close()
+    await postgres.stop()
+  })
+
+  test('the next start releases what a killed process never wrote to WhatsApp', async () => {
+    await dieBeforeWriting(environment, apiKey, 'next-start')
+    const successor = await startServe(environment)
+    await expectRetryToSend(successor, apiKey, 'next-start')
+    await stop(successor)
+  })
+
+  test('a process beside it releases it too', async () => {
+    const sibling = await startServe(environment)
+    await dieBeforeWriting(environment, apiKey, 'sibling')
+    await expectRetryToSend(sibling, apiKey, 'sibling')
+    await stop(sibling)
+  })
+
+  test('an insert that commits after its process was killed is released', async () => {
+    const victim = await startServe(environment)
+    const blocker = new pg.Client({ connectionString: postgres.url })
+    await blocker.connect()
+    await blocker.query('begin')
+    await blocker.query('lock table messages in exclusive mode')
+    const lost = victim.send(apiKey, requestOf('late'), { 'idempotency-key': 'late' }).catch(() => 'lost')
+    await expect.poll(countWaiting).toBe(1)
+    victim.kill('SIGKILL')
+    expect(await lost).toBe('lost')
+
+    const successor = await startServe(environment)
+    expect(await countWaiting()).toBe(1)
+    await blocker.query('rollback')
+    await blocker.end()
+
+    await expectRetryToSend(successor, apiKey, 'late')
+    await stop(successor)
+  })
+
+  async function countWaiting(): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::integer as count from pg_stat_activity
+      where application_name = 'waybill' and wait_event_type = 'Lock' and query like '%record_%pending%'`.execute(
+      app.deps.db,
+    )
+    return rows[0]?.count ?? 0
+  }
+
+  test('a message that was written when its process was killed stays pending', async () => {
+    const request = { ...requestOf('written'), to: '15559000003' }
+    const victim = await startServe(environment)
+    const lost = victim.send(apiKey, request, { 'idempotency-key': 'written' }).catch(() => 'lost')
+    await expect.poll(() => sendsOf('+15559000003')).toBe(1)
+    victim.kill('SIGKILL')
+    expect(await lost).toBe('lost')
+    await dieBeforeWriting(environment, apiKey, 'beside-written')
+
+    const successor = await startServe(environment)
+    await expectRetryToSend(successor, apiKey, 'beside-written')
+    const { rows } = await sql<{ status: string }>`
+      select status from messages where external_id = 'written'`.execute(app.deps.db)
+    expect(rows).toEqual([{ status: 'pending' }])
+    expect((await successor.send(apiKey, request, { 'idempotency-key': 'written' })).body.error?.code).toBe(
+      'IDEMPOTENCY_KEY_IN_USE',
+    )
+    await stop(successor)
+  })
+
+  test('a server that can keep no journal says so once, and serves', async () => {
+    const node = await startServe({ ...environment, WAYBILL_DATA_DIR: '/dev/null/none' })
+    expect((await node.send(apiKey, requestOf('without'))).statusCode).toBe(200)
+    expect(node.output.filter((line) => line.includes('no send journal can be kept'))).toHaveLength(1)
+    await stop(node)
+  })
+})
+
+test('the embedded database releases at its next start what a killed process never wrote to WhatsApp', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-embedded-'))
+  const environment = { WAYBILL_DATA_DIR: dataDir, GRAPH_API_URL: simulator.url }
+  const setUp = openApp(environment)
+  const { apiKey } = await makeCustomer(setUp, simulator)
+  await setUp.close()
+
+  await dieBeforeWriting(environment, apiKey, 'embedded')
+  const successor = await startServe(environment)
+  await expectRetryToSend(successor, apiKey, 'embedded')
+  await stop(successor)
+  await rm(dataDir, { recursive: true, force: true })
+})

@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/message.ts'
+import type { App } from '../../src/app.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { readDatabaseClock } from '../../src/db/database-clock.ts'
+import { describeRequest } from '../../src/message/idempotency.ts'
+import { recordPending } from '../../src/message/record-store.ts'
+import { noJournal } from '../../src/send-journal.ts'
+import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
+import { environmentOf, makeCustomer, openApp } from './customer.ts'
+
+let postgres: RunningPostgres
+let simulator: Simulator
+let app: App
+let accountId: string
+beforeAll(async () => {
+  postgres = await startPostgres()
+  simulator = await startSimulator()
+  app = openApp(environmentOf(postgres.url, simulator))
+  ;({ accountId } = await makeCustomer(app, simulator))
+})
+afterAll(async () => {
+  await app.close()
+  await simulator.stop()
+  await postgres.stop()
+})
+
+/** A network that can hold back what follows a word on its way to the database. */
+async function startSlowNetwork(to: string): Promise<{ url: string; held(): boolean; release(): void; stop(): void }> {
+  const target = new URL(to)
+  const sockets: Socket[] = []
+  const held: (() => void)[] = []
+  const server = createServer((client) => {
+    const database = connect(Number(target.port), target.hostname)
+    sockets.push(
+      client.on('error', () => {}),
+      database.on('error', () => {}),
+    )
+    database.on('data', (bytes) => client.write(bytes))
+    let holding = false
+    client.on('data', (bytes) => {
+      holding ||= bytes.includes('record_many_pending')
+      if (holding) held.push(() => database.write(bytes))
+      else database.write(bytes)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind of address
+  const url = new URL(to)
+  url.port = String(port)
+  return {
+    url: url.href,
+    held: () => held.length > 0,
+    release: () => held.splice(0).forEach((pass) => pass()),
+    stop: () => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+test('an insert that arrives after its caller has given up does nothing, and its key is free', async () => {
+  const network = await startSlowNetwork(postgres.url)
+  const db = openDatabase({ kind: 'postgres', url: network.url }, pino({ level: 'silent' }))
+  const createdAt = new Date()
+  const { to, template, language } = sendMessage.example.input
+  const message = {
+    id: app.deps.newId('msg'),
+    accountId,
+    whatsAppAccountId: 'wa_1',
+    to,
+    template,
+    language,
+    externalId: undefined,
+    createdAt,
+    tellsSent: false,
+  }
+  const request = describeRequest('late', sendMessage.example.input)
+
+  const recorded = recordPending(db, { message, request, journal: noJournal }).catch((error: unknown) => error)
+  await expect.poll(network.held, { timeout: 10_000 }).toBe(true)
+  const givenUpAt = (await readDatabaseClock(app.deps.db)).getTime() + 10_000
+  expect(await recorded).toBeInstanceOf(Error)
+  await expect
+    .poll(async () => (await readDatabaseClock(app.deps.db)).getTime(), { timeout: 5_000 })
+    .toBeGreaterThan(givenUpAt)
+  network.release()
+
+  // It has been run when its session is idle again.
+  await expect
+    .poll(async () => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::integer as count from pg_stat_activity where query like '%record_many_pending%'
+          and state = 'idle'`.execute(app.deps.db)
+      return rows[0]?.count
+    })
+    .toBe(1)
+  expect(await app.deps.db.selectFrom('messages').select('id').where('id', '=', message.id).execute()).toEqual([])
+  expect(await app.deps.db.selectFrom('idempotency_keys').select('key').where('key', '=', 'late').execute()).toEqual([])
+  network.stop()
+  await db.destroy()
+})
