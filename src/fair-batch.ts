@@ -97,7 +97,8 @@ function takeParts<Item, Result>(
   const starts = new Map<Call<Item, Result>, number>()
   const ofEach = waiting.size === 1 ? maxItems : share
   let room = maxItems
-  for (const [key, calls] of [...waiting]) {
+  // A copy: keys are put back while it is read.
+  for (const [key, calls] of Array.from(waiting)) {
     let left = Math.min(ofEach, room)
     // Back to the end: in the next batch, those that found no room here come first.
     waiting.delete(key)

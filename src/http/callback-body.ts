@@ -50,6 +50,8 @@ const refusals = {
 } as const satisfies Record<RefusalReason, { statusCode: number; text: string }>
 
 const firstCapacity = 4 * 1024
+/** A body that has come so far gets room for all of it: it is not copied again. */
+const copiedBytes = 256 * 1024
 
 interface Transfer {
   address: string
@@ -130,7 +132,8 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
     // A buffer of its own: kept by itself, each piece would hold all of the read that it came in.
     function grow(old: Buffer | undefined, needed: number): Buffer {
       const most = Math.min(length ?? limits.maxBytes, limits.maxBytes)
-      const capacity = Math.max(needed, Math.min(most, Math.max(firstCapacity, needed * 2)))
+      const larger = needed < copiedBytes ? Math.max(firstCapacity, needed * 2) : most
+      const capacity = Math.max(needed, Math.min(most, larger))
       const grown = Buffer.allocUnsafeSlow(capacity)
       old?.copy(grown)
       return grown
