@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { registerWorkerMetrics } from '../webhook/metrics.ts'
 import { Worker } from '../webhook/worker.ts'
+import { startClockWatch } from './clock-watch.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createServer } from './server.ts'
 
@@ -45,11 +46,13 @@ export async function startServing(
   const url = await server.listen({ host: config.host, port: config.port })
   worker?.start()
   const housekeeping = startHousekeeping(deps, config)
+  const clockWatch = startClockWatch(deps, registry)
   return {
     url,
     stop: async ({ drainMilliseconds = 0 } = {}) => {
       draining = true
       housekeeping.stop()
+      clockWatch.stop()
       const workerStopped = worker?.stop()
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
