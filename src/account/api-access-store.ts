@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import { windowExpired } from '../auth/store.ts'
 import type { Database } from '../db/schema.ts'
 
 export interface ApiAccessRow {
@@ -26,7 +27,7 @@ export async function findApiAccess(
     .select(['a.api_enabled', 'a.allow_list', 'a.rate_limit_per_minute', 'k.start', 'k.created_at as key_created_at'])
     .select([
       sql<Date | null>`case when l.window_started_at >= k.created_at then l.window_started_at end`.as('last_used_at'),
-      sql<number>`case when l.window_started_at > now() - interval '60 seconds' then l.used else 0 end`.as('used'),
+      sql<number>`case when ${sql.raw(windowExpired)} then 0 else coalesce(l.used, 0) end`.as('used'),
       sql<boolean>`coalesce(cardinality(a.allow_list) = 0
         or ${address ?? null}::text::inet <<= any (a.allow_list::inet[]), false)`.as('address_allowed'),
     ])

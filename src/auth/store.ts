@@ -27,13 +27,15 @@ export interface CallerRow {
 const addressAllowed = (address: string) =>
   `coalesce(cardinality(a.allow_list) = 0 or ${address}::text::inet <<= any (a.allow_list::inet[]), false)`
 
-const expired = `l.window_started_at <= now() - interval '60 seconds'`
+/** One far ahead began before the database's clock was set back. */
+export const windowExpired = `(l.window_started_at <= now() - interval '60 seconds'
+  or l.window_started_at > now() + interval '60 seconds')`
 
 /** Spends `used` requests of the row: exact, since the row is locked until the statement ends. */
 const spending = `
   on conflict (account_id) do update set
-    window_started_at = case when ${expired} then now() else l.window_started_at end,
-    used = case when ${expired} then excluded.used else l.used + excluded.used end
+    window_started_at = case when ${windowExpired} then now() else l.window_started_at end,
+    used = case when ${windowExpired} then excluded.used else l.used + excluded.used end
   returning account_id, used,
     ceil(extract(epoch from window_started_at + interval '60 seconds' - now()))::integer as reset_seconds`
 

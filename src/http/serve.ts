@@ -6,6 +6,7 @@ import { findConfigWarnings, type Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { registerWorkerMetrics } from '../webhook/metrics.ts'
 import { Worker } from '../webhook/worker.ts'
+import { startClockWatch } from './clock-watch.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { startJournal } from './journal.ts'
 import { registerOutcomesUnknownMetric } from './pending-metric.ts'
@@ -53,11 +54,13 @@ export async function startServing(
     ...config,
     onOutcomesUnknown: registerOutcomesUnknownMetric(registry),
   })
+  const clockWatch = startClockWatch(deps, registry)
   return {
     url,
     stop: async ({ drainMilliseconds = 0 } = {}) => {
       draining = true
       housekeeping.stop()
+      clockWatch.stop()
       const workerStopped = worker?.stop()
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)

@@ -5,7 +5,7 @@ import type { MessageRow } from './store.ts'
 
 /** How long a key is kept, as PostgreSQL writes it. */
 export const idempotencyKept = `interval '24 hours'`
-/** How long a send can take at the most (deadline upstream, and slack). */
+/** How long a send can take at the most (deadline upstream, and slack). A key far ahead is of before the clock was set back. */
 export const longestSend = `interval '60 seconds'`
 
 /** The first request of this account with this key, unless the key has expired. */
@@ -15,7 +15,7 @@ export async function findEarlierRequest(
   key: string,
 ): Promise<EarlierRequest | undefined> {
   const { rows } = await sql<MessageRow & { request_hash: Uint8Array; may_be_running: boolean }>`
-    select m.*, i.request_hash, i.created_at > now() - ${sql.raw(longestSend)} as may_be_running
+    select m.*, i.request_hash, i.created_at > now() - ${sql.raw(longestSend)} and i.created_at <= now() + ${sql.raw(longestSend)} as may_be_running
     from idempotency_keys i
     join messages m on m.account_id = i.account_id and m.id = i.message_id
     where i.account_id = ${accountId} and i.key = ${key} and i.created_at > now() - ${sql.raw(idempotencyKept)}`.execute(

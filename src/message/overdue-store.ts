@@ -45,6 +45,11 @@ export async function noteOverdueMessages(db: Kysely<Database>, atOnce: number =
     )`.execute(db)
 }
 
+/** When the clock was set back, messages are recorded at times that were looked at already: those are looked at again. */
+export async function lookAgainAtMessages(db: Kysely<Database>): Promise<void> {
+  await sql`update overdue_progress set looked_until = least(looked_until, now() - ${aMinute})`.execute(db)
+}
+
 /** Whether there is more to look at. */
 async function noteSome(trx: Kysely<Database>, atOnce: number): Promise<boolean> {
   // As text: a Date would cut off the microseconds.

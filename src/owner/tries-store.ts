@@ -38,3 +38,13 @@ export async function countRequest(
   // An upsert without a condition returns its row.
   return rows[0] ?? { count: 1, secondsLeft: seconds }
 }
+
+/** Times end as much earlier as the clock was set back; not those that may have begun since. Of all persons. */
+export async function shiftTries(db: Kysely<Database>, seconds: number): Promise<void> {
+  await sql`
+    update owner_tries set ends_at = ends_at - make_interval(secs => ${seconds})
+    where ends_at > now() + interval '2 minutes'`.execute(db)
+  await sql`
+    update owner_sign_in_rates set "lastRequest" = "lastRequest" - 1000 * ${seconds}::float8
+    where "lastRequest" > 1000 * extract(epoch from now() + interval '2 minutes')`.execute(db)
+}

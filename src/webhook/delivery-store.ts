@@ -1,23 +1,21 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Database, WebhookAttemptsTable } from '../db/schema.ts'
+import { longerThanLeaseSeconds } from './queue-store.ts'
 
 /** A statement changes this many rows at most, so that each of them is short however many wait. */
 const batchSize = 10_000
 
 /**
- * Longer than any lease. What is due sooner goes soon anyway, and may be under way now: then `due_at` is
- * the end of its lease, and moving it would have it sent twice.
+ * Makes some of what waits for an endpoint due now; call it until none was left. Returns how many. What is due soon
+ * goes soon anyway: were it under way, moving the end of its lease would have it sent twice.
  */
-const soonSeconds = 180
-
-/** Makes some of what waits for an endpoint due now; call it until none was left. Returns how many. */
 export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string, endpointId: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update webhook_deliveries set due_at = now()
     where account_id = ${accountId} and id in (
       select id from webhook_deliveries
       where account_id = ${accountId} and endpoint_id = ${endpointId}
-        and due_at > now() + make_interval(secs => ${soonSeconds})
+        and due_at > now() + make_interval(secs => ${longerThanLeaseSeconds})
       limit ${sql.lit(batchSize)}
     )`.execute(db)
   return Number(numAffectedRows ?? 0)
@@ -29,7 +27,7 @@ export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, d
   const { numAffectedRows } = await sql`
     update webhook_deliveries
     set due_at = case
-      when generation > attempts and due_at <= now() + make_interval(secs => ${soonSeconds}) then due_at
+      when generation > attempts and due_at <= now() + make_interval(secs => ${longerThanLeaseSeconds}) then due_at
       else least(due_at, now())
     end
     where account_id = ${accountId} and id = ${deliveryId}`.execute(db)

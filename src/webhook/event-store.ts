@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import { sql, type Kysely, type Selectable } from 'kysely'
 import { arrayOf } from '../db/array-of.ts'
 import type { Database, EventsTable } from '../db/schema.ts'
 import { statement } from '../db/statement.ts'
@@ -176,4 +176,21 @@ export async function findLastEventId(db: Kysely<Database>, accountId: string): 
     .limit(1)
     .executeTakeFirst()
   return row?.id
+}
+
+/** Longer than any standby that takes over lags behind. */
+const lostSeconds = 60
+
+/**
+ * A standby that took over may lack the last events, which readers have seen. When its clock is behind their ids too,
+ * the next ones leap over them: otherwise a reader whose cursor is one of the lost would miss these. Writes to all
+ * accounts, in the order in which batches lock them.
+ */
+export async function skipLostEventIds(db: Kysely<Database>): Promise<void> {
+  await sql`
+    with ahead as (
+      select account_id from event_clocks where last_milliseconds > ${sql.raw(clock)} order by account_id for update
+    )
+    update event_clocks set last_milliseconds = last_milliseconds + ${sql.lit(lostSeconds * 1000)}
+    from ahead where event_clocks.account_id = ahead.account_id`.execute(db)
 }

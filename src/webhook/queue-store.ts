@@ -32,6 +32,9 @@ export interface ClaimedDelivery {
  */
 const withoutFlush = `select set_config('synchronous_commit', 'off', true)`
 
+/** What is due sooner may be under way now: then `due_at` is the end of its lease. */
+export const longerThanLeaseSeconds = 180
+
 /** How many more deliveries of an endpoint this process takes. */
 export interface Room {
   endpointId: string
@@ -257,6 +260,19 @@ export async function giveBack(
     where d.account_id = held.account_id and d.id = held.id and d.generation = held.generation and d.due_at > now()`.execute(
     db,
   )
+}
+
+/**
+ * Brings back what waits when the clock was set back: it would otherwise be due as much too late. A delivery that may
+ * be under way is only moved when its lease ends later than one that was given since, which must not end early. Reads
+ * all accounts: they share a clock.
+ */
+export async function shiftDeliveries(db: Kysely<Database>, seconds: number): Promise<void> {
+  await sql`
+    update webhook_deliveries set due_at = due_at - make_interval(secs => ${seconds})
+    where due_at > now() + case
+      when generation > attempts then make_interval(secs => ${sql.lit(longerThanLeaseSeconds)}) else interval '0'
+    end`.execute(db)
 }
 
 export interface QueueState {

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { startClockWatch } from '../../src/http/clock-watch.ts'
+import { noteOverdueMessages } from '../../src/message/overdue-store.ts'
+import { countTry } from '../../src/owner/tries-store.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
+import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
+
+const hour = 3600
+/** A look every two seconds, and what a busy machine takes. */
+const soon = { timeout: 15_000 }
+
+let database: TestDatabase
+let receiver: WebhookReceiver
+let webhooks: TestWebhooks
+const nodes: { registry: Registry; logged: string[]; stop(): void }[] = []
+beforeAll(async () => {
+  database = await withSettableClock(await openTestDatabase())
+  receiver = await startWebhookReceiver()
+  webhooks = await startTestWebhooks(database)
+})
+afterEach(async () => {
+  for (const node of nodes.splice(0)) node.stop()
+  await webhooks.reset()
+  receiver.behave(accept)
+  receiver.received.length = 0
+})
+afterAll(async () => {
+  await webhooks.close()
+  await receiver.close()
+  await database.close()
+})
+
+/** A node as far as the clock is concerned, which has looked at it once. */
+async function startNode(): Promise<void> {
+  const logged: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) })
+  const registry = new Registry()
+  // Whatever an earlier test set the clock to is how it is now.
+  await sql`update database_clock set highest = clock_timestamp() - interval '2 seconds'`.execute(database.db)
+  const watch = startClockWatch({ db: database.db, log, announcements: webhooks.deps.announcements }, registry)
+  nodes.push({ registry, logged, stop: () => watch.stop() })
+  await expect
+    .poll(async () => {
+      const { rows } = await sql<{ past: number }>`
+        select extract(epoch from clock_timestamp() - highest)::float8 as past from database_clock`.execute(database.db)
+      return rows[0]?.past
+    }, soon)
+    .toBeLessThan(1)
+}
+
+/** Jumps that all nodes together have noticed. */
+async function countJumps(direction: 'back' | 'forward'): Promise<number> {
+  const metrics = await Promise.all(
+    nodes.map(({ registry }) => registry.getSingleMetric('waybill_database_clock_jumps_total')?.get()),
+  )
+  return metrics
+    .flatMap((metric) => metric?.values ?? [])
+    .filter(({ labels }) => labels['direction'] === direction)
+    .reduce((sum, { value }) => sum + value, 0)
+}
+
+function logged(): { level: number; seconds: number; msg: string }[] {
+  return nodes.flatMap((node) => node.logged.map((line) => JSON.parse(line)))
+}
+
+test('deliveries go within seconds after the clock was set back by an hour, and it is logged and counted once', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await startNode()
+  await startNode()
+  const told = await webhooks.tell(50)
+
+  await shiftClock(database.db, -hour)
+  webhooks.startWorker()
+
+  await expect.poll(() => receiver.received.length, soon).toBe(50)
+  expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(told.toSorted())
+  expect(await countJumps('back')).toBe(1)
+  expect(await countJumps('forward')).toBe(0)
+  const [line, ...others] = logged()
+  expect(others).toEqual([])
+  expect(line).toMatchObject({ level: 40, msg: expect.stringContaining('set back') as string })
+  expect(Math.abs((line?.seconds ?? 0) - hour)).toBeLessThan(15)
+})
+
+test('a retry waits as long as it was to wait when the clock is set back, and not an hour more', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await webhooks.tell()
+  await sql`update webhook_deliveries set due_at = now() + interval '2 hours', attempts = 3, generation = 3`.execute(
+    database.db,
+  )
+  await startNode()
+
+  await shiftClock(database.db, -hour)
+
+  await expect.poll(() => countJumps('back'), soon).toBe(1)
+  const [delivery] = await webhooks.deliveries()
+  expect(delivery?.dueInSeconds).toBeLessThan(2 * hour + 15)
+  expect(delivery?.dueInSeconds).toBeGreaterThan(2 * hour - 30)
+})
+
+test('what is under way when the clock is set back is neither sent twice nor lost', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const release: (() => void)[] = []
+  receiver.behave((_received, response) => void release.push(() => response.end()))
+  await startNode()
+  const [before = ''] = await webhooks.tell()
+  webhooks.startWorker()
+  await expect.poll(() => release.length).toBe(1)
+
+  await shiftClock(database.db, -hour)
+  // Claimed since, before anybody has noticed.
+  const [after = ''] = await webhooks.tell()
+  await expect.poll(() => release.length).toBe(2)
+  for (const end of release) end()
+
+  await expect.poll(async () => (await webhooks.finished()).length, soon).toBe(2)
+  await expect.poll(() => countJumps('back'), soon).toBe(1)
+  expect(receiver.received.map(({ id }) => id)).toEqual([before, after])
+  expect(await webhooks.deliveries()).toEqual([])
+})
+
+test('a lease that was given just before the clock is found to be set back does not end early', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await webhooks.tell()
+  await startNode()
+  await shiftClock(database.db, -hour)
+  await sql`update webhook_deliveries set due_at = now() + interval '30 seconds', generation = 1`.execute(database.db)
+
+  await expect.poll(() => countJumps('back'), soon).toBe(1)
+
+  const [delivery] = await webhooks.deliveries()
+  expect(delivery?.dueInSeconds).toBeGreaterThan(0)
+})
+
+test('a clock that is set forward is noticed once, and what fails then is tried again', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  receiver.behave(answer(500))
+  await startNode()
+  await startNode()
+  await webhooks.tell(3)
+  webhooks.startWorker()
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(3)
+
+  await shiftClock(database.db, hour)
+  receiver.behave(accept)
+
+  await expect.poll(() => countJumps('forward'), soon).toBe(1)
+  expect(await countJumps('back')).toBe(0)
+  expect(logged()).toMatchObject([{ level: 40, msg: expect.stringContaining('set forward') as string }])
+  await expect.poll(async () => (await webhooks.finished()).length, soon).toBe(3)
+  await shiftClock(database.db, -hour)
+})
+
+test('messages that are recorded after the clock was set back are found when they stay pending', async () => {
+  await noteOverdueMessages(database.db)
+  await startNode()
+  await shiftClock(database.db, -hour)
+  const id = webhooks.deps.newId('msg')
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
+      created_at)
+    values (${webhooks.accountId}, ${id}, 'wa_1', 'pending', '34600111222', 't', 'en', now())`.execute(database.db)
+  await expect.poll(() => countJumps('back'), soon).toBe(1)
+
+  await shiftClock(database.db, 120)
+  await noteOverdueMessages(database.db)
+
+  const noted = await database.db.selectFrom('overdue_messages').select('id').execute()
+  expect(noted).toEqual([{ id }])
+})
+
+test('a person who is locked out is so no longer than before when the clock is set back', async () => {
+  const attempt = { key: randomBytes(32), seconds: hour }
+  await countTry(database.db, attempt)
+  await startNode()
+
+  await shiftClock(database.db, -hour)
+
+  await expect.poll(async () => (await countTry(database.db, attempt)).secondsLeft, soon).toBeLessThan(hour + 15)
+})
+
+test('an event that follows ones that a standby lacks has an id behind theirs', async () => {
+  const { db, accountId } = { db: database.db, accountId: webhooks.accountId }
+  await sql`
+    insert into event_clocks (account_id, last_milliseconds)
+    values (${accountId}, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`.execute(db)
+  const last = async () => {
+    const row = await db.selectFrom('event_clocks').select('last_milliseconds').executeTakeFirstOrThrow()
+    return Number(row.last_milliseconds)
+  }
+  const before = await last()
+  await startNode()
+
+  await shiftClock(db, -hour)
+
+  await expect.poll(last, soon).toBeGreaterThanOrEqual(before + 60_000)
+})
