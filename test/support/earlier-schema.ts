@@ -4,9 +4,16 @@ export const undoClocks = [
   `delete from waybill_migrations where name = '0010-clocks'`,
 ]
 
+/** One of before migration 0009. */
+export const undoOutcomeUnknown = [
+  ...undoClocks,
+  'alter table overdue_messages drop column reported_at',
+  `delete from waybill_migrations where name = '0009-outcome-unknown'`,
+]
+
 /** One of before migration 0008. */
 export const undoSwitchedOff = [
-  ...undoClocks,
+  ...undoOutcomeUnknown,
   'alter table whatsapp_accounts drop column active',
   'alter table whatsapp_accounts add column active boolean not null default true',
   'update whatsapp_accounts set active = false where switched_off or inactive_reason is not null',
