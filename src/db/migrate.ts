@@ -11,6 +11,7 @@ import * as counts from './migrations/0005-counts.ts'
 import * as hotUpdates from './migrations/0006-hot-updates.ts'
 import * as narrowKeys from './migrations/0007-narrow-keys.ts'
 import * as switchedOff from './migrations/0008-switched-off.ts'
+import * as auditChain from './migrations/0011-audit-chain.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
@@ -24,6 +25,7 @@ const migrations: Record<string, Migration> = {
   '0006-hot-updates': hotUpdates,
   '0007-narrow-keys': narrowKeys,
   '0008-switched-off': switchedOff,
+  '0011-audit-chain': auditChain,
 }
 
 /** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */

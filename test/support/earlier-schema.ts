@@ -1,5 +1,13 @@
-/** Makes of a migrated database one of before migration 0008. */
+/** Makes of a migrated database one of before migration 0011. */
+export const undoAuditChain = [
+  'drop table audit_entries, audit_chains, audit_keys',
+  'alter table audit_log_unchained rename to audit_log',
+  `delete from waybill_migrations where name = '0011-audit-chain'`,
+]
+
+/** One of before migration 0008. */
 export const undoSwitchedOff = [
+  ...undoAuditChain,
   'alter table whatsapp_accounts drop column active',
   'alter table whatsapp_accounts add column active boolean not null default true',
   'update whatsapp_accounts set active = false where switched_off or inactive_reason is not null',

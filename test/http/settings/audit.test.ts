@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { auditKeptDays } from '../../../src/owner/audit.ts'
-import { deleteOldAuditEntries } from '../../../src/owner/audit-store.ts'
 import { inviteOwner } from '../../../src/owner/invitation.ts'
 import { signedInOwner } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
@@ -86,24 +84,6 @@ test('the log is read page by page, the newest first', async () => {
     'switched API access off',
     'accepted an invitation as owner',
   ])
-})
-
-test('entries go after a year', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
-  await owner.mutate('publicApi.setAccess', { accountId, enabled: true })
-  const { db } = server.deps
-  const [oldest] = (await owner.query<{ items: { id: string }[] }>('audit.list', { accountId })).data.items.slice(-1)
-  await db
-    .updateTable('audit_log')
-    .set({ created_at: new Date(Date.now() - (auditKeptDays + 1) * 86_400_000) })
-    .where('id', '=', oldest?.id ?? '')
-    .execute()
-
-  await deleteOldAuditEntries(db, auditKeptDays)
-
-  const { data } = await owner.query<Page>('audit.list', { accountId })
-  expect(data.items).toMatchObject([{ what: 'switched API access on' }])
 })
 
 test('what a person changes of how they sign in is on record in each of their accounts, and what was refused too', async () => {
