@@ -76,7 +76,9 @@ async function walk(
   const keys = await readAuditKeys(deps)
   const begin = await findAuditChain(db, accountId)
   let previous: ChainLink = begin ? { sequence: begin.expired_sequence, hash: begin.expired_hash } : chainStart
-  let [entries, expectedFound] = [0, expectedHash === undefined || toHex(previous.hash) === expectedHash]
+  // Nothing has expired yet: then there is no hash that could have been kept.
+  const isExpired = previous.sequence > 0 && toHex(previous.hash) === expectedHash
+  let [entries, expectedFound] = [0, expectedHash === undefined || isExpired]
   const result = (head: AuditChainRow | undefined, fault?: ChainFault): AuditVerification => ({
     accountId,
     ok: fault === undefined,

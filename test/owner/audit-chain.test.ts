@@ -44,7 +44,6 @@ async function exportLines(accountId: string, within = deps): Promise<Record<str
   return lines.map((line) => JSON.parse(line))
 }
 
-/** A copy of an entry or of the head, as text: what `restore` puts back. */
 async function findCreatedAt(accountId: string, sequence: number): Promise<Date> {
   const { created_at } = await deps.db
     .selectFrom('audit_entries')
@@ -191,7 +190,12 @@ const tamperings: Tampering[] = [
     brokenAt: 4,
     reason: /HMAC of the head/,
   },
-  { how: 'the head is deleted', statements: [`delete from audit_chains where account_id = '$account'`], brokenAt: 1 },
+  {
+    how: 'the head is deleted',
+    statements: [`delete from audit_chains where account_id = '$account'`],
+    brokenAt: 6,
+    reason: /head of the chain is missing/,
+  },
   {
     how: 'two entries change places',
     statements: [
@@ -226,18 +230,18 @@ const tamperings: Tampering[] = [
 ]
 
 test.each(tamperings)('verify finds it when $how', async ({ statements, brokenAt, reason = /./ }) => {
-  const own = await openTestDatabase()
-  const within = createTestDeps(own)
-  const accountId = await accountWithActions(3, within)
-  expect(await verifyAudit(within, accountId)).toMatchObject({ ok: true, entries: 6 })
-  for (const statement of statements) await sql.raw(statement.replaceAll('$account', accountId)).execute(own.db)
+  const accountId = await accountWithActions(3)
+  expect(await verifyAudit(deps, accountId)).toMatchObject({ ok: true, entries: 6 })
+  const keys = await deps.db.selectFrom('audit_keys').selectAll().execute()
+  for (const statement of statements) await sql.raw(statement.replaceAll('$account', accountId)).execute(deps.db)
 
-  const found = await verifyAudit(within, accountId)
+  const found = await verifyAudit(deps, accountId)
   // What is appended later covers nothing up.
-  await act(accountId, 'went on', within)
-  await act(accountId, 'went on', within)
-  const later = await verifyAudit(within, accountId)
-  await own.close()
+  await act(accountId, 'went on')
+  await act(accountId, 'went on')
+  const later = await verifyAudit(deps, accountId)
+  await deps.db.deleteFrom('audit_keys').execute()
+  await deps.db.insertInto('audit_keys').values(keys).execute()
 
   expect(found).toMatchObject({ ok: false, fault: { sequence: brokenAt, reason: expect.stringMatching(reason) } })
   expect(later.ok).toBe(false)
