@@ -77,19 +77,22 @@ export const getSession = settingsProcedure({
 export const AuditEntry = z.object({
   id: z.string(),
   at: Timestamp,
-  /** E-mail address of the person, which stays when the person goes; or `operator`. */
+  /** E-mail address of the person, which stays when the person goes; `operator`, or `waybill` itself. */
   who: z.string(),
   what: z.string(),
-  /** IP address, or `command line`. */
+  /** IP address, `command line`, or `upgrade`. */
   address: z.string(),
-  /** `started` stays when the server died before the end: the change may have been made. */
+  /** `started`: under way, or interrupted by a crash. Then the outcome is unknown: the change may have been made. */
   outcome: z.enum(['started', 'done', 'refused']),
 })
+
+/** `nextCursor` of the page before. */
+const AuditCursor = z.string().regex(/^\d{1,9}$/, 'must be the nextCursor of a page')
 
 export const listAudit = settingsProcedure({
   kind: 'query',
   admits: 'viewer',
   summary: 'List changes and sign-ins, with who and from where; the newest first',
-  input: ofAccount({ cursor: line(64).optional(), limit: z.int().min(1).max(100).default(50) }),
+  input: ofAccount({ cursor: AuditCursor.optional(), limit: z.int().min(1).max(100).default(50) }),
   output: z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() }),
 })

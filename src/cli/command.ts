@@ -7,10 +7,15 @@ export interface Answer {
   json: unknown
   text: string
   exitCode?: number
+  /** Everything there is to say went through `Print`. */
+  isPrinted?: boolean
 }
 
 /** Hears how far a command has come, in words for a person. */
 export type Report = (progress: string) => void
+
+/** Writes lines to standard output while the command runs, for more than fits into an answer; waits for its reader. */
+export type Print = (lines: string) => Promise<void>
 
 /** A command about data. It runs in whichever process has the data, so it touches nothing but its `Deps`. */
 export interface DataCommand extends Syntax {
@@ -19,7 +24,7 @@ export interface DataCommand extends Syntax {
   needsSchema: boolean
   /** Whether it changes an account, and so is written to its audit log. */
   isAudited: boolean
-  run(deps: Deps, line: Line, report: Report): Promise<Answer>
+  run(deps: Deps, line: Line, report: Report, print: Print): Promise<Answer>
 }
 
 /** A command about this process, such as a server. Returns the exit code. */
@@ -37,7 +42,7 @@ export function dataCommand<const Args extends readonly string[], const O extend
     needsSchema?: boolean
     /** What it changes in the account that its first argument is about, such as `revoked the API key`. */
     audit?(line: TypedLine<Args, O>): string | undefined
-    run(deps: Deps, line: TypedLine<Args, O>, report: Report): Promise<Answer>
+    run(deps: Deps, line: TypedLine<Args, O>, report: Report, print: Print): Promise<Answer>
   },
 ): DataCommand {
   const { audit, ...rest } = command
@@ -46,10 +51,10 @@ export function dataCommand<const Args extends readonly string[], const O extend
     ...rest,
     kind: 'data',
     isAudited: audit !== undefined,
-    run: async (deps, line, report) => {
+    run: async (deps, line, report, print) => {
       // `parseLine` has checked the line against this very syntax.
       const typed = line as unknown as TypedLine<Args, O>
-      const run = () => command.run(deps, typed, report)
+      const run = () => command.run(deps, typed, report, print)
       const what = audit?.(typed)
       if (what === undefined) return run()
       return auditedForOperator(deps, { what, named: [command.args[0], line.args[0]] }, run)

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { z } from 'zod'
 import { OperatorError } from '../account/operator-error.ts'
-import type { Report } from './command.ts'
-import { ControlProgress, ControlReply } from './control-protocol.ts'
+import type { Print, Report } from './command.ts'
+import { ControlOutput, ControlProgress, ControlReply } from './control-protocol.ts'
 import { isTrustworthy } from './control-socket.ts'
 import { readLines } from './read-lines.ts'
 
@@ -10,7 +11,7 @@ import { readLines } from './read-lines.ts'
 export async function askServer(
   { dataDir, socketPath }: { dataDir: string; socketPath: string },
   argv: string[],
-  report: Report,
+  { report, print }: { report: Report; print: Print },
 ): Promise<ControlReply | undefined> {
   if (!isTrustworthy(socketPath, dataDir)) return undefined
   const socket = await open(socketPath)
@@ -19,9 +20,10 @@ export async function askServer(
     socket.write(JSON.stringify({ argv }) + '\n')
     for await (const line of readLines(socket)) {
       const words: unknown = JSON.parse(line)
-      const progress = ControlProgress.safeParse(words)
-      if (!progress.success) return ControlReply.parse(words)
-      report(progress.data.progress)
+      const told = z.union([ControlProgress, ControlOutput]).safeParse(words)
+      if (!told.success) return ControlReply.parse(words)
+      if ('progress' in told.data) report(told.data.progress)
+      else await print(told.data.output)
     }
     throw new Error('closed without an answer')
   } catch (error) {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Deps } from '../deps.ts'
-import type { Report } from './command.ts'
-import { ControlRequest, type ControlProgress, type ControlReply } from './control-protocol.ts'
+import type { Print, Report } from './command.ts'
+import { ControlRequest, type ControlOutput, type ControlProgress, type ControlReply } from './control-protocol.ts'
 import type { SocketPlace } from './control-socket.ts'
 import { dataCommands } from './data-commands.ts'
 import { describeFailure } from './failure.ts'
@@ -23,8 +23,11 @@ export interface ControlServer {
 export async function startControlServer(deps: Deps, place: SocketPlace): Promise<ControlServer> {
   const conversations = new Set<Promise<void>>()
   const listening = new Set<Socket>()
+  const stopping = new AbortController()
   const server = createServer((socket) => {
-    const conversation = converse(deps, socket, listening).finally(() => conversations.delete(conversation))
+    const conversation = converse(deps, socket, listening, stopping.signal).finally(() =>
+      conversations.delete(conversation),
+    )
     conversations.add(conversation)
   })
   listenPrivately(server, place.path)
@@ -34,6 +37,7 @@ export async function startControlServer(deps: Deps, place: SocketPlace): Promis
     stop: async () => {
       server.close()
       for (const socket of listening) socket.destroy()
+      stopping.abort()
       await Promise.all(conversations)
       place.remove()
     },
@@ -52,7 +56,7 @@ function listenPrivately(server: Server, path: string): void {
 }
 
 /** Whatever happens on this socket concerns nobody but the other end, which sees it closed. */
-async function converse(deps: Deps, socket: Socket, listening: Set<Socket>): Promise<void> {
+async function converse(deps: Deps, socket: Socket, listening: Set<Socket>, stopping: AbortSignal): Promise<void> {
   listening.add(socket)
   socket.setTimeout(requestTimeoutMilliseconds, () => socket.destroy())
   try {
@@ -60,8 +64,15 @@ async function converse(deps: Deps, socket: Socket, listening: Set<Socket>): Pro
     socket.setTimeout(0)
     listening.delete(socket)
     if (line === undefined) return
-    const say = (words: ControlProgress | ControlReply) => socket.write(JSON.stringify(words) + '\n')
-    say(await perform(deps, line, (progress) => say({ progress })))
+    const say = (words: ControlProgress | ControlOutput | ControlReply) => socket.write(JSON.stringify(words) + '\n')
+    const gone = new AbortController()
+    socket.once('close', () => gone.abort())
+    const signal = AbortSignal.any([gone.signal, stopping])
+    const print = async (output: string) => {
+      // Whoever reads slowly is waited for, but neither after they left nor when the server stops.
+      if (!say({ output })) await once(socket, 'drain', { signal })
+    }
+    say(await perform(deps, line, (progress) => say({ progress }), print))
     socket.end()
   } catch {
     socket.destroy()
@@ -70,14 +81,15 @@ async function converse(deps: Deps, socket: Socket, listening: Set<Socket>): Pro
   }
 }
 
-async function perform(deps: Deps, line: string, report: Report): Promise<ControlReply> {
+async function perform(deps: Deps, line: string, report: Report, print: Print): Promise<ControlReply> {
   try {
     const { argv } = ControlRequest.parse(JSON.parse(line))
     const found = findCommand(dataCommands, argv)
     if (!found) throw new UsageError('The running server does not know this command: it is of another version.')
-    const { json, text, exitCode } = await found.command.run(deps, parseLine(found.command, found.rest), report)
+    const typed = parseLine(found.command, found.rest)
+    const { json, ...answer } = await found.command.run(deps, typed, report, print)
     // What travels is JSON, and so becomes what JSON makes of it: no undefined, no dates.
-    return { ok: true, answer: { json: JSON.parse(JSON.stringify(json)), text, exitCode } }
+    return { ok: true, answer: { json: JSON.parse(JSON.stringify(json)), ...answer } }
   } catch (error) {
     deps.log.debug({ err: error }, 'a command failed')
     return { ok: false, failure: describeFailure(error) }

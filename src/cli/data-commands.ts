@@ -1,6 +1,7 @@
 import type { DataCommand } from './command.ts'
 import { accountCreate, accountList, accountUpdate } from './commands/account.ts'
 import { allowListSet } from './commands/allow-list.ts'
+import { auditExport, auditList, auditVerify } from './commands/audit.ts'
 import { doctor } from './commands/doctor.ts'
 import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
 import { messageGet, messageList, messageResolve } from './commands/message.ts'
@@ -64,5 +65,8 @@ export const dataCommands: readonly DataCommand[] = [
   messageGet,
   messageList,
   messageResolve,
+  auditList,
+  auditVerify,
+  auditExport,
   rekey,
 ]

@@ -1,3 +1,4 @@
+import { stdout } from 'node:process'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Command } from './command.ts'
 import { openapi } from './commands/openapi.ts'
@@ -24,8 +25,8 @@ export async function main(argv: string[], environment: NodeJS.ProcessEnv): Prom
     const line = await readSecrets(command, parseLine(command, rest))
     if (command.kind === 'local') return await command.run(environment, line)
     const report = (progress: string) => (line.json ? undefined : console.error(progress))
-    const answer = await runDataCommand({ command, line, report }, environment)
-    print(line.json ? JSON.stringify(answer.json, null, 2) : answer.text)
+    const answer = await runDataCommand({ command, line, report, print: printLines }, environment)
+    if (!answer.isPrinted) print(line.json ? JSON.stringify(answer.json, null, 2) : answer.text)
     return answer.exitCode ?? 0
   } catch (failed) {
     if (environment['LOG_LEVEL'] === 'debug') createLogger('debug').debug({ err: failed }, 'the command failed')
@@ -48,6 +49,15 @@ function answerWithoutCommand(argv: string[]): number {
 function asksForHelp(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h')
+}
+
+/** Resolves once they are written, so that whoever produces them waits for whoever reads them. */
+async function printLines(lines: string): Promise<void> {
+  // A reader that goes away, such as `head`, fails the command and not the process.
+  if (stdout.listenerCount('error') === 0) stdout.on('error', () => {})
+  await new Promise<void>((resolve, reject) => {
+    stdout.write(`${lines}\n`, (error) => (error ? reject(error) : resolve()))
+  })
 }
 
 function print(text: string): number {

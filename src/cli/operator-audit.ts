@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import { findAccount } from '../account/store.ts'
 import { findOwner } from '../account/whatsapp-account-store.ts'
 import type { Database } from '../db/schema.ts'
-import type { Deps } from '../deps.ts'
 import { audited } from '../owner/audit.ts'
+import type { AuditDeps } from '../owner/audit-append.ts'
 import { findDelivery } from '../webhook/delivery-store.ts'
 import { findEndpointOwner } from '../webhook/endpoint-store.ts'
 import { findMessageOwner } from './store.ts'
@@ -19,7 +19,7 @@ const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<stri
 
 /** Writes a change of an operator's to the audit log of the account that it is about. What is not there has none. */
 export async function auditedForOperator<Result>(
-  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
+  deps: AuditDeps,
   { what, named: [kind = '', id = ''] }: { what: string; named: [kind?: string, id?: string] },
   change: () => Promise<Result>,
 ): Promise<Result> {

@@ -4,7 +4,7 @@ import { readConfig, type Config } from '../config.ts'
 import { listPendingMigrations, migrate } from '../db/migrate.ts'
 import type { Deps } from '../deps.ts'
 import { createLogger } from '../telemetry.ts'
-import type { Answer, DataCommand, Report } from './command.ts'
+import type { Answer, DataCommand, Print, Report } from './command.ts'
 import { askServer } from './control-client.ts'
 import type { ControlReply } from './control-protocol.ts'
 import { ReportedError } from './failure.ts'
@@ -15,6 +15,7 @@ export interface DataRun {
   command: DataCommand
   line: Line
   report: Report
+  print: Print
 }
 
 /** Runs a command where the data is: in this process, or in the server that has the data folder. */
@@ -24,10 +25,10 @@ export function runDataCommand(run: DataRun, environment: NodeJS.ProcessEnv): Pr
 }
 
 async function runEmbedded(run: DataRun, config: Config, dataDir: string): Promise<Answer> {
-  const { command, line, report } = run
+  const { command, line } = run
   const argv = [...command.name.split(' '), ...formatLine(line)]
   const owned = await ownDataFolder(dataDir, command.name, async ({ socket }) =>
-    socket === null ? undefined : askServer({ dataDir, socketPath: socket }, argv, report),
+    socket === null ? undefined : askServer({ dataDir, socketPath: socket }, argv, run),
   )
   if ('met' in owned) return readReply(owned.met)
   try {
@@ -42,13 +43,13 @@ function readReply(reply: ControlReply): Answer {
   return reply.answer
 }
 
-async function runHere({ command, line, report }: DataRun, config: Config): Promise<Answer> {
+async function runHere({ command, line, report, print }: DataRun, config: Config): Promise<Answer> {
   // What a command has to say it says itself; its log is for what it cannot know.
   const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
   const app = buildApp(config, { log })
   try {
     await prepareSchema(app.deps, config, command)
-    return await command.run(app.deps, line, report)
+    return await command.run(app.deps, line, report, print)
   } finally {
     await app.close()
   }

@@ -13,6 +13,7 @@ import * as narrowKeys from './migrations/0007-narrow-keys.ts'
 import * as switchedOff from './migrations/0008-switched-off.ts'
 import * as outcomeUnknown from './migrations/0009-outcome-unknown.ts'
 import * as clocks from './migrations/0010-clocks.ts'
+import * as auditChain from './migrations/0011-audit-chain.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
@@ -28,6 +29,7 @@ const migrations: Record<string, Migration> = {
   '0008-switched-off': switchedOff,
   '0009-outcome-unknown': outcomeUnknown,
   '0010-clocks': clocks,
+  '0011-audit-chain': auditChain,
 }
 
 /** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */

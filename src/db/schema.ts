@@ -306,15 +306,52 @@ export interface OwnerInvitationsTable {
   expires_at: Date
 }
 
-/** A change through the dashboard. What changes the account is written before it is made, so that none goes unseen. */
-export interface AuditLogTable {
+/** Written by the version before; moved into `audit_entries` when the audit log is first used. */
+export interface AuditLogUnchainedTable {
   account_id: string
   id: string
+  who: string
+  what: string
+  address: string
+  outcome: Generated<AuditOutcome>
+  created_at: Generated<Date>
+}
+
+export type AuditOutcome = 'started' | 'done' | 'refused'
+
+/** The start of an audited action, its outcome, or both at once. Entries are only ever added, and expire. */
+export interface AuditEntriesTable {
+  account_id: string
+  /** 1 for the first entry of an account. */
+  sequence: number
+  start_sequence: number | null
+  /** Of the action: its start and its outcome share it. */
+  id: string
+  outcome: AuditOutcome
   /** E-mail address: it stays when the person goes. */
   who: string
   what: string
   address: string
-  outcome: Generated<'started' | 'done' | 'refused'>
+  created_at: Date
+  key_id: string
+  hash: Uint8Array
+  mac: Uint8Array
+}
+
+/** The head of an account's audit log, and where what expired ended. Locked while an entry is appended. */
+export interface AuditChainsTable {
+  account_id: string
+  sequence: number
+  hash: Uint8Array
+  expired_sequence: number
+  expired_hash: Uint8Array
+  key_id: string
+  mac: Uint8Array
+}
+
+export interface AuditKeysTable {
+  id: string
+  key_encrypted: string
   created_at: Generated<Date>
 }
 
@@ -328,7 +365,10 @@ export interface Database {
   owner_auth_secret: OwnerAuthSecretTable
   owner_roles: OwnerRolesTable
   owner_invitations: OwnerInvitationsTable
-  audit_log: AuditLogTable
+  audit_log_unchained: AuditLogUnchainedTable
+  audit_entries: AuditEntriesTable
+  audit_chains: AuditChainsTable
+  audit_keys: AuditKeysTable
   accounts: AccountsTable
   api_keys: ApiKeysTable
   rate_limits: RateLimitsTable

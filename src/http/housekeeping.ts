@@ -8,7 +8,7 @@ import { deleteExpiredIdempotencyKeys } from '../message/idempotency-store.ts'
 import { reportUnknownOutcomes } from '../message/outcome-unknown.ts'
 import { noteOverdueMessages } from '../message/overdue-store.ts'
 import { auditKeptDays } from '../owner/audit.ts'
-import { deleteOldAuditEntries } from '../owner/audit-store.ts'
+import { expireAuditEntries } from '../owner/audit-verify.ts'
 import { deleteExpiredSignIns } from '../owner/retention-store.ts'
 import { syncWhatIsDue } from '../template/periodic-sync.ts'
 import { deleteOldDeliveries } from '../webhook/retention-store.ts'
@@ -53,7 +53,10 @@ const chores: Chore[] = [
   {
     everySeconds: 3600,
     failure: 'old entries of the audit log could not be deleted',
-    run: ({ db }) => deleteOldAuditEntries(db, auditKeptDays),
+    run: async (deps) => {
+      const now = await readDatabaseClock(deps.db)
+      await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * 86_400_000))
+    },
   },
   { everySeconds: 10, failure: 'counts of messages could not be brought up to date', run: ({ db }) => foldCounts(db) },
   { everySeconds: 10, failure: 'pending messages could not be noted', run: ({ db }) => noteOverdueMessages(db) },

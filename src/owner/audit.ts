@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import type { AuditEntry, listAudit as contract } from '../../contracts/settings/owner.ts'
-import type { Deps } from '../deps.ts'
-import { findAuditEntries, insertAuditEntry, setOutcome, type AuditRow } from './audit-store.ts'
+import { appendAuditEntry, openAuditLog, type AuditDeps } from './audit-append.ts'
+import { encodeTime } from './audit-chain.ts'
+import { findAuditActions, type AuditActionRow } from './audit-store.ts'
 import { findMemberships } from './store.ts'
 
 /** How long the audit log is kept. */
@@ -15,26 +16,23 @@ export interface Change {
 }
 
 /**
- * Written before the change, so that one which a dying server leaves behind is seen too, and completed
- * after it.
+ * Appends an entry before the change, so that one which a crash interrupts is recorded too, and a second entry
+ * with the outcome after it.
  */
-export async function audited<Result>(
-  { db, newId, log }: Pick<Deps, 'db' | 'newId' | 'log'>,
-  { accountId, ...entry }: Change,
-  change: () => Promise<Result>,
-): Promise<Result> {
-  const id = newId('aud')
-  await insertAuditEntry(db, { account_id: accountId, id, ...entry })
+export async function audited<Result>(deps: AuditDeps, change: Change, run: () => Promise<Result>): Promise<Result> {
+  const { accountId } = change
+  const id = deps.newId('aud')
+  const startSequence = await appendAuditEntry(deps, { ...change, id, outcome: 'started' })
   const complete = async (outcome: 'done' | 'refused') => {
     try {
-      await setOutcome(db, { accountId, id }, outcome)
+      await appendAuditEntry(deps, { ...change, id, outcome, startSequence })
     } catch (error) {
       // The change stands as it is: to call it failed for this would have it made twice.
-      log.warn({ err: error, accountId, id }, 'the outcome of a change could not be written to the audit log')
+      deps.log.warn({ err: error, accountId, id }, 'the outcome of a change could not be written to the audit log')
     }
   }
   try {
-    const result = await change()
+    const result = await run()
     await complete('done')
     return result
   } catch (error) {
@@ -48,30 +46,33 @@ export async function audited<Result>(
  * written afterwards: what is refused for its number alone must not fill the log.
  */
 export async function recordOwnChange(
-  { db, newId, log }: Pick<Deps, 'db' | 'newId' | 'log'>,
+  deps: AuditDeps,
   { ownerId, email }: { ownerId: string; email: string },
   { what, address, outcome }: { what: string; address: string; outcome: 'done' | 'refused' },
 ): Promise<void> {
   try {
-    for (const { accountId } of await findMemberships(db, ownerId))
-      await insertAuditEntry(db, { account_id: accountId, id: newId('aud'), who: email, what, address, outcome })
+    for (const { accountId } of await findMemberships(deps.db, ownerId))
+      await appendAuditEntry(deps, { accountId, id: deps.newId('aud'), who: email, what, address, outcome })
   } catch (error) {
     // As above: the change stands as it is.
-    log.warn({ err: error, ownerId }, 'a change could not be written to the audit log')
+    deps.log.warn({ err: error, ownerId }, 'a change could not be written to the audit log')
   }
 }
 
+/** A row per action: its start and its outcome in one. */
 export async function listAudit(
-  { db }: Pick<Deps, 'db'>,
+  deps: AuditDeps,
   { accountId, cursor, limit }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
+  await openAuditLog(deps)
+  const before = cursor === undefined ? undefined : Number(cursor)
   // One more than asked for tells whether there is a next page.
-  const rows = await findAuditEntries(db, accountId, { beforeId: cursor, limit: limit + 1 })
-  const items = rows.slice(0, limit).map(toAuditEntry)
-  const last = items.at(-1)
-  return { items, ...(rows.length > limit && last && { nextCursor: last.id }) }
+  const rows = await findAuditActions(deps.db, accountId, { before, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { items: page.map(toAuditEntry), ...(rows.length > limit && last && { nextCursor: String(last.sequence) }) }
 }
 
-function toAuditEntry({ id, created_at, who, what, address, outcome }: AuditRow): z.output<typeof AuditEntry> {
-  return { id, at: created_at.toISOString(), who, what, address, outcome }
+function toAuditEntry({ id, created_at, who, what, address, outcome }: AuditActionRow): z.output<typeof AuditEntry> {
+  return { id, at: encodeTime(created_at), who, what, address, outcome }
 }

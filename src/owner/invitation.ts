@@ -8,6 +8,7 @@ import { OperatorError } from '../account/operator-error.ts'
 import type { Role } from '../../contracts/settings/procedure.ts'
 import type { Deps } from '../deps.ts'
 import { audited } from './audit.ts'
+import type { AuditDeps } from './audit-append.ts'
 import type { OidcProvider } from './auth-options.ts'
 import type { OwnerAuth } from './owner-auth.ts'
 import { deleteSessions, findInvitation, findOwnerByEmail, saveInvitation, saveRole, spendInvitation } from './store.ts'
@@ -73,7 +74,7 @@ interface Ways {
  * operator took it from them: then the link is what proves it.
  */
 export async function acceptInvitation(
-  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
+  deps: AuditDeps,
   { ownerAuth, oidc, address }: Ways,
   { token, name, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string; accountId: string }> {

@@ -9,6 +9,8 @@ const source = path.join(root, 'src/dashboard')
 const built = path.join(source, 'built')
 /** Beside the pages, and not among what is served of them. */
 const stampName = 'inputs.sha256'
+/** The paths of the packages that were compiled in, for the software bill of materials. */
+export const bundledPackagesName = 'packages.json'
 
 /**
  * Makes `src/dashboard/built`, unless what it was made from is what is there now. Several processes may do
@@ -33,16 +35,36 @@ async function buildForProduction(outDir: string): Promise<void> {
   const before = process.env['NODE_ENV']
   process.env['NODE_ENV'] = 'production'
   try {
-    await build({
+    const output = await build({
       configFile: path.join(source, 'vite.config.ts'),
       configLoader: 'native',
       logLevel: 'warn',
       build: { outDir, emptyOutDir: true },
     })
+    await writeFile(path.join(outDir, bundledPackagesName), JSON.stringify(listPackages(output), null, 2) + '\n')
   } finally {
     if (before === undefined) delete process.env['NODE_ENV']
     else process.env['NODE_ENV'] = before
   }
+}
+
+/** Such as `node_modules/react`, as in the lock file. */
+function listPackages(output: Awaited<ReturnType<typeof build>>): string[] {
+  const modules = [output]
+    .flat()
+    .flatMap((one) => ('output' in one ? one.output : []))
+    .flatMap(listModules)
+  const folders = modules.flatMap((id) => {
+    const file = path.relative(root, id.replace(/[?].*$/, '')).replaceAll(path.sep, '/')
+    const [folder] = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []
+    return folder === undefined ? [] : [folder]
+  })
+  if (folders.length === 0) throw new Error('no package is in the dashboard: what Vite says of its modules has changed')
+  return [...new Set(folders)].toSorted()
+}
+
+function listModules(file: object): string[] {
+  return 'moduleIds' in file && Array.isArray(file.moduleIds) ? file.moduleIds.map(String) : []
 }
 
 async function putInPlace(fresh: string, stamp: string): Promise<void> {

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmod, copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildDashboard } from './build-dashboard.ts'
+import { buildDashboard, bundledPackagesName } from './build-dashboard.ts'
+import { createSbom } from './sbom.ts'
 
 /**
  * Makes `dist/`, which the package and the container image hold: Node runs no TypeScript below
@@ -18,6 +19,7 @@ await buildDashboard()
 await copyDashboard()
 await copyFile(path.join(root, 'openapi.json'), path.join(dist, 'openapi.json'))
 await copyScalar()
+await writeSbom()
 await writePackageJson()
 await chmod(path.join(dist, 'src/cli/waybill.js'), 0o755)
 
@@ -45,6 +47,14 @@ async function copyScalar(): Promise<void> {
   const entry = fileURLToPath(import.meta.resolve('@scalar/api-reference'))
   const standalone = path.join(path.dirname(entry), 'browser/standalone.js')
   await copyFile(standalone, path.join(dist, 'src/http/docs/scalar.js'))
+}
+
+/** What the package and the image are made of, for whoever looks for known vulnerabilities. */
+async function writeSbom(): Promise<void> {
+  const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
+  const dashboard = JSON.parse(await readFile(path.join(root, 'src/dashboard/built', bundledPackagesName), 'utf8'))
+  const sbom = createSbom(packages, { dashboard, docs: ['node_modules/@scalar/api-reference'] })
+  await writeFile(path.join(dist, 'sbom.cdx.json'), JSON.stringify(sbom, null, 2) + '\n')
 }
 
 /** The sources import their version from here; the rest of the repository's is no business of the build. */

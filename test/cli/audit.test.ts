@@ -21,7 +21,12 @@ afterAll(() => database.close())
 async function run(...words: string[]): Promise<Record<string, string>> {
   const found = findCommand(dataCommands, words)
   if (!found) throw new Error(`no such command: ${words.join(' ')}`)
-  const { json } = await found.command.run(deps, parseLine(found.command, found.rest), () => {})
+  const { json } = await found.command.run(
+    deps,
+    parseLine(found.command, found.rest),
+    () => {},
+    () => Promise.resolve(),
+  )
   return json as Record<string, string>
 }
 
@@ -87,6 +92,9 @@ test('a command is either on record, or known to change no account that is there
   expect(unrecorded.toSorted()).toEqual([
     'account create',
     'account list',
+    'audit export',
+    'audit list',
+    'audit verify',
     'doctor',
     'message get',
     'message list',

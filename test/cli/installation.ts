@@ -31,6 +31,8 @@ export interface Printed {
 /** A Waybill of a test's own: real processes, in an environment that holds nothing else. */
 export interface Installation {
   dataDir: string
+  /** That of its processes. */
+  environment: NodeJS.ProcessEnv
   run(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<Ended>
   /** Runs with `--json`, and fails unless that succeeds. */
   json(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<Printed>
@@ -97,6 +99,7 @@ export async function createEmbeddedInstallation(
 
   return {
     dataDir,
+    environment,
     run,
     json: async (args, options) => {
       const { exitCode, stdout, stderr } = await run([...args, '--json'], options)

@@ -17,7 +17,14 @@ test('a search that stopped is not taken for one that found nothing', async () =
   const { accountId } = await createAccount(deps, { name: 'Shop' })
   const search = async (...words: string[]) => {
     const line = parseLine(messageList, [accountId, '--status', 'failed', ...words])
-    return (await messageList.run(deps, line, () => {})).text
+    return (
+      await messageList.run(
+        deps,
+        line,
+        () => {},
+        () => Promise.resolve(),
+      )
+    ).text
   }
   expect(await search()).toBe('No messages.')
   await sql`

@@ -12,6 +12,11 @@ const Packed = z.tuple([
   z.object({ filename: z.string(), size: z.number(), files: z.array(z.object({ path: z.string() })) }),
 ])
 
+const Sbom = z.object({
+  bomFormat: z.string(),
+  components: z.array(z.object({ group: z.string().optional(), name: z.string() })),
+})
+
 let folder: string
 let packed: z.output<typeof Packed>[0]
 
@@ -53,6 +58,25 @@ describe('the archive', () => {
       return !files.some((file) => file.startsWith(start) && file.endsWith(end))
     })
     expect(missing).toEqual([])
+  })
+})
+
+describe('the software bill of materials', () => {
+  test('is in the archive, and lists what is installed and what was compiled in', async () => {
+    const file = path.join(folder, 'node_modules/waybill/dist/sbom.cdx.json')
+    const text = await readFile(file, 'utf8')
+    const { bomFormat, components } = Sbom.parse(JSON.parse(text))
+    const names = components.map(({ group, name }) => (group === undefined ? name : `${group}/${name}`))
+
+    expect(bomFormat).toBe('CycloneDX')
+    expect(names).toEqual(expect.arrayContaining(Object.keys(packageJson.dependencies)))
+    expect(names).toEqual(
+      expect.arrayContaining(['react', 'react-dom', '@mantine/core', 'recharts', '@scalar/api-reference']),
+    )
+    expect(names.filter((name) => /^(vite|vitest|oxlint|playwright-core|oidc-provider|axe-core)$/.test(name))).toEqual(
+      [],
+    )
+    expect(text).not.toContain(repository)
   })
 })
 

@@ -1,5 +1,13 @@
-/** Makes of a migrated database one of before migration 0010. */
+/** Makes of a migrated database one of before migration 0011. */
+export const undoAuditChain = [
+  'drop table audit_entries, audit_chains, audit_keys',
+  'alter table audit_log_unchained rename to audit_log',
+  `delete from waybill_migrations where name = '0011-audit-chain'`,
+]
+
+/** One of before migration 0010. */
 export const undoClocks = [
+  ...undoAuditChain,
   'drop table event_clocks, database_clock',
   `delete from waybill_migrations where name = '0010-clocks'`,
 ]

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../deps.ts'
 import { recordOwnChange } from '../../owner/audit.ts'
+import type { AuditDeps } from '../../owner/audit-append.ts'
 import type { OwnerAuthOptions } from '../../owner/auth-options.ts'
 import { authPath, oidcProviderId } from '../../owner/auth-path.ts'
 import type { OwnerAuth } from '../../owner/owner-auth.ts'
@@ -35,7 +35,7 @@ const tooManyRequests = 429
 /** better-auth speaks the web's Request and Response; here they meet Fastify's. */
 export async function registerSettingsAuth(
   app: FastifyInstance,
-  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
+  deps: AuditDeps,
   ownerAuth: OwnerAuth,
   { signInLinks, oidc }: Pick<OwnerAuthOptions, 'signInLinks' | 'oidc'>,
 ): Promise<void> {
@@ -53,7 +53,7 @@ export async function registerSettingsAuth(
 }
 
 async function answer(
-  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
+  deps: AuditDeps,
   ownerAuth: OwnerAuth,
   route: AuthRoute,
   request: FastifyRequest,

@@ -39,7 +39,7 @@ function call(person: TestOwner, { name, contract }: Named, input: object): Prom
 async function snapshot(accountId: string): Promise<string> {
   const tables = ['api_keys', 'whatsapp_accounts', 'templates', 'messages', 'webhook_endpoints', 'webhook_deliveries']
   const rows = await Promise.all(
-    [...tables, 'audit_log'].map((table) =>
+    [...tables, 'audit_entries'].map((table) =>
       sql`select * from ${sql.table(table)} where account_id = ${accountId}`.execute(server.deps.db),
     ),
   )

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { auditKeptDays } from '../../../src/owner/audit.ts'
-import { deleteOldAuditEntries } from '../../../src/owner/audit-store.ts'
 import { inviteOwner } from '../../../src/owner/invitation.ts'
 import { signInTriesFromOne } from '../../../src/owner/tries.ts'
 import { signedInOwner, visitor, type TestOwner } from '../../support/owner.ts'
@@ -86,24 +84,6 @@ test('the log is read page by page, the newest first', async () => {
 
   expect(first.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'switched API access on'])
   expect(second.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'signed in with a password'])
-})
-
-test('entries go after a year', async () => {
-  const { accountId } = await server.account()
-  const owner = await signedInOwner(server, accountId)
-  await owner.mutate('publicApi.setAccess', { accountId, enabled: true })
-  const { db } = server.deps
-  const [oldest] = (await owner.query<{ items: { id: string }[] }>('audit.list', { accountId })).data.items.slice(-1)
-  await db
-    .updateTable('audit_log')
-    .set({ created_at: new Date(Date.now() - (auditKeptDays + 1) * 86_400_000) })
-    .where('id', '=', oldest?.id ?? '')
-    .execute()
-
-  await deleteOldAuditEntries(db, auditKeptDays)
-
-  const { data } = await owner.query<Page>('audit.list', { accountId })
-  expect(data.items).toMatchObject([{ what: 'switched API access on' }, { what: 'signed in with a password' }])
 })
 
 test('what a person changes of how they sign in is on record in each of their accounts, and what was refused too', async () => {

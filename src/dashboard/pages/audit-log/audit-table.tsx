@@ -9,7 +9,7 @@ type Entry = z.output<typeof AuditEntry>
 const outcomes = {
   done: { tone: 'good', label: 'Done' },
   refused: { tone: 'warning', label: 'Refused' },
-  started: { tone: 'neutral', label: 'Not known' },
+  started: { tone: 'neutral', label: 'Outcome unknown' },
 } satisfies Record<Entry['outcome'], { tone: Tone; label: string }>
 
 /** A table, or on a phone a list. */
@@ -68,7 +68,10 @@ export function AuditTable({ entries }: { entries: Entry[] }) {
 
 function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
   const { tone, label } = outcomes[outcome]
-  const title = outcome === 'started' ? 'The server stopped before the end: the change may have been made.' : undefined
+  const title =
+    outcome === 'started'
+      ? 'The action is still running, or the server stopped before it ended. The change may have been made.'
+      : undefined
   return (
     <Box component="span" title={title} style={{ flexShrink: 0 }}>
       <StatusBadge tone={tone}>{label}</StatusBadge>

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto'
+
+/** What `package-lock.json` says of a package, as far as it is of use here. */
+export interface LockedPackage {
+  name?: string
+  version?: string
+  integrity?: string
+  license?: string
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>
+}
+
+/** By path, such as `node_modules/react`; the project itself is at the empty path. */
+export type LockedPackages = Readonly<Record<string, LockedPackage>>
+
+interface Component {
+  path: string
+  scope: 'required' | 'optional'
+  /** The file of ours that it was compiled into. */
+  bundledIn?: string
+}
+
+/**
+ * A software bill of materials in CycloneDX 1.6: what is installed with the package, and what was compiled into its
+ * dashboard and documentation. It is made from the lock file, so that the same commit gives the same bytes, without
+ * a path or a registry of the machine that built it. `npm sbom` omits what was compiled in, and adds a time.
+ */
+export function createSbom(
+  packages: LockedPackages,
+  { dashboard, docs }: { dashboard: readonly string[]; docs: readonly string[] },
+): object {
+  const installed = listInstalled(packages)
+  const components = dedupe(packages, [
+    ...installed,
+    ...dashboard.map((path) => ({ path, scope: 'required', bundledIn: 'dashboard' }) as const),
+    ...docs.map((path) => ({ path, scope: 'required', bundledIn: 'documentation' }) as const),
+  ])
+  const bundled = new Set([...dashboard, ...docs])
+  const root = packages['']
+  const known = new Map(components.map(({ path }) => [path, purlOf(packages, path)]))
+  const refs = new Set(known.values())
+  const content = {
+    metadata: {
+      lifecycles: [{ phase: 'build' }],
+      component: { 'bom-ref': purl(root), type: 'application', ...describe(root) },
+    },
+    components: components.map((component) => toComponent(packages, component)),
+    dependencies: ['', ...known.keys()].map((path) => ({
+      ref: path === '' ? purl(root) : known.get(path),
+      dependsOn: listDirect(packages, path, bundled)
+        .map((dependency) => purlOf(packages, dependency))
+        .filter((ref, index, all) => refs.has(ref) && all.indexOf(ref) === index)
+        .toSorted(),
+    })),
+    // Their one file holds packages of their own that our lock file cannot know.
+    compositions: [{ aggregate: 'incomplete', assemblies: docs.map((path) => purlOf(packages, path)) }],
+  }
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    serialNumber: `urn:uuid:${uuidOf(JSON.stringify(content))}`,
+    version: 1,
+    ...content,
+  }
+}
+
+/** What an install of the package brings: dependencies of dependencies, and the peers that they require. */
+function listInstalled(packages: LockedPackages): Component[] {
+  const scopes = new Map<string, Component['scope']>()
+  const visit = (from: string, scope: Component['scope']): void => {
+    for (const [path, isOptional] of listDependencies(packages, from)) {
+      const found = scope === 'optional' || isOptional ? 'optional' : 'required'
+      const known = scopes.get(path)
+      if (known === 'required' || known === found) continue
+      scopes.set(path, found)
+      visit(path, found)
+    }
+  }
+  visit('', 'required')
+  return [...scopes].map(([path, scope]) => ({ path, scope }))
+}
+
+/** Where each dependency of a package is, and whether it may be absent. */
+function listDependencies(packages: LockedPackages, from: string): [string, boolean][] {
+  const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = packages[from] ?? {}
+  const { peerDependenciesMeta = {} } = packages[from] ?? {}
+  const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name]?.optional !== true)
+  const names = new Map([
+    ...[...Object.keys(dependencies), ...peers].map((name) => [name, false] as const),
+    ...Object.keys(optionalDependencies).map((name) => [name, true] as const),
+  ])
+  return [...names].flatMap(([name, isOptional]) => {
+    const path = resolve(packages, from, name)
+    return path === undefined ? [] : [[path, isOptional]]
+  })
+}
+
+/** For the graph: also the peers that are there, and what was compiled into the project itself. */
+function listDirect(packages: LockedPackages, from: string, bundled: ReadonlySet<string>): string[] {
+  const find = (name: string) => resolve(packages, from, name)
+  const peers = Object.keys(packages[from]?.peerDependencies ?? {})
+  const found = [
+    ...listDependencies(packages, from).map(([path]) => path),
+    ...peers.flatMap((name) => find(name) ?? []),
+  ]
+  if (from !== '') return found
+  const developed = Object.keys(packages['']?.devDependencies ?? {}).flatMap((name) => find(name) ?? [])
+  return [...found, ...developed.filter((path) => bundled.has(path))]
+}
+
+/** As Node finds a package: beside whoever imports it, then further up. */
+function resolve(packages: LockedPackages, from: string, name: string): string | undefined {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
+    if (packages[path]) return path
+    if (folder === '') return undefined
+  }
+}
+
+/** One component for each name and version, wherever it is; it is required if one of them is. */
+function dedupe(packages: LockedPackages, components: Component[]): Component[] {
+  const unique = new Map<string, Component>()
+  for (const component of components) {
+    const ref = purlOf(packages, component.path)
+    const known = unique.get(ref)
+    const isOptional = component.scope === 'optional' && known?.scope !== 'required'
+    unique.set(ref, { ...component, ...known, scope: isOptional ? 'optional' : 'required' })
+  }
+  return [...unique].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, component]) => component)
+}
+
+function toComponent(packages: LockedPackages, { path, scope, bundledIn }: Component): object {
+  const locked = packages[path]
+  return {
+    'bom-ref': purlOf(packages, path),
+    type: 'library',
+    ...describe({ ...locked, name: nameOf(path) }),
+    scope,
+    ...(locked?.integrity !== undefined && { hashes: locked.integrity.split(' ').flatMap(toHash) }),
+    ...(bundledIn !== undefined && { properties: [{ name: 'waybill:bundledIn', value: bundledIn }] }),
+  }
+}
+
+function describe(locked: LockedPackage | undefined): object {
+  const [name = '', group] = (locked?.name ?? '').split('/').toReversed()
+  return {
+    ...(group !== undefined && { group }),
+    name,
+    version: locked?.version,
+    purl: purl(locked),
+    ...(locked?.license !== undefined && { licenses: [toLicense(locked.license)] }),
+  }
+}
+
+function toLicense(license: string): object {
+  return /[ (]/.test(license) ? { expression: license } : { license: { id: license } }
+}
+
+const algorithms = new Map([
+  ['sha512', 'SHA-512'],
+  ['sha384', 'SHA-384'],
+  ['sha256', 'SHA-256'],
+  ['sha1', 'SHA-1'],
+])
+
+/** Of the archive that the registry serves. */
+function toHash(integrity: string): object[] {
+  const [name = '', digest = ''] = integrity.split(/-(.*)/s)
+  const alg = algorithms.get(name)
+  return alg === undefined ? [] : [{ alg, content: Buffer.from(digest, 'base64').toString('hex') }]
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+}
+
+function purlOf(packages: LockedPackages, path: string): string {
+  return purl({ ...packages[path], name: nameOf(path) })
+}
+
+function purl(locked: LockedPackage | undefined): string {
+  return `pkg:npm/${(locked?.name ?? '').replace('@', '%40')}@${locked?.version}`
+}
+
+/** A UUID of version 8 (RFC 9562, 5.8), from the content: another content is another document. */
+function uuidOf(content: string): string {
+  const bytes = createHash('sha256').update(content).digest().subarray(0, 16)
+  bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

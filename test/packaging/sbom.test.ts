@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import packageLock from '../../package-lock.json' with { type: 'json' }
+import { createSbom, type LockedPackages } from '../../src/packaging/sbom.ts'
+
+/** What every CycloneDX 1.6 document has to have, of that which ours uses. */
+const License = z.union([
+  z.strictObject({ license: z.strictObject({ id: z.string().regex(/^[\w.+-]+$/) }) }),
+  z.strictObject({ expression: z.string().regex(/ (OR|AND) /) }),
+])
+const component = {
+  'bom-ref': z.string(),
+  group: z.string().optional(),
+  name: z.string().min(1),
+  version: z.string(),
+  purl: z.string().regex(/^pkg:npm\/(%40[^/@]+\/)?[^/@]+@\d+\.\d+\.\d+/),
+  licenses: z.array(License).min(1),
+}
+const Sbom = z.strictObject({
+  $schema: z.literal('http://cyclonedx.org/schema/bom-1.6.schema.json'),
+  bomFormat: z.literal('CycloneDX'),
+  specVersion: z.literal('1.6'),
+  serialNumber: z.string().regex(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+  version: z.literal(1),
+  metadata: z.strictObject({
+    lifecycles: z.tuple([z.strictObject({ phase: z.literal('build') })]),
+    component: z.strictObject({ ...component, type: z.literal('application') }),
+  }),
+  components: z.array(
+    z.strictObject({
+      ...component,
+      type: z.literal('library'),
+      scope: z.enum(['required', 'optional']),
+      hashes: z.array(z.strictObject({ alg: z.literal('SHA-512'), content: z.string().regex(/^[0-9a-f]{128}$/) })),
+      properties: z.array(z.strictObject({ name: z.string(), value: z.string() })).optional(),
+    }),
+  ),
+  dependencies: z.array(z.strictObject({ ref: z.string(), dependsOn: z.array(z.string()) })),
+  compositions: z.array(z.strictObject({ aggregate: z.literal('incomplete'), assemblies: z.array(z.string()) })),
+})
+
+// Of its hundreds of packages TypeScript knows each one by itself.
+const packages = packageLock.packages as LockedPackages
+const bundled = { dashboard: ['node_modules/react', 'node_modules/zod'], docs: ['node_modules/@scalar/api-reference'] }
+const text = JSON.stringify(createSbom(packages, bundled))
+const sbom = Sbom.parse(JSON.parse(text))
+const refs = sbom.components.map((each) => each['bom-ref'])
+
+/** npm's own opinion: what `npm ci --omit=dev --omit=optional` installs. */
+const production = Object.entries(packages).flatMap(([path, locked]) => {
+  const isLeftOut = ['dev', 'optional', 'devOptional', 'link'].some((flag) => flag in locked)
+  return isLeftOut || !path.startsWith('node_modules/')
+    ? []
+    : [`${path.split('node_modules/').at(-1)}@${locked.version}`]
+})
+
+function nameOf({ group, name, version }: { group?: string | undefined; name: string; version: string }): string {
+  return `${group === undefined ? '' : `${group}/`}${name}@${version}`
+}
+
+test('every production dependency is required, and nothing else but what was compiled in', () => {
+  const required = sbom.components.filter(({ scope }) => scope === 'required')
+  const installed = required.filter((each) => !each.properties || nameOf(each).startsWith('zod@'))
+
+  expect(production.length).toBeGreaterThan(50)
+  expect(installed.map(nameOf).toSorted()).toEqual(production.toSorted())
+  expect(
+    required.filter((each) => each.properties).map(({ name, properties }) => [name, properties?.[0]?.value]),
+  ).toEqual([
+    ['api-reference', 'documentation'],
+    ['react', 'dashboard'],
+    ['zod', 'dashboard'],
+  ])
+})
+
+test('references are unique, and lead to components', () => {
+  const root = sbom.metadata.component['bom-ref']
+
+  expect(new Set(refs).size).toBe(refs.length)
+  expect(sbom.dependencies.map(({ ref }) => ref).toSorted()).toEqual([...refs, root].toSorted())
+  for (const { dependsOn } of sbom.dependencies) {
+    expect(new Set(dependsOn).size).toBe(dependsOn.length)
+    expect(refs).toEqual(expect.arrayContaining(dependsOn))
+  }
+  const direct = sbom.dependencies.find(({ ref }) => ref === root)?.dependsOn
+  expect(direct?.filter((ref) => !/scalar|react/.test(ref))).toHaveLength(
+    Object.keys(packageLock.packages[''].dependencies).length,
+  )
+  // All can be reached from the package itself.
+  const reached = new Set([root])
+  for (const ref of reached)
+    for (const next of sbom.dependencies.find((each) => each.ref === ref)?.dependsOn ?? []) reached.add(next)
+  expect(refs.filter((ref) => !reached.has(ref))).toEqual([])
+})
+
+test('the same lock file gives the same bytes, and they name no machine and no registry', () => {
+  expect(JSON.stringify(createSbom(structuredClone(packages), bundled)) === text).toBe(true)
+  expect(text.match(/\/(home|root|tmp|Users)\/|node_modules|registry|localhost|"timestamp"/)).toBeNull()
+  expect([...text.matchAll(/https?:\/\/[^"]+/g)].map(([url]) => url)).toEqual([
+    'http://cyclonedx.org/schema/bom-1.6.schema.json',
+  ])
+  expect(Sbom.parse(createSbom(packages, { ...bundled, dashboard: [] })).serialNumber).not.toBe(sbom.serialNumber)
+})
