@@ -5,6 +5,7 @@ import { addressHeader } from './address-header.ts'
 import { authPath, oidcProviderId } from './auth-path.ts'
 import { createPasswordHashing } from './password-hashing.ts'
 import { personGuard } from './person-guard.ts'
+import type { AuditDeps } from './audit-append.ts'
 import type { SignInOutcome } from './sign-in-record.ts'
 import { takeRequest } from './tries.ts'
 
@@ -40,12 +41,12 @@ interface Circumstances extends OwnerAuthOptions {
 
 /** better-auth on our tables: sessions in the database, nobody signs up, secure defaults stay as they are. */
 export function toAuthOptions(
-  { db, newId, log }: Pick<Deps, 'db' | 'newId' | 'log'>,
+  deps: AuditDeps,
   { publicUrl, oidc, signInLinks, secret, onSignInLink, onSignIn }: Circumstances,
 ): BetterAuthOptions {
   return {
     appName: 'Waybill',
-    database: { db, type: 'postgres' },
+    database: { db: deps.db, type: 'postgres' },
     secret,
     ...(publicUrl !== undefined && { baseURL: publicUrl }),
     basePath: authPath,
@@ -66,7 +67,7 @@ export function toAuthOptions(
     verification: { modelName: 'owner_verifications' },
     rateLimit: {
       enabled: true,
-      customStorage: countedRequests({ db }),
+      customStorage: countedRequests(deps),
       // The guard counts these: it knows whose password is tried, and writes down when an address is locked.
       customRules: { '/sign-in/email': false },
     },
@@ -92,13 +93,15 @@ export function toAuthOptions(
             }),
           ]
         : []),
-      personGuard({ db, newId, log, onSignIn }),
+      personGuard({ ...deps, onSignIn }),
     ],
     // Where those go whom the organisation's provider turned away: that page says why. What is not better-auth's own
     // is thrown on to us: it would be printed as it is, with the row that PostgreSQL quotes.
     onAPIError: { errorURL: '/settings/sign-in', throw: true },
     telemetry: { enabled: false },
-    logger: { log: (level, message) => log[level === 'error' ? 'error' : 'debug']({ from: 'better-auth' }, message) },
+    logger: {
+      log: (level, message) => deps.log[level === 'error' ? 'error' : 'debug']({ from: 'better-auth' }, message),
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import type { BetterAuthPlugin } from 'better-auth'
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
-import type { Deps } from '../deps.ts'
+import type { AuditDeps } from './audit-append.ts'
 import { addressHeader } from './address-header.ts'
 import { oidcProviderId } from './auth-path.ts'
 import { recordLock, recordSignIn, type SignInOutcome } from './sign-in-record.ts'
@@ -31,7 +31,7 @@ const signIns: Readonly<Record<string, string>> = {
   '/magic-link/verify': 'signed in with a link',
 }
 
-type GuardDeps = Pick<Deps, 'db' | 'newId' | 'log'> & { onSignIn?: ((outcome: SignInOutcome) => void) | undefined }
+type GuardDeps = AuditDeps & { onSignIn?: ((outcome: SignInOutcome) => void) | undefined }
 
 /** What better-auth leaves open: it counts tries by address, and never by person, and records no sign-in. */
 export function personGuard(deps: GuardDeps): BetterAuthPlugin {

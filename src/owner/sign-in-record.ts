@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { AuditDeps } from './audit-append.ts'
 import { recordOwnChange } from './audit.ts'
 import { normalizeEmail } from './member.ts'
 import { findOwnerByEmail } from './store.ts'
@@ -18,10 +18,7 @@ export interface SignIn {
  * Writes a sign-in to the audit log of each account of the person. One for an address that nobody has belongs to no
  * account: the log says that there was one, and not for whom, since people type passwords into the wrong field.
  */
-export async function recordSignIn(
-  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
-  { email: typed, address, what, outcome }: SignIn,
-): Promise<void> {
+export async function recordSignIn(deps: AuditDeps, { email: typed, address, what, outcome }: SignIn): Promise<void> {
   const email = normalizeEmail(typed)
   // PostgreSQL takes no NUL, and nobody has such an address.
   const owner = email.includes('\0') ? undefined : await findOwnerByEmail(deps.db, email)
@@ -35,7 +32,7 @@ export async function recordSignIn(
 
 /** Once for each lock, and for no more locks than a person's log can bear. */
 export async function recordLock(
-  deps: Pick<Deps, 'db' | 'newId' | 'log'>,
+  deps: AuditDeps,
   { email, address }: Pick<SignIn, 'email' | 'address'>,
   { begins }: Lock,
 ): Promise<boolean> {
