@@ -1,6 +1,7 @@
 import { isContract, type Contract, type ContractTree } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { Call } from './call.ts'
+import { exemptWaiting } from './load-limit.ts'
 
 /** A contract and the verb behind it. The input has been parsed by the contract's own schema. */
 export interface Procedure {
@@ -20,4 +21,10 @@ export function pairProcedures(contracts: ContractTree, verbs: VerbTree, prefix 
       return typeof verb === 'function' ? [{ name: prefix + key, contract: node, perform: verb }] : []
     return typeof verb === 'object' ? pairProcedures(node, verb, `${prefix}${key}.`) : []
   })
+}
+
+/** A mutation gives its slot up while it waits for WhatsApp. */
+export function limitProcedure(procedure: Procedure): Procedure {
+  const { perform } = procedure
+  return { ...procedure, perform: (deps, call, input) => perform(exemptWaiting(deps, call.slot), call, input) }
 }
