@@ -18,6 +18,7 @@ import { registerMetrics, type MetricsAccess } from './metrics.ts'
 import { registerNotFound } from './not-found.ts'
 import { registerPendingMetric } from './pending-metric.ts'
 import { limitProcedure, pairProcedures } from './procedures.ts'
+import { createReadLimit } from './read-limit.ts'
 import { registerRest } from './rest.ts'
 import { isDashboardBuilt, registerPages } from './settings/pages.ts'
 import { registerSettings } from './settings/settings.ts'
@@ -88,6 +89,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
       void answerFailure(deps, error, request, reply),
   })
   const procedures = pairProcedures(contracts, verbs)
+  const reads = createReadLimit()
   const registry = options.registry ?? new Registry()
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -109,10 +111,10 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   await app.register(async (limited) => {
     answerTogether(limited)
     registerLoadLimit(limited, registry, options.maxAtWork)
-    const limitedProcedures = procedures.map((procedure) => limitProcedure(procedure))
+    const limitedProcedures = procedures.map((procedure) => limitProcedure(procedure, reads))
     await registerRest(limited, deps, limitedProcedures)
     await registerTrpc(limited, deps, limitedProcedures)
-    await registerSettings(limited, deps, {
+    await registerSettings(limited, deps, reads, {
       publicUrl: options.publicUrl,
       oidc: options.oidc,
       signInLinks: options.sandbox,

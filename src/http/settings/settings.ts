@@ -3,13 +3,19 @@ import { settingsContracts } from '../../../contracts/settings/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { OwnerAuthOptions } from '../../owner/auth-options.ts'
 import { createOwnerAuth } from '../../owner/owner-auth.ts'
+import type { ReadLimit } from '../read-limit.ts'
 import { registerSettingsAuth } from './auth.ts'
-import { pairSettings } from './procedures.ts'
+import { limitSettingsReads, pairSettings } from './procedures.ts'
 import { registerSettingsTrpc } from './trpc.ts'
 import { settingsVerbs } from './verbs/settings-verbs.ts'
 
 /** What the dashboard calls: its procedures, and how its people sign in. */
-export async function registerSettings(app: FastifyInstance, deps: Deps, options: OwnerAuthOptions): Promise<void> {
+export async function registerSettings(
+  app: FastifyInstance,
+  deps: Deps,
+  reads: ReadLimit,
+  options: OwnerAuthOptions,
+): Promise<void> {
   const ownerAuth = createOwnerAuth(deps, options)
   const door = { ownerAuth, oidc: options.oidc }
   // In a context of their own: the hook is for these routes, and costs a send nothing.
@@ -20,6 +26,11 @@ export async function registerSettings(app: FastifyInstance, deps: Deps, options
       done()
     })
     await registerSettingsAuth(settings, deps, ownerAuth, options)
-    await registerSettingsTrpc(settings, deps, door, pairSettings(settingsContracts, settingsVerbs))
+    await registerSettingsTrpc(
+      settings,
+      deps,
+      door,
+      limitSettingsReads(pairSettings(settingsContracts, settingsVerbs), reads),
+    )
   })
 }
