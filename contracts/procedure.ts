@@ -15,6 +15,13 @@ const everyProcedure = [
 /** What any call with a body can meet besides. */
 const everyMutation = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ErrorCode[]
 
+/** What any query can meet besides: reads are limited by their work, sends by their number. */
+const everyQuery = ['RATE_LIMIT_EXCEEDED'] as const satisfies ErrorCode[]
+
+const queryExamples = {
+  RATE_LIMIT_EXCEEDED: 'This account reads too much at once: read one page after the other. Try again in 1 second.',
+}
+
 interface Terms<
   Kind extends 'query' | 'mutation',
   Input extends z.ZodObject,
@@ -46,7 +53,7 @@ interface Terms<
 
 type CommonCode<Kind> =
   | (typeof everyProcedure)[number]
-  | (Kind extends 'mutation' ? (typeof everyMutation)[number] : never)
+  | (Kind extends 'mutation' ? (typeof everyMutation)[number] : (typeof everyQuery)[number])
 
 export interface Contract<
   Kind extends 'query' | 'mutation' = 'query' | 'mutation',
@@ -70,10 +77,12 @@ export function procedure<
   Code extends ErrorCode = never,
 >(terms: Terms<Kind, Input, Output, Code>): Contract<Kind, Input, Output, Code | CommonCode<Kind>> {
   const common: readonly ErrorCode[] =
-    terms.kind === 'mutation' ? [...everyProcedure, ...everyMutation] : everyProcedure
+    terms.kind === 'mutation' ? [...everyProcedure, ...everyMutation] : [...everyProcedure, ...everyQuery]
   // The cast names what the line above builds: the type system cannot follow a conditional spread.
   const codes = [...common, ...terms.errors] as (Code | CommonCode<Kind>)[]
-  return { contract: true, rateLimited: false, idempotent: false, ...terms, errors: codes }
+  const examples = terms.kind === 'query' ? { ...queryExamples, ...terms.example.errors } : terms.example.errors
+  const example = { ...terms.example, ...(examples && { errors: examples }) }
+  return { contract: true, rateLimited: false, idempotent: false, ...terms, errors: codes, example }
 }
 
 /** A tree of contracts; its shape is the shape of the tRPC router. */

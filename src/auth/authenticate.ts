@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
-import { hashApiKey } from './api-key.ts'
+import { hashApiKey, isApiKey } from './api-key.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 import type { Budget } from './rate-limit.ts'
 import { findCaller } from './store.ts'
@@ -28,7 +28,9 @@ export async function authenticate(
 ): Promise<{ caller: Caller; budget: Budget | undefined }> {
   if (apiKey === undefined || apiKey === '')
     throw new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.')
-  const row = await findCaller(deps.db, { keyHash: hashApiKey(apiKey), address: normalizeAddress(address), spend })
+  const row = isApiKey(apiKey)
+    ? await findCaller(deps.db, { keyHash: hashApiKey(apiKey), address: normalizeAddress(address), spend })
+    : undefined
   if (!row) throw new ServiceError('INVALID_API_KEY', 'Invalid API key.')
   if (!row.api_enabled) throw new ServiceError('API_DISABLED', 'API access is disabled for this account.')
   if (!row.address_allowed)

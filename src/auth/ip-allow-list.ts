@@ -13,6 +13,12 @@ export function normalizeAddress(text: string): string | undefined {
   return ipaddr.process(withoutZone).toString()
 }
 
+/** What counts as one address: whoever has one IPv6 address has all of its /64 (RFC 6177). */
+export function networkOf(address: string): string {
+  const plain = normalizeAddress(address) ?? address
+  return plain.includes(':') ? (normalizeAllowListEntry(`${plain}/64`) ?? plain) : plain
+}
+
 /**
  * An entry of the allow-list in canonical spelling: an address, or a CIDR range with its host bits
  * cleared. A v4-mapped range becomes the v4 range. Undefined when the text is neither.

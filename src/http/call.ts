@@ -3,6 +3,7 @@ import { authenticate, type Caller } from '../auth/authenticate.ts'
 import { assertWithinBudget, rateLimitHeaders } from '../auth/rate-limit.ts'
 import type { Deps } from '../deps.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
+import type { Slot } from './load-limit.ts'
 
 /** The parts of an HTTP exchange that a procedure depends on, whether it came by REST or by tRPC. */
 export interface Exchange {
@@ -10,6 +11,8 @@ export interface Exchange {
   header(name: 'x-api-key' | 'idempotency-key'): string | undefined
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
+  /** The place of the request among those at work. */
+  slot: Slot | null
   setHeader(name: string, value: string): void
 }
 
@@ -17,6 +20,7 @@ export interface Exchange {
 export interface Call {
   caller: Caller
   idempotencyKey: string | undefined
+  slot: Slot | null
   setHeader(name: string, value: string): void
 }
 
@@ -24,6 +28,7 @@ export interface Call {
 export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange: Exchange): Promise<Call> {
   const credentials = { apiKey: exchange.header('x-api-key'), address: exchange.address }
   const { caller, budget } = await authenticate(deps, credentials, { spend: contract.rateLimited })
+  exchange.slot?.recognize()
   if (budget) {
     const headers = rateLimitHeaders(budget)
     // In lower case: Fastify would write it so anyway, for each request anew.
@@ -32,5 +37,5 @@ export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange
     assertWithinBudget(budget)
   }
   const idempotencyKey = contract.idempotent ? parseIdempotencyKey(exchange.header('idempotency-key')) : undefined
-  return { caller, idempotencyKey, setHeader: (name, value) => exchange.setHeader(name, value) }
+  return { caller, idempotencyKey, slot: exchange.slot, setHeader: (name, value) => exchange.setHeader(name, value) }
 }

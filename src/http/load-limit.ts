@@ -1,24 +1,44 @@
-import type { FastifyInstance } from 'fastify'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
+import { hashApiKey, isApiKey } from '../auth/api-key.ts'
+import { networkOf } from '../auth/ip-allow-list.ts'
+import type { Deps } from '../deps.ts'
 import type { WhatsApp } from '../whatsapp/whatsapp.ts'
+import { createShares, type Share } from './shares.ts'
 
-/**
- * How many requests this process works on at once. What comes beyond is refused before anything is
- * done for it, since a queue without bound serves nobody: at twice the load, those who are served are
- * served as fast as before.
- */
-export interface LoadLimit {
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The place of this request among those at work; null until it has one. */
+    slot: Slot | null
+  }
+}
+
+/** The place of one request among those that this process works on at once. */
+export interface Slot {
+  /** From here on the request counts for its API key instead of its address: the key is somebody's. */
+  recognize(): void
   /** The same, but waiting for WhatsApp does not count: it costs us nothing. */
   exempt(whatsapp: WhatsApp): WhatsApp
+}
+
+/** The dependencies of one request: what it waits for WhatsApp does not count. */
+export function exemptWaiting(deps: Deps, slot: Slot | null): Deps {
+  return slot === null ? deps : { ...deps, whatsapp: slot.exempt(deps.whatsapp) }
 }
 
 /** At eight thousand sends a second each of them waits a sixteenth of a second at the most. */
 const maxAtWork = 512
 
-/** Limits the routes of this context (Fastify: encapsulation), and no others: health and pages are not. */
-export function registerLoadLimit(app: FastifyInstance, registry: Registry, max = maxAtWork): LoadLimit {
-  let atWork = 0
+/**
+ * Limits how many requests of the routes of this context (Fastify: encapsulation) this process works on at once;
+ * health and pages are not limited. What comes beyond is refused before anything is done for it, since a queue
+ * without bound serves nobody: at twice the load, those who are served are served as fast as before.
+ */
+export function registerLoadLimit(app: FastifyInstance, registry: Registry, max = maxAtWork): void {
+  const shares = createShares(max)
+  const slotsOf = new WeakMap<Socket, Set<RequestSlot>>()
   const refused = new Counter({
     name: 'waybill_http_requests_refused_total',
     help: 'Requests refused because this process was at work on as many as it can.',
@@ -30,13 +50,33 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
       help: 'Requests that this process is at work on, without those that wait for WhatsApp.',
       registers: [],
       collect() {
-        this.set(atWork)
+        this.set(shares.total())
       },
     }),
   )
+
+  /** Of a pipelined request that waits for its turn to answer, only the connection tells that its client left. */
+  function releaseWithConnection(socket: Socket, slot: RequestSlot): void {
+    let slots = slotsOf.get(socket)
+    if (!slots) {
+      const created = new Set<RequestSlot>()
+      slotsOf.set(socket, (slots = created))
+      socket.once('close', () => {
+        for (const open of created) open.release()
+      })
+    }
+    slots.add(slot)
+    slot.onRelease = () => slots.delete(slot)
+  }
+
+  app.decorateRequest('slot', null)
   // After the body has come and been read: a caller that is slow to send holds nothing of ours.
-  app.addHook('preHandler', (_request, reply, done) => {
-    if (atWork >= max) {
+  app.addHook('preHandler', (request, _reply, done) => {
+    // One that left while its body was read: its connection tells of no end any more.
+    if (request.raw.socket.destroyed) return
+    const keyHash = presentedKey(request)
+    const share = shares.admit(networkOf(request.ip), keyHash)
+    if (!share) {
       refused.inc()
       return done(
         new ServiceError('SERVICE_UNAVAILABLE', 'The service is busy. Nothing was sent. Try again in a moment.', {
@@ -44,24 +84,70 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
         }),
       )
     }
-    atWork++
-    // Whatever ends the answer closes it: its last byte, or a caller that goes away.
-    reply.raw.once('close', () => {
-      atWork--
-    })
+    const slot = new RequestSlot(share, () => (keyHash === undefined ? share : shares.recognize(keyHash)))
+    releaseWithConnection(request.raw.socket, slot)
+    request.slot = slot
     return done()
   })
-  return {
-    exempt: (whatsapp) => ({
+  // The work is done: how long the client takes to read the answer is no concern of the others.
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    if (request.slot instanceof RequestSlot) request.slot.release()
+    done()
+  })
+}
+
+function presentedKey({ headers }: FastifyRequest): string | undefined {
+  const apiKey = headers['x-api-key']
+  // A hash, so that no key is kept.
+  return typeof apiKey === 'string' && isApiKey(apiKey) ? Buffer.from(hashApiKey(apiKey)).toString('latin1') : undefined
+}
+
+class RequestSlot implements Slot {
+  #share: Share
+  readonly #shareOfKey: () => Share
+  #released = false
+  #waits = false
+  onRelease: () => void = () => {}
+
+  constructor(share: Share, shareOfKey: () => Share) {
+    this.#share = share
+    this.#shareOfKey = shareOfKey
+    share.take()
+  }
+
+  recognize(): void {
+    const share = this.#shareOfKey()
+    if (share === this.#share || this.#released) return
+    this.#share.giveBack()
+    this.#share = share
+    share.take()
+  }
+
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    if (!this.#waits) this.#share.giveBack()
+    this.onRelease()
+  }
+
+  exempt(whatsapp: WhatsApp): WhatsApp {
+    return {
       ...whatsapp,
-      sendTemplate: async (sender, message) => {
-        atWork--
+      sendTemplate: async (...call: Parameters<WhatsApp['sendTemplate']>) => {
+        this.#wait(true)
         try {
-          return await whatsapp.sendTemplate(sender, message)
+          return await whatsapp.sendTemplate(...call)
         } finally {
-          atWork++
+          this.#wait(false)
         }
       },
-    }),
+    }
+  }
+
+  #wait(waits: boolean): void {
+    this.#waits = waits
+    if (this.#released) return
+    if (waits) this.#share.giveBack()
+    else this.#share.take()
   }
 }

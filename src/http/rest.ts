@@ -39,6 +39,7 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchan
       return Array.isArray(value) ? value.join(', ') : value
     },
     address: request.ip,
+    slot: request.slot,
     setHeader: (name, value) => void reply.header(name, value),
   }
 }

@@ -26,6 +26,8 @@ export interface Serving {
 }
 
 const idleCheckMilliseconds = 50
+/** Longer than any request takes, a send at 20 seconds being the longest, and within the 30 of a usual stop. */
+const maxClosingMilliseconds = 25_000
 
 export async function startServing(
   { config, deps: appDeps }: App,
@@ -83,6 +85,9 @@ function createWorker(deps: Deps, config: Config, registry: Registry): Worker {
  */
 async function closeAsRequestsEnd(server: FastifyInstance): Promise<void> {
   const idle = setInterval(() => server.server.closeIdleConnections(), idleCheckMilliseconds)
+  // What is left then belongs to clients that neither finish their requests nor read their answers.
+  const deadline = setTimeout(() => server.server.closeAllConnections(), maxClosingMilliseconds)
   await server.close()
   clearInterval(idle)
+  clearTimeout(deadline)
 }

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import type { OidcProvider } from '../owner/auth-options.ts'
 import { answerTogether } from './answer-together.ts'
 import { answerClientError } from './client-error.ts'
+import { limitConnections } from './connections.ts'
 import { registerDocs } from './docs.ts'
 import { failureHeaders, statusOf, toFailureBody, toServiceError } from './errors.ts'
 import { fromFastifyError } from './fastify-errors.ts'
@@ -16,7 +17,8 @@ import { registerLoadLimit } from './load-limit.ts'
 import { registerMetrics, type MetricsAccess } from './metrics.ts'
 import { registerNotFound } from './not-found.ts'
 import { registerPendingMetric } from './pending-metric.ts'
-import { pairProcedures } from './procedures.ts'
+import { limitProcedure, pairProcedures } from './procedures.ts'
+import { createReadLimit } from './read-limit.ts'
 import { registerRest } from './rest.ts'
 import { isDashboardBuilt, registerPages } from './settings/pages.ts'
 import { registerSettings } from './settings/settings.ts'
@@ -42,6 +44,8 @@ export interface ServerOptions {
   oidc?: OidcProvider | undefined
   /** Requests at work at once, beyond which they are refused. */
   maxAtWork?: number
+  /** How long a client may read nothing of a waiting answer. */
+  stallMilliseconds?: number
   /** True once a stop was asked for. */
   isDraining: () => boolean
 }
@@ -49,23 +53,32 @@ export interface ServerOptions {
 const maxBodyBytes = 64 * 1024
 /** A caller has this long to send its whole request. */
 const requestTimeoutMilliseconds = 10_000
+/** Nobody pipelines as deep; a page of answers for each would be three megabytes. */
+const maxUnansweredRequests = 64
+/** Even a slow network takes some bytes in this time. */
+const defaultStallMilliseconds = 20_000
 /** Longer than the minute for which load balancers commonly keep idle connections. */
 const keepAliveMilliseconds = 65_000
 
 const noCallbacks: InboundOptions = { appSecret: undefined, verifyToken: undefined }
 
 export async function createServer(deps: Deps, options: ServerOptions): Promise<FastifyInstance> {
+  const connections = limitConnections({
+    maxUnanswered: maxUnansweredRequests,
+    stallMilliseconds: options.stallMilliseconds ?? defaultStallMilliseconds,
+  })
   const app = fastify({
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
     bodyLimit: maxBodyBytes,
-    requestTimeout: requestTimeoutMilliseconds,
-    keepAliveTimeout: keepAliveMilliseconds,
-    http: {
-      // Node's own 60 seconds would keep the shorter limit for the whole request from counting.
-      headersTimeout: requestTimeoutMilliseconds,
-      // Node looks for late requests only this often; its own 30 seconds would triple the limit.
-      connectionsCheckingInterval: 1_000,
-    },
+    serverFactory: (handler) =>
+      connections.createServer(handler, {
+        requestTimeout: requestTimeoutMilliseconds,
+        keepAliveTimeout: keepAliveMilliseconds,
+        // Node's own 60 seconds would keep the shorter limit for the whole request from counting.
+        headersTimeout: requestTimeoutMilliseconds,
+        // Node looks for late requests only this often; its own 30 seconds would triple the limit.
+        connectionsCheckingInterval: 1_000,
+      }),
     routerOptions: { maxParamLength: 1024 },
     genReqId: requestIds(),
     // While it closes, the server finishes what comes in on open connections: it does not refuse it.
@@ -76,12 +89,13 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
       void answerFailure(deps, error, request, reply),
   })
   const procedures = pairProcedures(contracts, verbs)
+  const reads = createReadLimit()
   const registry = options.registry ?? new Registry()
 
   app.addHook('onRequest', (request, reply, done) => {
     // In lower case: Fastify would write it so anyway, for each request anew.
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    done()
+    done(connections.findRejection(request.raw))
   })
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply))
   registerNotFound(app, procedures)
@@ -96,13 +110,13 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   registerDocs(app)
   await app.register(async (limited) => {
     answerTogether(limited)
-    const load = registerLoadLimit(limited, registry, options.maxAtWork)
-    const exempt = { ...deps, whatsapp: load.exempt(deps.whatsapp) }
-    await registerRest(limited, exempt, procedures)
-    await registerTrpc(limited, exempt, procedures)
+    registerLoadLimit(limited, registry, options.maxAtWork)
+    const limitedProcedures = procedures.map((procedure) => limitProcedure(procedure, reads))
+    await registerRest(limited, deps, limitedProcedures)
+    await registerTrpc(limited, deps, limitedProcedures)
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
-    await registerSettings(limited, exempt, ways, registry)
-    await registerInbound(limited, exempt, options.callbacks ?? noCallbacks, registry)
+    await registerSettings(limited, deps, reads, ways, registry)
+    await registerInbound(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app
 }

@@ -4,6 +4,7 @@ import { regenerateKey } from '../../src/account/regenerate-key.ts'
 import { revokeKey } from '../../src/account/revoke-key.ts'
 import { setAllowList } from '../../src/account/set-allow-list.ts'
 import { updateAccount } from '../../src/account/update-account.ts'
+import { startHeldNode } from '../support/held-node.ts'
 import { startTestServer, through, type TestServer } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
@@ -36,6 +37,30 @@ test.each(['nonsense', `wb_live_${'0'.repeat(64)}`, 'x'.repeat(5000), "' or 1=1 
     expect(response.json()).toEqual({ success: false, error: { code: 'INVALID_API_KEY', message: 'Invalid API key.' } })
   },
 )
+
+test.each([
+  'wb_live_',
+  `wb_live_${'0'.repeat(63)}`,
+  `wb_live_${'0'.repeat(65)}`,
+  `wb_live_${'g'.repeat(64)}`,
+  `wb_test_${'0'.repeat(64)}`,
+  ` wb_live_${'0'.repeat(64)}x`,
+])('rejects the key %j, which has not the form of one, without a database statement', async (key) => {
+  const { node, hold, held, letGo } = await startHeldNode(server)
+  hold()
+  for (const to of ['/api/v1/message', '/trpc/message.list']) {
+    const response = await node.request('GET', to, { headers: { 'x-api-key': key } })
+    expect(response.statusCode).toBe(401)
+    expect(response.text).toContain('Invalid API key.')
+  }
+  expect(held()).toBe(0)
+  // One of the right form is looked up.
+  const lookedUp = node.request('GET', '/api/v1/message', { headers: { 'x-api-key': `wb_live_${'0'.repeat(64)}` } })
+  await expect.poll(held).toBe(1)
+  letGo()
+  expect((await lookedUp).statusCode).toBe(401)
+  await node.close()
+})
 
 test('a key has the form of the spec, and only its hash is stored', async () => {
   const { accountId, apiKey } = await server.account()

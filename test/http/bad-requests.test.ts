@@ -240,6 +240,23 @@ test('what is not HTTP is answered in the envelope too', async () => {
   })
 })
 
+test.each([
+  { to: '/api/v1/template', code: 'VALIDATION_ERROR' },
+  { to: '/nowhere', code: 'VALIDATION_ERROR' },
+  { to: '/trpc/template.list', code: 'VALIDATION_ERROR' },
+  { to: '/healthz', code: 'VALIDATION_ERROR' },
+])('rejects a request to $to with two Host headers and closes the connection', async ({ to, code }) => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const second = `GET ${to} HTTP/1.1\r\nHost: x\r\n\r\n`
+  socket.write(`GET ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nhost: y\r\n\r\n${second}`)
+  const answer = await text(socket)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(answer).toMatch(/^connection: close/im)
+  expect(answer.split('HTTP/1.1')).toHaveLength(2)
+  expect(answer).toContain(code)
+  expect(answer).toContain('more than one Host header')
+})
+
 test('our own fault is an INTERNAL_ERROR that says nothing but the request id, which the log has too', async () => {
   const broken = await startTestServer({
     beside: server,

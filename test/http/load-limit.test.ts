@@ -1,10 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/message.ts'
 import { safe } from '../../src/client/client.ts'
-import type { Deps } from '../../src/deps.ts'
+import { generateApiKey } from '../../src/auth/api-key.ts'
+import { startHeldNode } from '../support/held-node.ts'
 import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
 
 const example = sendMessage.example.input
@@ -17,35 +19,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** A node whose sends stop in the middle of our own work, until they are let go. */
-async function startHeldNode(maxAtWork: number): Promise<{ node: TestServer; held: () => number; letGo: () => void }> {
-  const waiting: (() => void)[] = []
-  const secrets: Deps['secrets'] = server.deps.secrets
-  let open = false
-  const db = new Proxy(server.deps.db, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property, target)
-      if (typeof value !== 'function') return value
-      if (property !== 'executeQuery') return value.bind(target) as unknown
-      return async (...args: unknown[]): Promise<unknown> => {
-        if (!open) await new Promise<void>((resolve) => waiting.push(resolve))
-        return Reflect.apply(value, target, args)
-      }
-    },
-  })
-  const node = await startTestServer({ beside: server, server: { maxAtWork }, deps: { db, secrets } })
-  return {
-    node,
-    held: () => waiting.length,
-    letGo: () => {
-      open = true
-      for (const resolve of waiting) resolve()
-    },
-  }
-}
-
 test('beyond what it can work on at once, requests are refused at once, and those at work are served', async () => {
-  const { node, held, letGo } = await startHeldNode(3)
+  const { node, hold, held, letGo } = await startHeldNode(server, { maxAtWork: 3 })
+  hold()
   const caller = through(node, account)
   const atWork = [1, 2, 3].map(() => caller.post('/api/v1/message/send', example))
   await expect.poll(held).toBeGreaterThan(0)
@@ -72,7 +48,8 @@ test('beyond what it can work on at once, requests are refused at once, and thos
 })
 
 test('whoever goes away gives the place back, in the middle of the body or of the work', async () => {
-  const { node, held, letGo } = await startHeldNode(2)
+  const { node, hold, held, letGo } = await startHeldNode(server, { maxAtWork: 2 })
+  hold()
   const caller = through(node, account)
   for (let n = 0; n < 5; n++) {
     const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
@@ -97,6 +74,53 @@ test('whoever goes away gives the place back, in the middle of the body or of th
   letGo()
   const served = await Promise.all([1, 2].map(() => caller.get('/api/v1/message')))
   expect(served.map((response) => response.statusCode)).toEqual([200, 200])
+  await node.close()
+})
+
+async function readAtWork(node: TestServer): Promise<string> {
+  const { text } = await node.request('GET', '/metrics')
+  return /^waybill_http_requests_at_work (.*)$/m.exec(text)?.[1] ?? 'missing'
+}
+
+test('at the limit, the API key with most requests is refused and others are let in', async () => {
+  const { node, hold, letGo } = await startHeldNode(server, { maxAtWork: 8 })
+  const [heavy, light] = [through(node, account), through(node, await server.account())]
+  for (const caller of [heavy, light]) expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  hold()
+  // One that is alone has the whole capacity.
+  const ofHeavy = Array.from({ length: 8 }, () => heavy.post('/api/v1/message/send', example))
+  await expect.poll(() => readAtWork(node)).toBe('8')
+  expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
+
+  const ofLight = [light.post('/api/v1/message/send', example), light.post('/api/v1/message/send', example)]
+  await expect.poll(() => readAtWork(node)).toBe('10')
+  expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
+  // What is let in beyond the limit is bounded too.
+  expect((await light.post('/api/v1/message/send', example)).statusCode).toBe(503)
+
+  letGo()
+  for (const { statusCode } of await Promise.all([...ofHeavy, ...ofLight])) expect(statusCode).toBe(200)
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  await node.close()
+})
+
+test('requests with made-up API keys count for their address', async () => {
+  const { node, hold, letGo } = await startHeldNode(server, { maxAtWork: 8 })
+  const known = through(node, account)
+  expect((await known.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  hold()
+  const withMadeUpKey = () =>
+    node.request('GET', '/api/v1/message', { headers: { 'x-api-key': generateApiKey(randomBytes).apiKey } })
+  const madeUp = Array.from({ length: 6 }, withMadeUpKey)
+  const ofKnown = [1, 2].map(() => known.post('/api/v1/message/send', example))
+  await expect.poll(() => readAtWork(node)).toBe('8')
+  expect((await withMadeUpKey()).statusCode).toBe(503)
+  ofKnown.push(known.post('/api/v1/message/send', example))
+  await expect.poll(() => readAtWork(node)).toBe('9')
+
+  letGo()
+  for (const { statusCode } of await Promise.all(madeUp)) expect(statusCode).toBe(401)
+  for (const { statusCode } of await Promise.all(ofKnown)) expect(statusCode).toBe(200)
   await node.close()
 })
 

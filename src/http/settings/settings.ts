@@ -5,8 +5,9 @@ import type { Deps } from '../../deps.ts'
 import type { OwnerAuthOptions } from '../../owner/auth-options.ts'
 import { createOwnerAuth } from '../../owner/owner-auth.ts'
 import type { SignInOutcome } from '../../owner/sign-in-record.ts'
+import type { ReadLimit } from '../read-limit.ts'
 import { registerSettingsAuth } from './auth.ts'
-import { pairSettings } from './procedures.ts'
+import { limitSettingsReads, pairSettings } from './procedures.ts'
 import { registerSettingsTrpc } from './trpc.ts'
 import { settingsVerbs } from './verbs/settings-verbs.ts'
 
@@ -14,6 +15,7 @@ import { settingsVerbs } from './verbs/settings-verbs.ts'
 export async function registerSettings(
   app: FastifyInstance,
   deps: Deps,
+  reads: ReadLimit,
   options: OwnerAuthOptions,
   registry: Registry,
 ): Promise<void> {
@@ -27,7 +29,12 @@ export async function registerSettings(
       done()
     })
     await registerSettingsAuth(settings, deps, ownerAuth, options)
-    await registerSettingsTrpc(settings, deps, door, pairSettings(settingsContracts, settingsVerbs))
+    await registerSettingsTrpc(
+      settings,
+      deps,
+      door,
+      limitSettingsReads(pairSettings(settingsContracts, settingsVerbs), reads),
+    )
   })
 }
 

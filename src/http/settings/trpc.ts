@@ -6,6 +6,7 @@ import { CustomerId, type SettingsContract } from '../../../contracts/settings/p
 import type { Deps } from '../../deps.ts'
 import { audited } from '../../owner/audit.ts'
 import { trpcCodes } from '../errors.ts'
+import { exemptWaiting, type Slot } from '../load-limit.ts'
 import { placeProcedure, type ProcedureRecord } from '../procedure-record.ts'
 import { describeFields, describeIssues } from '../validation.ts'
 import { admitToSettings, type Door, type SettingsRequest } from './call.ts'
@@ -18,6 +19,7 @@ export const settingsPath = '/settings/trpc'
 interface Context {
   request: SettingsRequest
   requestId: string
+  slot: Slot | null
 }
 
 /** Serves the dashboard's procedures at `/settings/trpc`, to sessions instead of API keys. */
@@ -36,6 +38,7 @@ export async function registerSettingsTrpc(
       createContext: ({ req }: CreateFastifyContextOptions): Context => ({
         request: { headers: toHeaders(req), address: req.ip },
         requestId: req.id,
+        slot: req.slot,
       }),
     },
   })
@@ -71,7 +74,7 @@ function buildSettingsRouter(deps: Deps, door: Door, procedures: SettingsProcedu
         const call = await admitToSettings(deps, door, contract, ctx.request, accountId)
         const input = parse(contract.input, raw)
         // The contract's own schema has just parsed this input for this verb.
-        const change = () => perform(deps, call, input as never)
+        const change = () => perform(exemptWaiting(deps, ctx.slot), call, input as never)
         const what = contract.audit?.(input as never)
         const result =
           what === undefined

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { previewMessage, sendMessage } from '../../contracts/message.ts'
+import { startHeldNode } from '../support/held-node.ts'
+import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+function open(node: TestServer): Socket {
+  // What the server resets is the server's business.
+  return connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
+}
+
+function get(path: string, apiKey: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\n\r\n`
+}
+
+function preview(apiKey: string): string {
+  const body = JSON.stringify(previewMessage.example.input)
+  return `POST ${previewMessage.path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
+function statusesOf(answers: string): string[] {
+  return [...answers.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status ?? '')
+}
+
+async function readAtWork(node: TestServer): Promise<string> {
+  const { text: metrics } = await node.request('GET', '/metrics')
+  return /^waybill_http_requests_at_work (.*)$/m.exec(metrics)?.[1] ?? 'missing'
+}
+
+test('answers 64 pipelined requests in order, rejects the next one and closes the connection', async () => {
+  const { node, hold, held, letGo } = await startHeldNode(server)
+  hold()
+  const socket = open(node)
+  const answers = text(socket)
+  socket.write(preview(account.apiKey).repeat(80))
+  await expect.poll(held).toBeGreaterThan(0)
+  letGo()
+
+  const received = await answers
+  expect(statusesOf(received)).toEqual([...Array.from({ length: 64 }, () => '200'), '503'])
+  const rejection = received.slice(received.lastIndexOf('HTTP/1.1'))
+  expect(rejection).toMatch(/^connection: close/im)
+  expect(rejection).toContain('SERVICE_UNAVAILABLE')
+  await node.close()
+})
+
+test('connections that pipeline and never read keep nobody out, and hold nothing after they end', async () => {
+  const node = await startTestServer({ beside: server })
+  const other = await server.account()
+  // More than the kernel keeps for a client that does not read.
+  const request = get('/api/v1/template?limit=100', account.apiKey)
+  const silent = [1, 2, 3].map(() => open(node).pause())
+  for (const socket of silent) socket.write(request.repeat(Math.ceil(376_000 / request.length)))
+  await expect.poll(() => silent.every((socket) => socket.bytesWritten > 300_000)).toBe(true)
+
+  const caller = through(node, other)
+  for (let n = 0; n < 20; n++)
+    expect((await caller.post('/api/v1/message/send', sendMessage.example.input)).statusCode).toBe(200)
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  for (const socket of silent) socket.destroy()
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  await node.close()
+})
+
+test('a client that leaves in the middle of its pipelined requests holds nothing', async () => {
+  const { node, hold, held, letGo } = await startHeldNode(server)
+  hold()
+  const socket = open(node)
+  socket.write(preview(account.apiKey).repeat(30))
+  await expect.poll(held).toBeGreaterThan(0)
+  await expect.poll(() => readAtWork(node)).toBe('30')
+  socket.resetAndDestroy()
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  letGo()
+  await node.close()
+})
+
+/** Resolves when the server has closed the connection of a client that reads nothing. */
+async function stall(node: TestServer): Promise<void> {
+  const socket = open(node).pause()
+  // A quarter of a gigabyte, of which the kernel keeps a few megabytes for a client that does not read.
+  socket.write('GET /docs/scalar.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(64))
+  const isClosed = () => {
+    // Writing is how a client that does not read learns of the end.
+    socket.write('\r\n')
+    return socket.destroyed
+  }
+  await expect.poll(isClosed, { timeout: 10_000 }).toBe(true)
+}
+
+test('a client that reads nothing loses its connection, and one that waits for a slow answer keeps it', async () => {
+  const { node, hold, held, letGo } = await startHeldNode(server, { stallMilliseconds: 300 })
+  const patient = open(node)
+  hold()
+  patient.write(preview(account.apiKey))
+  await expect.poll(held).toBeGreaterThan(0)
+
+  await stall(node)
+  letGo()
+  const [answer] = (await once(patient, 'data')) as [Buffer]
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200/)
+  patient.destroy()
+  await node.close()
+})

@@ -1,0 +1,164 @@
+import type { KyselyPlugin } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { errors } from '../../contracts/errors.ts'
+import { previewMessage, sendMessage } from '../../contracts/message.ts'
+import { safe } from '../../src/client/client.ts'
+import { createReadLimit, readLimits, type ReadLimits } from '../../src/http/read-limit.ts'
+import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+describe('through the server', () => {
+  let server: TestServer
+  let account: TestAccount
+  beforeAll(async () => {
+    server = await startTestServer()
+    account = await server.account()
+    for (let n = 0; n < 3; n++) await account.post('/api/v1/message/send', sendMessage.example.input)
+  })
+  afterAll(() => server.close())
+
+  /** A node whose looks at messages end when they are let go. */
+  async function startSlowReader(): Promise<{ node: TestServer; atDatabase: () => number; letGo: () => void }> {
+    const looks = new WeakSet<object>()
+    const held = new Set<() => void>()
+    let open = false
+    const plugin: KyselyPlugin = {
+      transformQuery: ({ node, queryId }) => {
+        if (node.kind === 'SelectQueryNode') looks.add(queryId)
+        return node
+      },
+      transformResult: async ({ result, queryId }) => {
+        if (looks.has(queryId) && !open) await new Promise<void>((resolve) => held.add(resolve))
+        return result
+      },
+    }
+    const { secrets } = server.deps
+    const node = await startTestServer({ beside: server, deps: { db: server.deps.db.withPlugin(plugin), secrets } })
+    return {
+      node,
+      atDatabase: () => held.size,
+      letGo: () => {
+        open = true
+        for (const resolve of held) resolve()
+      },
+    }
+  }
+
+  test('an account has a few reads at the database at once, and the others wait or are rejected', async () => {
+    const { node, atDatabase, letGo } = await startSlowReader()
+    const caller = through(node, account)
+    const reads = Array.from({ length: 12 }, (_, n) => caller.get(n % 2 ? '/api/v1/message' : '/api/v1/message/msg_1'))
+
+    const [rejected] = await Promise.all(reads.slice(readLimits.maxAtOnce))
+    expect(rejected?.statusCode).toBe(429)
+    expect(rejected?.json()).toEqual({
+      success: false,
+      error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringMatching(/Try again in \d+ second/) },
+    })
+    expect(Number(rejected?.headers['retry-after'])).toBeGreaterThan(0)
+    expect(atDatabase()).toBe(readLimits.maxAtOnce)
+    const [, error] = await safe(caller.trpc.message.list.query({}))
+    expect(error?.data).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', httpStatus: errors.RATE_LIMIT_EXCEEDED.status })
+    expect(error?.data?.retryAfterSeconds).toBeGreaterThan(0)
+
+    // Neither what it checks and sends nor another account waits for them.
+    for (const path of [previewMessage.path, sendMessage.path])
+      expect((await caller.post(path, sendMessage.example.input)).statusCode).toBe(200)
+    const other = through(node, await server.account())
+    expect((await other.post(previewMessage.path, sendMessage.example.input)).statusCode).toBe(200)
+    letGo()
+    expect((await reads[0])?.statusCode).toBe(404)
+    expect((await reads[1])?.statusCode).toBe(200)
+    await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode).toBe(200)
+    await node.close()
+  })
+
+  test('a client that reads one page after the other, or many small things at once, is never rejected', async () => {
+    for (let n = 0; n < 100; n++) expect((await account.get('/api/v1/message?limit=1')).statusCode).toBe(200)
+    const { items } = await account.trpc.message.list.query({})
+    const many = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => account.get(`/api/v1/message/${items[n % items.length]?.messageId ?? ''}`)),
+    )
+    expect(new Set(many.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
+  })
+})
+
+describe('by the clock', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  const limits: ReadLimits = {
+    maxAtOnce: 2,
+    maxWaiting: 4,
+    maxWaitMilliseconds: 1_000,
+    workPerMillisecond: 1.2,
+    maxSavedMilliseconds: 2_000,
+  }
+
+  test('reads one after the other are never rejected, however long they take', async () => {
+    const reads = createReadLimit(limits)
+    const run = async () => {
+      for (let n = 0; n < 100; n++) await reads.run('acc_1', () => wait(5_000))
+      return 'done'
+    }
+    const done = run()
+    await vi.advanceTimersByTimeAsync(500_000)
+    expect(await done).toBe('done')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('in the long run an account reads for no more than its budget, and others as if it were not there', async () => {
+    const reads = createReadLimit(limits)
+    const counts = { heavy: 0, rejected: 0, other: 0 }
+    const state = { over: false }
+    const repeat = async (accountId: string, count: 'heavy' | 'other') => {
+      while (!state.over) {
+        try {
+          await reads.run(accountId, () => wait(50))
+          counts[count] += 1
+        } catch {
+          counts.rejected += 1
+          await wait(1)
+        }
+      }
+    }
+    const loops = [...Array.from({ length: 6 }, () => repeat('acc_heavy', 'heavy')), repeat('acc_other', 'other')]
+    await vi.advanceTimersByTimeAsync(100_000)
+    state.over = true
+    await vi.advanceTimersByTimeAsync(2_000)
+    await Promise.all(loops)
+
+    // 100 seconds of 1.2 each, and the two that were saved up, in reads of 50 milliseconds.
+    expect(counts.heavy).toBeGreaterThan(2_300)
+    expect(counts.heavy).toBeLessThan(2_500)
+    expect(counts.other).toBeGreaterThanOrEqual(1_999)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('what waits for too long, or where too many wait, is rejected, and a failed read gives its place back', async () => {
+    const reads = createReadLimit(limits)
+    const failing = [1, 2].map(() =>
+      reads.run('acc_1', async () => {
+        await wait(3_000)
+        throw new Error('the database is away')
+      }),
+    )
+    const late = Array.from({ length: 4 }, () => reads.run('acc_1', () => wait(1)))
+    const settled = Promise.allSettled([...failing, ...late])
+    await expect(reads.run('acc_1', () => wait(1))).rejects.toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      retryAfterSeconds: 1,
+    })
+    await vi.advanceTimersByTimeAsync(3_000)
+    expect((await settled).map((result) => result.status === 'rejected' && String(result.reason))).toEqual([
+      ...Array.from({ length: 2 }, () => 'Error: the database is away'),
+      ...Array.from({ length: 4 }, () => expect.stringContaining('reads too much at once')),
+    ])
+    const next = reads.run('acc_1', () => Promise.resolve('read'))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await next).toBe('read')
+  })
+})

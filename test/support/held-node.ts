@@ -1,0 +1,40 @@
+import { startTestServer, type TestServer, type TestServerOptions } from './server.ts'
+
+/** A node whose statements of the hot path stop before the database, while they are held. */
+export interface HeldNode {
+  node: TestServer
+  hold: () => void
+  letGo: () => void
+  /** Statements that wait now. */
+  held: () => number
+}
+
+/** Beside another server, whose database it shares. */
+export async function startHeldNode(beside: TestServer, server: TestServerOptions['server'] = {}): Promise<HeldNode> {
+  const waiting = new Set<() => void>()
+  let holds = false
+  const db = new Proxy(beside.deps.db, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target)
+      if (typeof value !== 'function') return value
+      if (property !== 'executeQuery') return value.bind(target) as unknown
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (holds) await new Promise<void>((resolve) => waiting.add(resolve))
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+  const node = await startTestServer({ beside, server, deps: { db, secrets: beside.deps.secrets } })
+  return {
+    node,
+    hold: () => {
+      holds = true
+    },
+    letGo: () => {
+      holds = false
+      for (const resolve of waiting) resolve()
+      waiting.clear()
+    },
+    held: () => waiting.size,
+  }
+}
