@@ -30,12 +30,17 @@ export interface SendAnswer {
   error?: { code: string; message: string }
 }
 
-/** Resolves once the process listens. */
-export async function startServe(environment: Record<string, string>, args: string[] = []): Promise<ServeProcess> {
+/** Resolves once the process listens; `onSpawn` gets it before, to kill it while it starts. */
+export async function startServe(
+  environment: Record<string, string>,
+  args: string[] = [],
+  onSpawn: (child: ChildProcess) => void = () => {},
+): Promise<ServeProcess> {
   const child = spawn(process.execPath, [entry, 'serve', ...args], {
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  onSpawn(child)
   const output: string[] = []
   const exited = once(child, 'exit').then(([code, signal]) => ({
     code: code as number | null,
