@@ -20,7 +20,7 @@ import { openLedger, readLedger, type Entry, type LedgerWriter } from './ledger.
 import { readEndState, startLoad, type Load } from './load.ts'
 import { ChaosNode, choosePort } from './node.ts'
 import { createRandom, type Random } from './random.ts'
-import { startUpstream, type Upstream } from './start-upstream.ts'
+import { startUpstream, type Upstream, type UpstreamReply } from './start-upstream.ts'
 
 export interface RoundOptions {
   database: 'postgres' | 'pglite'
@@ -29,7 +29,7 @@ export interface RoundOptions {
   kills: number
   minutes: number
   faults: readonly FaultKind[]
-  /** The longest wait for all to become quiet; what is not by then is a violation. */
+  /** In the end, the longest wait in which nothing happens any more; what is unfinished then is a violation. */
   settleSeconds: number
 }
 
@@ -201,17 +201,22 @@ interface Settling {
 /** An event appears in `event.list` about two seconds after it happened. */
 const eventListMilliseconds = 4_000
 
-/** Waits until nothing more is to be expected. What still is when the time is over, the checks report. */
+/** Waits until nothing more is to be expected. What still is when nothing happens any more, the checks report. */
 async function settle({ nodes, load, upstream, webhooks }: Settling, seconds: number): Promise<void> {
-  const endsAt = Date.now() + seconds * 1000
-  const until = async (isQuiet: () => Promise<boolean> | boolean) => {
-    while (Date.now() < endsAt && !(await isQuiet())) await delay(200)
+  let progress = ''
+  let endsAt = 0
+  const until = async (isQuiet: (upstream: UpstreamReply) => boolean) => {
+    for (;;) {
+      const reply = await upstream.look()
+      const now = `${reply.acknowledged} ${load.unanswered.size} ${load.followed.size} ${webhooks.size}`
+      if (now !== progress) endsAt = Date.now() + seconds * 1000
+      progress = now
+      if (isQuiet(reply) || Date.now() > endsAt) return
+      await delay(200)
+    }
   }
   await until(() => nodes.every(({ state }) => state === 'up'))
-  await until(async () => {
-    const { outstanding, undecided } = await upstream.look()
-    return outstanding === 0 && load.unanswered.isSubsetOf(new Set(undecided))
-  })
+  await until(({ outstanding, undecided }) => outstanding === 0 && load.unanswered.isSubsetOf(new Set(undecided)))
   await delay(eventListMilliseconds)
   await until(() => load.followed.isSubsetOf(webhooks))
 }

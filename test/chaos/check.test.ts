@@ -183,9 +183,14 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     ),
   },
   {
+    fault: 'a status was never acknowledged',
+    finds: ['states'],
+    entries: change('acknowledged', (entry) => (entry.messageId === 'msg_K1' && entry.index === 2 ? undefined : entry)),
+  },
+  {
     fault: 'WhatsApp lost the record of a status',
     finds: ['states', 'events'],
-    entries: change('acknowledged', (entry) => (entry.messageId === 'msg_K1' && entry.index === 2 ? undefined : entry)),
+    entries: withoutStatus('msg_K1', 2),
   },
   {
     fault: 'a time of delivery is wrong',
@@ -314,6 +319,13 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     ],
   },
 ]
+
+function withoutStatus(messageId: string, index: number): Entry[] {
+  const isOther = (entry: { messageId: string; index: number }) =>
+    entry.messageId !== messageId || entry.index !== index
+  const unreported = change('reported', (entry) => (isOther(entry) ? entry : undefined))
+  return change('acknowledged', (entry) => (isOther(entry) ? entry : undefined), unreported)
+}
 
 /** The same messages, one of which WhatsApp refused at once. */
 function withRefusal(key: string): Entry[] {

@@ -23,13 +23,21 @@ export interface Expected {
 /** A failure is overtaken by a delivery, since the recipient has the message. */
 const ranks: Record<MessageStatus, number> = { pending: 0, sent: 1, failed: 2, delivered: 3, read: 4 }
 
-export function expectMessage(message: UpstreamMessage): Expected {
-  const acknowledged = message.statuses.filter(({ acknowledged }) => acknowledged)
+/** One for each outcome: a status that was reported and not acknowledged may have been applied all the same, or not. */
+export function expectAnyOf(message: UpstreamMessage): Expected[] {
+  const acknowledged = message.statuses.filter((status) => status.acknowledged)
+  const expected = expectAfter(message, acknowledged)
+  return acknowledged.length === message.statuses.length
+    ? [expected]
+    : [expected, expectAfter(message, message.statuses)]
+}
+
+function expectAfter(message: UpstreamMessage, reports: UpstreamMessage['statuses']): Expected {
   const events: ReportedStatus[] = []
-  for (const { status } of acknowledged) if (ranks[status] > ranks[events.at(-1) ?? 'pending']) events.push(status)
+  for (const { status } of reports) if (ranks[status] > ranks[events.at(-1) ?? 'pending']) events.push(status)
   const last = events.at(-1)
   const earliest = (wanted: ReportedStatus) => {
-    const times = acknowledged.filter(({ status }) => status === wanted).map(({ timestamp }) => timestamp)
+    const times = reports.filter(({ status }) => status === wanted).map(({ timestamp }) => timestamp)
     return times.length === 0 ? undefined : new Date(Math.min(...times) * 1000).toISOString()
   }
   const hasFailed = last === 'failed'

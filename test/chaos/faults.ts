@@ -69,10 +69,14 @@ async function waitForVictim(
   endsAt: number,
 ): Promise<ChaosNode | undefined> {
   const isAny = random.chance(0.1)
+  // The load needs a moment to reach it, and it strikes in the midst of whatever that began.
+  const servedMilliseconds = random.between(30, 1_200)
   while (Date.now() < endsAt) {
     const serving = nodes.filter(({ state }) => state === 'up')
     const [first, ...others] = isAny ? nodes.filter(({ state }) => state !== 'down') : serving
-    if (first && (isAny || serving.length >= Math.min(2, nodes.length))) return random.pick([first, ...others])
+    const victim = first && random.pick([first, ...others])
+    const isSettled = victim?.state !== 'up' || Date.now() - victim.readyAt >= servedMilliseconds
+    if (victim && isSettled && (isAny || serving.length >= Math.min(2, nodes.length))) return victim
     await delay(10)
   }
   return undefined

@@ -7,8 +7,8 @@ import type { LedgerWriter, Outcome } from './ledger.ts'
 import type { ChaosNode } from './node.ts'
 import type { Random } from './random.ts'
 
-/** Longer than a send takes, shorter than most pauses: callers that give up come again through another process. */
-const attemptMilliseconds = 4_000
+/** Longer than a send takes, shorter than the longest pauses: callers that give up try another process. */
+const attemptMilliseconds = 6_000
 
 export interface LoadOptions {
   nodes: [ChaosNode, ...ChaosNode[]]

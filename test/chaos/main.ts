@@ -17,7 +17,7 @@ const usage = `npm run test:chaos -- [options]
   --round N                   kills on one database; then another round begins on a new one (100)
   --faults a,b                some of ${faultKinds.join(', ')} (all)
   --seed N                    plans the same faults and messages again (random)
-  --settle S                  longest wait, in seconds, until all is quiet after a round (90)
+  --settle S                  after a round, longest wait without progress, in seconds (60)
   --check FOLDER              checks a ledger again, without a campaign`
 
 const maxShown = 40
@@ -30,7 +30,7 @@ const { values } = parseArgs({
     round: { type: 'string', default: '100' },
     faults: { type: 'string', default: faultKinds.join(',') },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
-    settle: { type: 'string', default: '90' },
+    settle: { type: 'string', default: '60' },
     check: { type: 'string' },
     help: { type: 'boolean', default: false },
   },

@@ -12,6 +12,8 @@ const stopMilliseconds = 20_000
 export class ChaosNode {
   readonly url: string
   state: 'down' | 'starting' | 'up' | 'paused' = 'down'
+  /** When it began to listen. */
+  readyAt = 0
   /** How often it was started. */
   life = 0
   readonly #index: number
@@ -51,6 +53,7 @@ export class ChaosNode {
       const serving = await startServe(this.#environment, this.#args, (child) => (this.#child = child))
       if (!isMine() || this.state !== 'starting') return true
       this.state = 'up'
+      this.readyAt = Date.now()
       this.#note('ready')
       void serving.exited.then(({ code, signal }) => {
         if (!isMine() || this.state === 'down') return

@@ -21,6 +21,8 @@ export type UpstreamCommand = { kind: 'behave'; behaviour: Behaviour } | { kind:
 export interface UpstreamReply {
   /** Messages with statuses that were not acknowledged yet, or not reported yet. */
   outstanding: number
+  /** Statuses. */
+  acknowledged: number
   /** Idempotency keys of which it received a message and accepted none: a caller may never know more. */
   undecided: string[]
 }

@@ -29,12 +29,13 @@ interface TrackedMessage {
 const options = JSON.parse(process.argv[2] ?? '') as UpstreamOptions
 const random = createRandom(options.seed)
 const ledger = openLedger(options.folder, 'upstream')
-const callbackMilliseconds = 3_000
+const callbackMilliseconds = 10_000
 const maxCallbacksAtOnce = 8
 
 let behaviour: Behaviour = 'normal'
 let accepted = 0
 let callbacksInFlight = 0
+let acknowledgements = 0
 /** Keys that were refused once, by recipients that refuse the first send alone. */
 const refusedOnce = new Set<string>()
 /** Keys of which a message was received and none accepted. */
@@ -166,9 +167,14 @@ async function report(messages: TrackedMessage[]): Promise<void> {
   for (const message of messages) {
     message.inFlight = false
     if (!acknowledged) message.dueAt = Date.now() + Math.min(2_000, 100 * 2 ** message.attempts)
-    if (acknowledged) ledger.write({ kind: 'acknowledged', messageId: message.messageId, index: message.index })
-    if (acknowledged) scheduleNext(message)
+    else acknowledge(message)
   }
+}
+
+function acknowledge(message: TrackedMessage): void {
+  acknowledgements++
+  ledger.write({ kind: 'acknowledged', messageId: message.messageId, index: message.index })
+  scheduleNext(message)
 }
 
 async function postCallback(body: Buffer): Promise<boolean> {
@@ -241,7 +247,11 @@ async function obey(command: UpstreamCommand): Promise<UpstreamReply> {
     clearInterval(reporting)
     await ledger.close()
   }
-  return { outstanding: tracked.size, undecided: command.kind === 'look' ? [...undecided] : [] }
+  return {
+    outstanding: tracked.size,
+    acknowledged: acknowledgements,
+    undecided: command.kind === 'look' ? [...undecided] : [],
+  }
 }
 
 process.on('message', (command: UpstreamCommand) => {

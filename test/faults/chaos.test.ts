@@ -16,7 +16,7 @@ test.each([
       kills,
       minutes: 2,
       faults: faultKinds,
-      settleSeconds: 60,
+      settleSeconds: 30,
     })
     expect(violations, `seed ${seed}, ledger in ${folder}/ledger`).toEqual([])
   },
