@@ -123,7 +123,7 @@ export async function runRound(options: RoundOptions): Promise<Round> {
 }
 
 interface NodeOptions {
-  environment: Record<string, string> & { WAYBILL_DATA_DIR: string }
+  environment: Record<string, string>
   nodeClockFile: string
   /** Several processes share one PostgreSQL; an embedded database has one. */
   shared: boolean
@@ -134,7 +134,6 @@ interface NodeOptions {
 async function createNodes({ environment, nodeClockFile, shared, ledger, random }: NodeOptions): Promise<Nodes> {
   const create = async (role: string, index: number) => {
     const own = {
-      WAYBILL_DATA_DIR: shared ? `${environment.WAYBILL_DATA_DIR}-${index}` : environment.WAYBILL_DATA_DIR,
       NODE_OPTIONS: `--import=${path.join(import.meta.dirname, 'jumping-clock.ts')}`,
       CHAOS_CLOCK_FILE: nodeClockFile,
     }
