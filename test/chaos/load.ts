@@ -8,7 +8,9 @@ import type { ChaosNode } from './node.ts'
 import type { Random } from './random.ts'
 
 /** Longer than a send takes, shorter than the longest pauses: callers that give up try another process. */
-const attemptMilliseconds = 6_000
+const attemptMilliseconds = 10_000
+/** More at once would keep a slow machine busy with requests that nobody waits for any more. */
+const maxRetriesAtOnce = 8
 
 export interface LoadOptions {
   nodes: [ChaosNode, ...ChaosNode[]]
@@ -33,6 +35,8 @@ export interface Load {
   stop(): Promise<void>
 }
 
+const stoppedOutcome: Outcome = { kind: 'lost', reason: 'the campaign is over' }
+
 /** Final for the caller: nothing else ever comes for this key. */
 function isFinal(outcome: Outcome): boolean {
   return outcome.kind === 'answered' && (outcome.status === 200 || outcome.code === 'MESSAGE_REJECTED')
@@ -44,6 +48,8 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
   const work = new Set<Promise<void>>()
   const state: { phase: 'sending' | 'settling' | 'stopped' } = { phase: 'sending' }
   let keys = 0
+  let retrying = 0
+  const waiting: (() => void)[] = []
   const isStopped = () => state.phase === 'stopped'
   const answered = new Set<string>()
   const followed = new Set<string>()
@@ -69,11 +75,19 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
     const since = Date.now()
     for (let number = from; !isStopped(); number++) {
       await delay(random.between(200, Date.now() - since < 15_000 ? 800 : 3_000))
-      if (isStopped()) return
-      if (!isFinal(await attempt(message, number))) continue
+      if (!isFinal(await inTurn(() => attempt(message, number)))) continue
       unanswered.delete(message.key)
       return
     }
+  }
+
+  async function inTurn(run: () => Promise<Outcome>): Promise<Outcome> {
+    if (retrying >= maxRetriesAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+    retrying++
+    const outcome = await (isStopped() ? stoppedOutcome : run())
+    retrying--
+    waiting.shift()?.()
+    return outcome
   }
 
   /** A caller that lost the answer: the same request, some time after its final answer. */

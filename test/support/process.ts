@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { request } from 'undici'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
-const startMilliseconds = 30_000
+const startMilliseconds = 60_000
 
 /** A `waybill serve` as its operator runs it: a process of its own. */
 export interface ServeProcess {
@@ -70,7 +70,12 @@ export async function startServe(
 
 function findUrl(child: ChildProcess, output: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const fail = () => reject(new Error(`waybill serve did not start:\n${output.join('\n')}`))
+    const fail = () => {
+      clearTimeout(timer)
+      // One that is merely slow would keep its port and its data folder.
+      child.kill('SIGKILL')
+      reject(new Error(`waybill serve did not start:\n${output.join('\n')}`))
+    }
     const timer = setTimeout(fail, startMilliseconds)
     child.once('exit', fail)
     for (const stream of [child.stdout, child.stderr]) {
