@@ -108,13 +108,15 @@ function compareState(expected: Expected, stored: Message): string[] {
 }
 
 function checkEvents({ upstream, listed, events }: History): Problem[] {
-  const byMessage = Map.groupBy(events, ({ event }) => event.data.messageId)
+  // An event about a message whose outcome is unknown reports no status.
+  const reports = events.filter(({ event }) => 'waMessageId' in event.data)
+  const byMessage = Map.groupBy(reports, ({ event }) => event.data.messageId)
   const sequences = [...upstream.values()].flatMap((message): Problem[] => {
     const actual = (byMessage.get(message.messageId) ?? []).map(({ event }) => event.data.status)
     const problems = fewest(expectAnyOf(message).map((expected) => compareEvents(expected, actual)))
     return problems.map((problem) => ({ id: message.messageId, problem }))
   })
-  const payloads = events.flatMap((each) =>
+  const payloads = reports.flatMap((each) =>
     compareEvent(each, upstream.get(each.event.data.messageId), listed.get(each.event.data.messageId)),
   )
   return [...sequences, ...payloads]
@@ -139,7 +141,7 @@ function compareEvent(
   const isOwnTime = data.status === 'sent'
   const facts: [name: string, actual: unknown, expected: unknown][] = [
     ['type', type, `message.${data.status}`],
-    ['waMessageId', data.waMessageId, sent.accepted[0]?.waMessageId],
+    ['waMessageId', 'waMessageId' in data && data.waMessageId, sent.accepted[0]?.waMessageId],
     ['to', data.to, sent.to],
     ['externalId', data.externalId, sent.key],
     ['template', data.template, 'order_shipped'],
