@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
  * Apart stand those that kill processes, install, or need a browser: `npm run test:faults`, `test:package`, `test:browser`.
  */
 const apart = ['test/faults/**', 'test/package/**', 'test/browser/**']
-const databaseFree = ['test/contracts/**', 'test/whatsapp/**', 'test/packaging/**']
+const databaseFree = ['test/contracts/**', 'test/whatsapp/**', 'test/packaging/**', 'test/chaos/**']
 
 export default defineConfig({
   test: {

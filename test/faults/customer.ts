@@ -35,7 +35,7 @@ export function openApp(environment: Record<string, string>): App {
 /** A customer who may send through the simulator. */
 export async function makeCustomer(
   { deps }: App,
-  simulator: Simulator,
+  simulator: Pick<Simulator, 'phoneNumberId' | 'wabaId' | 'accessToken'>,
 ): Promise<{ accountId: string; apiKey: string }> {
   await migrate(deps.db)
   const { accountId } = await createAccount(deps, { name: 'Fault tests' })

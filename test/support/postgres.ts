@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -40,6 +40,8 @@ export interface RunningPostgres {
   /** Stops the server and keeps its data; connections are cut. */
   pause: () => Promise<void>
   resume: () => Promise<void>
+  /** The process that starts all others of the server; known while it runs. */
+  readPid: () => Promise<number>
   stop: () => Promise<void>
 }
 
@@ -66,6 +68,7 @@ export async function startPostgres(): Promise<RunningPostgres> {
     url: `postgres://waybill:waybill@127.0.0.1:${port}/postgres`,
     pause: () => server.stop(),
     resume: () => server.start(),
+    readPid: async () => Number((await readFile(path.join(folder, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0]),
     stop: async () => {
       await server.stop()
       await rm(folder, { recursive: true, force: true })

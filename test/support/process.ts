@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { request } from 'undici'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
-const startMilliseconds = 30_000
+const startMilliseconds = 60_000
 
 /** A `waybill serve` as its operator runs it: a process of its own. */
 export interface ServeProcess {
@@ -30,12 +30,17 @@ export interface SendAnswer {
   error?: { code: string; message: string }
 }
 
-/** Resolves once the process listens. */
-export async function startServe(environment: Record<string, string>, args: string[] = []): Promise<ServeProcess> {
+/** Resolves once the process listens; `onSpawn` gets it before, to kill it while it starts. */
+export async function startServe(
+  environment: Record<string, string>,
+  args: string[] = [],
+  onSpawn: (child: ChildProcess) => void = () => {},
+): Promise<ServeProcess> {
   const child = spawn(process.execPath, [entry, 'serve', ...args], {
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  onSpawn(child)
   const output: string[] = []
   const exited = once(child, 'exit').then(([code, signal]) => ({
     code: code as number | null,
@@ -65,7 +70,12 @@ export async function startServe(environment: Record<string, string>, args: stri
 
 function findUrl(child: ChildProcess, output: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const fail = () => reject(new Error(`waybill serve did not start:\n${output.join('\n')}`))
+    const fail = () => {
+      clearTimeout(timer)
+      // One that is merely slow would keep its port and its data folder.
+      child.kill('SIGKILL')
+      reject(new Error(`waybill serve did not start:\n${output.join('\n')}`))
+    }
     const timer = setTimeout(fail, startMilliseconds)
     child.once('exit', fail)
     for (const stream of [child.stdout, child.stderr]) {

@@ -1,0 +1,221 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Webhook } from 'standardwebhooks'
+import { messageEventTypes, type MessageEvent } from '../../contracts/webhook.ts'
+import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
+import { makeCustomer, openApp, secretKey } from '../faults/customer.ts'
+import {
+  accept,
+  answer,
+  startWebhookReceiver,
+  type Behaviour,
+  type ReceivedWebhook,
+} from '../support/webhook-receiver.ts'
+import { check, type Violation } from './check.ts'
+import { startFaultyPostgres } from './database.ts'
+import { causeFaults, type FaultKind } from './faults.ts'
+import { openLedger, readLedger, type Entry, type LedgerWriter } from './ledger.ts'
+import { readEndState, startLoad, type Load } from './load.ts'
+import { ChaosNode, choosePort } from './node.ts'
+import { createRandom, type Random } from './random.ts'
+import { startUpstream, type Upstream, type UpstreamReply } from './start-upstream.ts'
+
+export interface RoundOptions {
+  database: 'postgres' | 'pglite'
+  seed: number
+  /** Ends with whichever comes first. */
+  kills: number
+  minutes: number
+  faults: readonly FaultKind[]
+  /** In the end, the longest wait in which nothing happens any more; what is unfinished then is a violation. */
+  settleSeconds: number
+}
+
+export interface Round {
+  folder: string
+  kills: number
+  entries: Entry[]
+  violations: Violation[]
+}
+
+const sender = { phoneNumberId: '100000000000001', wabaId: '200000000000001', accessToken: 'chaos-access-token' }
+const appSecret = 'chaos-app-secret'
+/** Of all processes that share a PostgreSQL: what most installations run, and one that delivers nothing. */
+const roles = ['all', 'api', 'all'] as const
+
+type Nodes = [ChaosNode, ...ChaosNode[]]
+
+/** One service on a database of its own, disturbed, left alone until it is quiet, and checked. */
+export async function runRound(options: RoundOptions): Promise<Round> {
+  const { database, seed } = options
+  await using resources = new AsyncDisposableStack()
+  const folder = await mkdtemp(path.join(tmpdir(), `waybill-chaos-${database}-${seed}-`))
+  const ledgerFolder = path.join(folder, 'ledger')
+  const dataDir = path.join(folder, 'data')
+  for (const each of [ledgerFolder, dataDir]) await mkdir(each)
+  const random = createRandom(seed)
+  const ledger = openLedger(ledgerFolder, 'campaign')
+
+  const postgres =
+    database === 'postgres' ? await startFaultyPostgres(folder, { clock: options.faults.includes('clock') }) : undefined
+  if (postgres) resources.defer(() => postgres.stop())
+  const nodeClockFile = path.join(folder, 'node-clock')
+  await writeFile(nodeClockFile, '0')
+  const upstreamPort = await choosePort(random)
+  const environment = {
+    GRAPH_API_URL: `http://127.0.0.1:${upstreamPort}`,
+    META_APP_SECRET: appSecret,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    WEBHOOK_TIMEOUT_SECONDS: '1',
+    WEBHOOK_RETRY_SCHEDULE: Array.from({ length: 60 }, () => '1s').join(','),
+    WAYBILL_SECRET_KEY: secretKey,
+    WAYBILL_DATA_DIR: dataDir,
+    ...(postgres && { DATABASE_URL: postgres.url }),
+  }
+  const receiver = await startWebhookReceiver()
+  resources.defer(() => receiver.close())
+  const nodes = await createNodes({ environment, nodeClockFile, shared: postgres !== undefined, ledger, random })
+  resources.defer(() => Promise.all(nodes.map((node) => node.stop())).then(() => {}))
+  const upstream = await startUpstream({
+    seed,
+    port: upstreamPort,
+    folder: ledgerFolder,
+    appSecret,
+    sender,
+    callbackOrigins: [nodes[0].url, ...nodes.slice(1).map(({ url }) => url)],
+  })
+  resources.defer(() => upstream.close())
+  const { apiKey, secret } = await setUp(environment, receiver.url)
+  const webhooks = new Set<string>()
+  const note = noteWebhook({ secret, ledger, webhooks, clocksJump: options.faults.includes('clock') })
+  receiver.behave(receiveWebhook(note, createRandom(seed + 1)))
+
+  await Promise.all(nodes.map((node) => node.start()))
+  const load = startLoad({
+    nodes,
+    apiKey,
+    ledger,
+    random: createRandom(seed + 2),
+    clients: 12,
+    pauseMilliseconds: 400,
+  })
+  resources.defer(() => load.stop())
+  const parts = { nodes, upstream, postgres, nodeClockFile, ledger, random }
+  const kills = await causeFaults(parts, options.faults, {
+    kills: options.kills,
+    endsAt: Date.now() + options.minutes * 60_000,
+  })
+
+  load.stopSending()
+  await settle({ nodes, load, upstream, webhooks }, options.settleSeconds)
+  await load.stop()
+  await upstream.close()
+  await readEndState({ url: nodes[0].url, apiKey, ledger }, load.answered)
+  for (const node of nodes) await node.stop()
+  await ledger.close()
+
+  const entries = readLedger(ledgerFolder)
+  const violations = check(entries)
+  if (violations.length === 0) resources.defer(() => rm(folder, { recursive: true, force: true }))
+  return { folder, kills, entries, violations }
+}
+
+interface NodeOptions {
+  environment: Record<string, string>
+  nodeClockFile: string
+  /** Several processes share one PostgreSQL; an embedded database has one. */
+  shared: boolean
+  ledger: LedgerWriter
+  random: Random
+}
+
+async function createNodes({ environment, nodeClockFile, shared, ledger, random }: NodeOptions): Promise<Nodes> {
+  const create = async (role: string, index: number) => {
+    const own = {
+      NODE_OPTIONS: `--import=${path.join(import.meta.dirname, 'jumping-clock.ts')}`,
+      CHAOS_CLOCK_FILE: nodeClockFile,
+    }
+    return new ChaosNode(index, await choosePort(random), { ...environment, ...own }, ['--role', role], ledger)
+  }
+  const first = await create(roles[0], 0)
+  return shared ? [first, await create(roles[1], 1), await create(roles[2], 2)] : [first]
+}
+
+async function setUp(environment: Record<string, string>, url: string): Promise<{ apiKey: string; secret: string }> {
+  const app = openApp(environment)
+  try {
+    const { accountId, apiKey } = await makeCustomer(app, sender)
+    const { secret } = await addEndpoint(app.deps, accountId, { url, events: messageEventTypes })
+    return { apiKey, secret }
+  } finally {
+    await app.close()
+  }
+}
+
+/** Some webhooks are answered with 500, and some too late: they come again. */
+function receiveWebhook(note: (received: ReceivedWebhook) => void, random: Random): Behaviour {
+  return (received, response, request) => {
+    note(received)
+    if (random.chance(0.03)) answer(500)(received, response, request)
+    else if (random.chance(0.01)) setTimeout(() => accept(received, response, request), 1_500)
+    else accept(received, response, request)
+  }
+}
+
+interface WebhookNotes {
+  secret: string
+  ledger: LedgerWriter
+  /** The IDs that came. */
+  webhooks: Set<string>
+  /** Then the time of a signature may be off, and the signature alone is verified. */
+  clocksJump: boolean
+}
+
+function noteWebhook({ secret, ledger, webhooks, clocksJump }: WebhookNotes): (received: ReceivedWebhook) => void {
+  const verifier = new Webhook(secret)
+  return ({ id, headers, body }) => {
+    webhooks.add(id)
+    const event = JSON.parse(body) as MessageEvent
+    try {
+      verifier.verify(body, headers as Record<string, string>)
+      ledger.write({ kind: 'webhook', eventId: id, verified: true, event })
+    } catch (error) {
+      const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000)
+      const signatures = String(headers['webhook-signature']).split(' ')
+      const verified = clocksJump && signatures.includes(verifier.sign(id, signedAt, body))
+      ledger.write({ kind: 'webhook', eventId: id, verified, problem: String(error), event })
+    }
+  }
+}
+
+interface Settling {
+  nodes: readonly ChaosNode[]
+  load: Load
+  upstream: Upstream
+  webhooks: ReadonlySet<string>
+}
+
+/** An event appears in `event.list` about two seconds after it happened. */
+const eventListMilliseconds = 4_000
+
+/** Waits until nothing more is to be expected. What still is when nothing happens any more, the checks report. */
+async function settle({ nodes, load, upstream, webhooks }: Settling, seconds: number): Promise<void> {
+  let progress = ''
+  let endsAt = 0
+  const until = async (isQuiet: (upstream: UpstreamReply) => boolean) => {
+    for (;;) {
+      const reply = await upstream.look()
+      const now = `${reply.acknowledged} ${load.unanswered.size} ${load.followed.size} ${webhooks.size}`
+      if (now !== progress) endsAt = Date.now() + seconds * 1000
+      progress = now
+      if (isQuiet(reply) || Date.now() > endsAt) return
+      await delay(200)
+    }
+  }
+  await until(() => nodes.every(({ state }) => state === 'up'))
+  await until(({ outstanding, undecided }) => outstanding === 0 && load.unanswered.isSubsetOf(new Set(undecided)))
+  await delay(eventListMilliseconds)
+  await until(() => load.followed.isSubsetOf(webhooks))
+}

@@ -1,0 +1,275 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Message } from '../../contracts/message.ts'
+import { expectAnyOf, type Expected } from './expected.ts'
+import { failureCode } from './fates.ts'
+import { toHistory, type Attempt, type History, type ListedEvent, type UpstreamMessage } from './history.ts'
+import type { Entry } from './ledger.ts'
+import { findNeverDispatched, maxReleaseMilliseconds } from './never-dispatched.ts'
+
+export const checks = {
+  'double sends': checkDoubleSends,
+  'answered sends': checkAnsweredSends,
+  states: checkStates,
+  events: checkEvents,
+  webhooks: checkWebhooks,
+  'never dispatched': checkNeverDispatched,
+  'event.list': checkEventList,
+  idempotency: checkIdempotency,
+  processes: checkProcesses,
+} as const satisfies Record<string, (history: History) => Problem[]>
+export type CheckName = keyof typeof checks
+
+interface Problem {
+  /** A key, a message, an event or a process. */
+  id: string
+  problem: string
+}
+
+export interface Violation extends Problem {
+  check: CheckName
+}
+
+/** Everything in the ledger that contradicts what Waybill promises. */
+export function check(entries: readonly Entry[]): Violation[] {
+  const history = toHistory(entries)
+  // The keys of a table are the keys of its type.
+  return (Object.keys(checks) as CheckName[]).flatMap((name) =>
+    checks[name](history).map((problem) => ({ check: name, ...problem })),
+  )
+}
+
+function checkDoubleSends({ upstream }: History): Problem[] {
+  const acceptedBy = new Map<string, string[]>()
+  for (const { key, messageId, accepted } of upstream.values())
+    for (const _ of accepted) acceptedBy.set(key, [...(acceptedBy.get(key) ?? []), messageId])
+  return [...acceptedBy]
+    .filter(([, messages]) => messages.length > 1)
+    .map(([key, messages]) => ({ id: key, problem: `WhatsApp accepted ${messages.length}: ${messages.join(', ')}` }))
+}
+
+function checkAnsweredSends({ attempts, upstream, got }: History): Problem[] {
+  return [...attempts].flatMap(([key, of]) =>
+    of.flatMap(({ to, answer }): Problem[] => {
+      if (answer?.outcome.kind !== 'answered' || answer.outcome.status !== 200) return []
+      const { messageId = 'no message', waMessageId } = answer.outcome
+      const sent = upstream.get(messageId)
+      const stored = got.get(messageId)
+      const problems = [
+        !sent?.accepted.some((accepted) => accepted.waMessageId === waMessageId) &&
+          'answered with 200, and WhatsApp did not accept it under this ID',
+        sent && (sent.key !== key || sent.to !== to) && 'answered with the message of another request',
+        !stored && 'answered with 200, and message.get does not find it',
+        stored && stored.waMessageId !== waMessageId && 'message.get has another waMessageId',
+        stored && (stored.externalId !== key || stored.to !== to) && 'message.get has another recipient or reference',
+        stored?.status === 'pending' && 'answered with 200, and pending in the end',
+      ]
+      return problems.filter((each) => typeof each === 'string').map((problem) => ({ id: messageId, problem }))
+    }),
+  )
+}
+
+function checkStates({ upstream, listed, got }: History): Problem[] {
+  const received = [...upstream.values()].flatMap((message): Problem[] => {
+    const { messageId, statuses } = message
+    const stored = listed.get(messageId)
+    if (!stored) return [{ id: messageId, problem: 'WhatsApp received it, and message.list does not have it' }]
+    const problems = fewest(expectAnyOf(message).map((expected) => compareState(expected, stored)))
+    if (statuses.some(({ acknowledged }) => !acknowledged)) problems.push('a status was never acknowledged')
+    return problems.map((problem) => ({ id: messageId, problem }))
+  })
+  const unreceived = [...listed.values()]
+    .filter(({ messageId, status }) => !upstream.has(messageId) && status !== 'failed' && status !== 'pending')
+    .map(({ messageId, status }) => ({ id: messageId, problem: `is ${status}, and WhatsApp never received it` }))
+  const different = [...got.values()]
+    .filter((message) => !isDeepStrictEqual(message, listed.get(message.messageId)))
+    .map(({ messageId }) => ({ id: messageId, problem: 'message.get and message.list differ' }))
+  return [...received, ...unreceived, ...different]
+}
+
+/** Of several possible outcomes one has to be right. */
+function fewest(problems: string[][]): string[] {
+  return problems.toSorted((a, b) => a.length - b.length)[0] ?? []
+}
+
+function compareState(expected: Expected, stored: Message): string[] {
+  const problems: string[] = []
+  const isKnown = stored.waMessageId !== undefined || expected.events.length > 0
+  if (!expected.statuses.includes(stored.status))
+    problems.push(`is ${stored.status} instead of ${expected.statuses.join(' or ')}`)
+  if (isKnown && stored.waMessageId !== expected.waMessageId)
+    problems.push(`has waMessageId ${stored.waMessageId} instead of ${expected.waMessageId}`)
+  // Without a status a failure is our own, or one that WhatsApp answered with at once.
+  const times = expected.events.length > 0 ? (['deliveredAt', 'readAt', 'failedAt'] as const) : []
+  for (const name of times)
+    if (stored[name] !== expected[name]) problems.push(`has ${name} ${stored[name]} instead of ${expected[name]}`)
+  if (expected.events.length > 0 && stored.error?.code !== expected.errorCode)
+    problems.push(`has error ${stored.error?.code} instead of ${expected.errorCode}`)
+  return problems
+}
+
+function checkEvents({ upstream, listed, events }: History): Problem[] {
+  // An event about a message whose outcome is unknown reports no status.
+  const reports = events.filter(({ event }) => 'waMessageId' in event.data)
+  const byMessage = Map.groupBy(reports, ({ event }) => event.data.messageId)
+  const sequences = [...upstream.values()].flatMap((message): Problem[] => {
+    const actual = (byMessage.get(message.messageId) ?? []).map(({ event }) => event.data.status)
+    const problems = fewest(expectAnyOf(message).map((expected) => compareEvents(expected, actual)))
+    return problems.map((problem) => ({ id: message.messageId, problem }))
+  })
+  const payloads = reports.flatMap((each) =>
+    compareEvent(each, upstream.get(each.event.data.messageId), listed.get(each.event.data.messageId)),
+  )
+  return [...sequences, ...payloads]
+}
+
+function compareEvents({ events, mayEmitSent }: Expected, actual: readonly string[]): string[] {
+  const compared = mayEmitSent && actual[0] === 'sent' ? actual.slice(1) : actual
+  return compared.join() === events.join()
+    ? []
+    : [`has events ${actual.join() || 'none'} instead of ${events.join() || 'none'}`]
+}
+
+function compareEvent(
+  { eventId, event: { type, timestamp, data } }: ListedEvent,
+  sent: UpstreamMessage | undefined,
+  stored: Message | undefined,
+): Problem[] {
+  if (!sent || sent.accepted.length === 0)
+    return [{ id: eventId, problem: 'an event of a message that WhatsApp did not accept' }]
+  const errorCode = 'error' in data ? data.error.code : undefined
+  const report = sent.statuses.find(({ status }) => status === data.status)
+  const isOwnTime = data.status === 'sent'
+  const facts: [name: string, actual: unknown, expected: unknown][] = [
+    ['type', type, `message.${data.status}`],
+    ['waMessageId', 'waMessageId' in data && data.waMessageId, sent.accepted[0]?.waMessageId],
+    ['to', data.to, sent.to],
+    ['externalId', data.externalId, sent.key],
+    ['template', data.template, 'order_shipped'],
+    ['language', data.language, 'en'],
+    ['accountId', data.accountId, stored?.accountId],
+    ['error', errorCode, data.status === 'failed' ? String(failureCode) : undefined],
+    ['timestamp', timestamp, isOwnTime || !report ? timestamp : new Date(report.timestamp * 1000).toISOString()],
+  ]
+  return facts
+    .filter(([, actual, expected]) => actual !== expected)
+    .map(([name, actual, expected]) => ({
+      id: eventId,
+      problem: `has ${name} ${String(actual)} instead of ${String(expected)}`,
+    }))
+}
+
+function checkWebhooks({ events, webhooks }: History): Problem[] {
+  const known = new Map(events.map(({ eventId, event }) => [eventId, event]))
+  const missing = events
+    .filter(({ eventId }) => !webhooks.has(eventId))
+    .map(({ eventId }) => ({ id: eventId, problem: 'never arrived by webhook' }))
+  const wrong = [...webhooks].flatMap(([eventId, attempts]) =>
+    attempts.flatMap(({ verified, problem, event }): Problem[] => [
+      ...(verified ? [] : [{ id: eventId, problem: `the signature does not verify: ${problem}` }]),
+      ...(known.has(eventId) ? [] : [{ id: eventId, problem: 'arrived by webhook, but event.list does not have it' }]),
+      ...(known.has(eventId) && !isDeepStrictEqual(known.get(eventId), event)
+        ? [{ id: eventId, problem: 'the webhook and event.list differ' }]
+        : []),
+    ]),
+  )
+  return [...missing, ...wrong]
+}
+
+function checkNeverDispatched(history: History): Problem[] {
+  const stranded = [...history.listed.values()]
+    .filter(({ messageId, status }) => status === 'pending' && !history.upstream.has(messageId))
+    .map(({ messageId }) => ({ id: messageId, problem: 'is pending in the end, and WhatsApp never received it' }))
+  const late = findNeverDispatched(history)
+    .filter(({ milliseconds }) => milliseconds > maxReleaseMilliseconds)
+    .map(({ key, milliseconds, released }) => ({
+      id: key,
+      problem: `${released ? 'released' : 'not released'} ${(milliseconds / 1000).toFixed(1)} s after the next start`,
+    }))
+  return [...stranded, ...late]
+}
+
+function checkEventList({ events, followed }: History): Problem[] {
+  const seen = new Map<string, number>()
+  for (const id of followed) seen.set(id, (seen.get(id) ?? 0) + 1)
+  const all = events.map(({ eventId }) => eventId)
+  const known = new Set(all)
+  return [
+    ...all.filter((id) => !seen.has(id)).map((id) => ({ id, problem: 'was skipped by the reader that follows' })),
+    ...[...seen].flatMap(([id, times]): Problem[] => [
+      ...(times > 1 ? [{ id, problem: `was read ${times} times by the reader that follows` }] : []),
+      ...(known.has(id) ? [] : [{ id, problem: 'was read by the reader that follows, and is not there in the end' }]),
+    ]),
+    ...(known.size === all.length ? [] : [{ id: 'event.list', problem: 'lists an event twice' }]),
+  ]
+}
+
+/** Everything else is a refusal of a request that is right. */
+const expectedAnswers = new Set(['200', '409', '422', '429', '503', '504'])
+
+function checkIdempotency({ attempts, upstream }: History): Problem[] {
+  const sentBy = Map.groupBy(upstream.values(), ({ key }) => key)
+  return [...attempts].flatMap(([key, of]) => {
+    const messages = sentBy.get(key) ?? []
+    return [...findContradictions(of, messages), ...findUntruths(of, messages)].map((problem) => ({ id: key, problem }))
+  })
+}
+
+/** Answers in the order in which they came; those of requests that ran at once may come in either order. */
+function findContradictions(attempts: readonly Attempt[], messages: readonly UpstreamMessage[]): string[] {
+  const answers = attempts.flatMap(({ at, answer }) =>
+    answer?.outcome.kind === 'answered' ? [{ askedAt: at, at: answer.at, ...answer.outcome }] : [],
+  )
+  const sent = answers.filter(({ status }) => status === 200)
+  const rejected = answers.filter(({ code }) => code === 'MESSAGE_REJECTED')
+  const problems: string[] = []
+  if (new Set(sent.map(({ messageId, waMessageId }) => `${messageId} ${waMessageId}`)).size > 1)
+    problems.push('was answered with several messages')
+  // A failure that a delivery overtakes was none: the later answer is the right one.
+  const isOvertaken = messages.some(({ statuses }) => {
+    const failed = statuses.findIndex(({ status }) => status === 'failed')
+    return failed >= 0 && failed < statuses.length - 1
+  })
+  if (sent.length > 0 && rejected.length > 0 && !isOvertaken) problems.push('was answered with 200 and with 422')
+  const firstSentAt = Math.min(...sent.map(({ at }) => at))
+  if (rejected.some(({ askedAt }) => askedAt > firstSentAt)) problems.push('was answered with 422 after a 200')
+  return problems
+}
+
+function findUntruths(attempts: readonly Attempt[], messages: readonly UpstreamMessage[]): string[] {
+  const problems: string[] = []
+  const hasFailed = messages.some(
+    ({ refused, statuses }) => refused.length > 0 || statuses.some(({ status }) => status === 'failed'),
+  )
+  for (const { at, number, answer } of attempts) {
+    if (answer?.outcome.kind !== 'answered') continue
+    const { status, code = '' } = answer.outcome
+    if (!expectedAnswers.has(String(status)) || code === 'IDEMPOTENCY_KEY_REUSED')
+      problems.push(`was answered with ${status} ${code}`)
+    if (code === 'MESSAGE_REJECTED' && !hasFailed)
+      problems.push('was rejected, and WhatsApp neither refused nor failed it')
+    // "Nothing was sent": certain to be about this request when it is the only one so far.
+    const isAlone = number === 1 && !attempts.some((other) => other.number !== 1 && other.at <= answer.at)
+    const wasSent = messages.some(({ accepted }) => accepted.some((each) => each.at >= at && each.at <= answer.at))
+    if (isAlone && wasSent && (status === 503 || status === 429))
+      problems.push(`was answered with ${status} ${code}, "nothing was sent", and WhatsApp accepted it`)
+  }
+  return problems
+}
+
+/** How long after an outage of the database a start may still fail for it. */
+const afterOutageMilliseconds = 5_000
+
+function checkProcesses({ nodes, faults, callbacks, reads }: History): Problem[] {
+  const outages = faults.filter(({ fault }) => fault === 'database')
+  const isDuringOutage = (at: number) => {
+    const before = outages.findLast((outage) => outage.at <= at)
+    return before !== undefined && (before.phase === 'begin' || at - before.at < afterOutageMilliseconds)
+  }
+  return [
+    ...nodes
+      .filter(({ change, at }) => change === 'exited' || (change === 'failed to start' && !isDuringOutage(at)))
+      .map(({ node, life, change, detail }) => ({ id: `node ${node}, life ${life}`, problem: `${change}: ${detail}` })),
+    ...callbacks.map(({ status }) => ({ id: 'callback', problem: `was answered with ${status}` })),
+    ...reads.map(({ path, status }) => ({ id: path, problem: `was answered with ${status}` })),
+  ]
+}

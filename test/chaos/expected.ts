@@ -1,0 +1,59 @@
+import type { MessageStatus } from '../../contracts/message.ts'
+import { failureCode, type ReportedStatus } from './fates.ts'
+import type { UpstreamMessage } from './history.ts'
+
+/**
+ * What a message must look like in the end, from what WhatsApp reported alone. Written from the interface's
+ * promises by itself and not shared with the service, so that each can prove the other wrong.
+ */
+export interface Expected {
+  /** Any of them is right. */
+  statuses: readonly MessageStatus[]
+  waMessageId: string | undefined
+  deliveredAt: string | undefined
+  readAt: string | undefined
+  failedAt: string | undefined
+  errorCode: string | undefined
+  /** In this order. */
+  events: readonly ReportedStatus[]
+  /** `message.sent` may come first: when our own answer was stored before the first status arrived. */
+  mayEmitSent: boolean
+}
+
+/** A failure is overtaken by a delivery, since the recipient has the message. */
+const ranks: Record<MessageStatus, number> = { pending: 0, sent: 1, failed: 2, delivered: 3, read: 4 }
+
+/** One for each outcome: a status that was reported and not acknowledged may have been applied all the same, or not. */
+export function expectAnyOf(message: UpstreamMessage): Expected[] {
+  const acknowledged = message.statuses.filter((status) => status.acknowledged)
+  const expected = expectAfter(message, acknowledged)
+  return acknowledged.length === message.statuses.length
+    ? [expected]
+    : [expected, expectAfter(message, message.statuses)]
+}
+
+function expectAfter(message: UpstreamMessage, reports: UpstreamMessage['statuses']): Expected {
+  const events: ReportedStatus[] = []
+  for (const { status } of reports) if (ranks[status] > ranks[events.at(-1) ?? 'pending']) events.push(status)
+  const last = events.at(-1)
+  const earliest = (wanted: ReportedStatus) => {
+    const times = reports.filter(({ status }) => status === wanted).map(({ timestamp }) => timestamp)
+    return times.length === 0 ? undefined : new Date(Math.min(...times) * 1000).toISOString()
+  }
+  const hasFailed = last === 'failed'
+  return {
+    statuses: last ? [last] : withoutStatus(message),
+    waMessageId: message.accepted[0]?.waMessageId,
+    deliveredAt: earliest('delivered'),
+    readAt: earliest('read'),
+    failedAt: hasFailed ? earliest('failed') : undefined,
+    errorCode: hasFailed ? String(failureCode) : undefined,
+    events,
+    mayEmitSent: message.accepted.length > 0 && events[0] !== 'sent',
+  }
+}
+
+/** What WhatsApp did with it is known to the process that asked, unless that was killed or got no answer. */
+function withoutStatus({ accepted }: UpstreamMessage): MessageStatus[] {
+  return accepted.length > 0 ? ['pending', 'sent'] : ['pending', 'failed']
+}

@@ -1,0 +1,42 @@
+import type { Random } from './random.ts'
+
+export type ReportedStatus = 'sent' | 'delivered' | 'read' | 'failed'
+
+/** What WhatsApp does with a message. */
+export interface Fate {
+  weight: number
+  /** Error code of the answer instead of an acceptance: to every send, or to the first one alone. */
+  refusal?: { code: number; httpStatus: number; only: 'always' | 'first' }
+  /** Reported in this order, each after the one before was acknowledged. */
+  statuses: readonly ReportedStatus[]
+}
+
+/** Every accepted message has a status, so that the outcome of each can be known in the end. */
+const fates: readonly [Fate, ...Fate[]] = [
+  { weight: 40, statuses: ['sent', 'delivered', 'read'] },
+  { weight: 10, statuses: ['sent', 'delivered'] },
+  { weight: 5, statuses: ['sent', 'read'] },
+  { weight: 5, statuses: ['delivered', 'read'] },
+  { weight: 8, statuses: ['sent', 'failed'] },
+  { weight: 3, statuses: ['failed'] },
+  { weight: 5, statuses: ['sent', 'failed', 'delivered'] },
+  { weight: 3, statuses: ['failed', 'sent', 'delivered'] },
+  { weight: 6, statuses: ['read', 'delivered', 'sent'] },
+  { weight: 5, statuses: ['sent', 'sent', 'delivered', 'delivered', 'sent', 'read', 'read'] },
+  { weight: 5, refusal: { code: 131026, httpStatus: 400, only: 'always' }, statuses: [] },
+  { weight: 3, refusal: { code: 131056, httpStatus: 400, only: 'first' }, statuses: ['sent', 'delivered'] },
+  { weight: 2, refusal: { code: 131016, httpStatus: 500, only: 'first' }, statuses: ['sent', 'delivered'] },
+]
+
+/** A status of `failed` carries this code. */
+export const failureCode = 131026
+
+/** A recipient nobody else has; its fourth and fifth digit say what becomes of the message. */
+export function chooseRecipient(random: Random, number: number): string {
+  const weights = Object.fromEntries(fates.map(({ weight }, index) => [String(index), weight]))
+  return `346${random.weighted(weights).padStart(2, '0')}${String(number).padStart(8, '0')}`
+}
+
+export function fateOf(to: string): Fate {
+  return fates[Number(to.slice(3, 5))] ?? fates[0]
+}

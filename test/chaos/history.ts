@@ -1,0 +1,126 @@
+import type { Message } from '../../contracts/message.ts'
+import type { MessageEvent } from '../../contracts/webhook.ts'
+import type { Entry, EntryOf } from './ledger.ts'
+
+/** A request with an idempotency key and what its client got for it. */
+export interface Attempt extends EntryOf<'attempt'> {
+  answer: EntryOf<'answer'> | undefined
+}
+
+/** A message as WhatsApp knows it, under the ID that Waybill gave it. */
+export interface UpstreamMessage {
+  messageId: string
+  key: string
+  to: string
+  receivedAt: number[]
+  accepted: { at: number; waMessageId: string }[]
+  refused: EntryOf<'refused'>[]
+  /** In the order of their reports, which is that of their acknowledgements: each waited for the one before. */
+  statuses: (EntryOf<'reported'> & { acknowledged: boolean })[]
+}
+
+export interface ListedEvent {
+  eventId: string
+  event: MessageEvent
+}
+
+/** A ledger by what it is about. */
+export interface History {
+  /** By idempotency key. */
+  attempts: Map<string, Attempt[]>
+  /** By Waybill's message ID. */
+  upstream: Map<string, UpstreamMessage>
+  listed: Map<string, Message>
+  got: Map<string, Message>
+  /** In the order of `event.list`. */
+  events: ListedEvent[]
+  followed: string[]
+  webhooks: Map<string, EntryOf<'webhook'>[]>
+  nodes: EntryOf<'node'>[]
+  faults: EntryOf<'fault'>[]
+  callbacks: EntryOf<'callback'>[]
+  reads: EntryOf<'read'>[]
+  endsAt: number
+}
+
+export function toHistory(entries: readonly Entry[]): History {
+  const history: History = {
+    attempts: new Map(),
+    upstream: new Map(),
+    listed: new Map(),
+    got: new Map(),
+    events: [],
+    followed: [],
+    webhooks: new Map(),
+    nodes: [],
+    faults: [],
+    callbacks: [],
+    reads: [],
+    endsAt: entries.find(({ kind }) => kind === 'message' || kind === 'event')?.at ?? entries.at(-1)?.at ?? 0,
+  }
+  for (const entry of entries) add(history, entry)
+  return history
+}
+
+function add(history: History, entry: Entry): void {
+  switch (entry.kind) {
+    case 'attempt':
+      return push(history.attempts, entry.key, { ...entry, answer: undefined })
+    case 'answer':
+      return addAnswer(history, entry)
+    case 'received':
+      return void upstreamMessage(history, entry.messageId, entry).receivedAt.push(entry.at)
+    case 'accepted':
+      return void upstreamMessage(history, entry.messageId).accepted.push(entry)
+    case 'refused':
+      return void upstreamMessage(history, entry.messageId).refused.push(entry)
+    case 'reported':
+      return void upstreamMessage(history, entry.messageId).statuses.push({ ...entry, acknowledged: false })
+    case 'acknowledged':
+      return acknowledge(upstreamMessage(history, entry.messageId), entry.index)
+    case 'webhook':
+      return push(history.webhooks, entry.eventId, entry)
+    case 'followed':
+      return void history.followed.push(entry.eventId)
+    case 'message':
+      return void (entry.via === 'list' ? history.listed : history.got).set(entry.message.messageId, entry.message)
+    case 'event':
+      return void history.events.push(entry)
+    case 'node':
+      return void history.nodes.push(entry)
+    case 'fault':
+      return void history.faults.push(entry)
+    case 'callback':
+      return void history.callbacks.push(entry)
+    case 'read':
+      return void history.reads.push(entry)
+  }
+}
+
+function push<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
+  const items = map.get(key)
+  if (items) items.push(item)
+  else map.set(key, [item])
+}
+
+function addAnswer(history: History, answer: EntryOf<'answer'>): void {
+  const attempts = history.attempts.get(answer.key) ?? []
+  const attempt = attempts.find(({ number, answer: known }) => number === answer.number && !known)
+  if (attempt) attempt.answer = answer
+}
+
+function upstreamMessage(
+  history: History,
+  messageId: string,
+  { key, to }: { key: string; to: string } = { key: '', to: '' },
+): UpstreamMessage {
+  const known = history.upstream.get(messageId)
+  if (known) return known
+  const added = { messageId, key, to, receivedAt: [], accepted: [], refused: [], statuses: [] }
+  history.upstream.set(messageId, added)
+  return added
+}
+
+function acknowledge(message: UpstreamMessage, index: number): void {
+  for (const status of message.statuses) if (status.index === index) status.acknowledged = true
+}

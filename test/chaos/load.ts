@@ -1,0 +1,250 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import type { EventPage, ListedEvent } from '../../contracts/event.ts'
+import type { Message } from '../../contracts/message.ts'
+import { chooseRecipient } from './fates.ts'
+import type { LedgerWriter, Outcome } from './ledger.ts'
+import type { ChaosNode } from './node.ts'
+import type { Random } from './random.ts'
+
+/** Longer than a send takes, shorter than the longest pauses: callers that give up try another process. */
+const attemptMilliseconds = 10_000
+/** More at once would keep a slow machine busy with requests that nobody waits for any more. */
+const maxRetriesAtOnce = 8
+
+export interface LoadOptions {
+  nodes: [ChaosNode, ...ChaosNode[]]
+  apiKey: string
+  ledger: LedgerWriter
+  random: Random
+  /** Clients that each send one message after the other. */
+  clients: number
+  /** The longest pause of a client between two messages. */
+  pauseMilliseconds: number
+}
+
+export interface Load {
+  /** No new messages from now on; what has no final answer yet is asked for again. */
+  stopSending(): void
+  /** Keys without a final answer. */
+  unanswered: ReadonlySet<string>
+  /** IDs of the messages in answers with 200. */
+  answered: ReadonlySet<string>
+  /** IDs of the events that the reader of `event.list` got. */
+  followed: ReadonlySet<string>
+  stop(): Promise<void>
+}
+
+const stoppedOutcome: Outcome = { kind: 'lost', reason: 'the campaign is over' }
+
+/** Final for the caller: nothing else ever comes for this key. */
+function isFinal(outcome: Outcome): boolean {
+  return outcome.kind === 'answered' && (outcome.status === 200 || outcome.code === 'MESSAGE_REJECTED')
+}
+
+export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMilliseconds }: LoadOptions): Load {
+  const agent = new Agent({ connections: 64 })
+  const unanswered = new Set<string>()
+  const work = new Set<Promise<void>>()
+  const state: { phase: 'sending' | 'settling' | 'stopped' } = { phase: 'sending' }
+  let keys = 0
+  let retrying = 0
+  const waiting: (() => void)[] = []
+  const isStopped = () => state.phase === 'stopped'
+  const answered = new Set<string>()
+  const followed = new Set<string>()
+
+  async function sendForever(): Promise<void> {
+    while (state.phase === 'sending') {
+      const number = keys++
+      const message = { key: `K${String(number).padStart(7, '0')}`, to: chooseRecipient(random, number) }
+      unanswered.add(message.key)
+      // Two requests with one key at once, through whichever processes.
+      const isTwin = random.chance(0.05)
+      const first = isTwin ? attempt(message, 2) : undefined
+      const outcome = await attempt(message, 1)
+      await first
+      background(isFinal(outcome) ? repeatSometimes(message) : retry(message, isTwin ? 3 : 2))
+      if (isFinal(outcome)) unanswered.delete(message.key)
+      await delay(random.between(0, pauseMilliseconds))
+    }
+  }
+
+  /** With the same key until the answer is final. */
+  async function retry(message: { key: string; to: string }, from: number): Promise<void> {
+    const since = Date.now()
+    for (let number = from; !isStopped(); number++) {
+      await delay(random.between(200, Date.now() - since < 15_000 ? 800 : 3_000))
+      if (!isFinal(await inTurn(() => attempt(message, number)))) continue
+      unanswered.delete(message.key)
+      return
+    }
+  }
+
+  async function inTurn(run: () => Promise<Outcome>): Promise<Outcome> {
+    if (retrying >= maxRetriesAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+    retrying++
+    const outcome = await (isStopped() ? stoppedOutcome : run())
+    retrying--
+    waiting.shift()?.()
+    return outcome
+  }
+
+  /** A caller that lost the answer: the same request, some time after its final answer. */
+  async function repeatSometimes(message: { key: string; to: string }): Promise<void> {
+    if (!random.chance(0.1)) return
+    await delay(random.between(0, 8_000))
+    if (!isStopped()) await attempt(message, 1_000)
+  }
+
+  async function attempt({ key, to }: { key: string; to: string }, number: number): Promise<Outcome> {
+    const node = await pickNode()
+    const about = { key, number, node: nodes.indexOf(node), life: node.life }
+    ledger.write({ kind: 'attempt', ...about, to })
+    const outcome = await send(node, key, to)
+    ledger.write({ kind: 'answer', ...about, outcome })
+    if (outcome.kind === 'answered' && outcome.messageId !== undefined) answered.add(outcome.messageId)
+    return outcome
+  }
+
+  async function send(node: ChaosNode, key: string, to: string): Promise<Outcome> {
+    try {
+      const { statusCode, body } = await request(`${node.url}/api/v1/message/send`, {
+        method: 'POST',
+        headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify({
+          to,
+          template: 'order_shipped',
+          language: 'en',
+          variables: { '1': 'Ada', '2': key },
+          externalId: key,
+        }),
+        dispatcher: agent,
+        signal: AbortSignal.timeout(attemptMilliseconds),
+      })
+      const answer = (await body.json()) as {
+        data?: { messageId: string; waMessageId: string }
+        error?: { code: string }
+      }
+      return {
+        kind: 'answered',
+        status: statusCode,
+        ...(answer.error && { code: answer.error.code }),
+        ...(answer.data && { messageId: answer.data.messageId, waMessageId: answer.data.waMessageId }),
+      }
+    } catch (error) {
+      return { kind: 'lost', reason: describeLoss(error) }
+    }
+  }
+
+  /** As a load balancer would: one that serves, or seems to; while none does, callers wait. */
+  async function pickNode(): Promise<ChaosNode> {
+    for (;;) {
+      const [first, ...others] = nodes.filter(({ state }) => state === 'up' || state === 'paused')
+      if (first) return random.pick([first, ...others])
+      if (isStopped()) return nodes[0]
+      await delay(20)
+    }
+  }
+
+  /** Follows all events by cursor, as a caller does who has no endpoint. */
+  async function follow(): Promise<void> {
+    let last: string | undefined
+    while (!isStopped()) {
+      const { data: page } = await read<EventPage>(
+        { url: (await pickNode()).url, apiKey, ledger, agent },
+        `/api/v1/event?limit=100${last === undefined ? '' : `&cursor=${last}`}`,
+      )
+      for (const { eventId } of page?.items ?? []) {
+        ledger.write({ kind: 'followed', eventId })
+        followed.add(eventId)
+        last = eventId
+      }
+      if (page?.nextCursor === undefined) await delay(300)
+    }
+  }
+
+  function background(promise: Promise<void>): void {
+    work.add(promise)
+    void promise.finally(() => work.delete(promise))
+  }
+
+  for (let client = 0; client < clients; client++) background(sendForever())
+  background(follow())
+  return {
+    stopSending: () => (state.phase = 'settling'),
+    unanswered,
+    answered,
+    followed,
+    stop: async () => {
+      state.phase = 'stopped'
+      await Promise.all(work)
+      await agent.destroy()
+    },
+  }
+}
+
+function describeLoss(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+interface Reader {
+  url: string
+  apiKey: string
+  ledger: LedgerWriter
+  agent?: Agent
+}
+
+/** Status 0 is an answer that was lost: whoever reads comes again. */
+async function read<Data>(
+  { url, apiKey, ledger, agent }: Reader,
+  path: string,
+): Promise<{ status: number; data?: Data }> {
+  try {
+    const { statusCode, body } = await request(url + path, {
+      headers: { 'x-api-key': apiKey },
+      signal: AbortSignal.timeout(attemptMilliseconds),
+      ...(agent && { dispatcher: agent }),
+    })
+    const answer = (await body.json()) as { data: Data }
+    if (statusCode === 200) return { status: 200, data: answer.data }
+    if (statusCode !== 503) ledger.write({ kind: 'read', path, status: statusCode })
+    return { status: statusCode }
+  } catch {
+    return { status: 0 }
+  }
+}
+
+async function readSurely<Data>(reader: Reader, path: string): Promise<Data> {
+  for (let tries = 0; tries < 20; tries++) {
+    const { status, data } = await read<Data>(reader, path)
+    if (data) return data
+    if (status >= 400 && status < 500) break
+    await delay(500)
+  }
+  throw new Error(`GET ${path} is not answered with 200, although nothing disturbs the service`)
+}
+
+/** Writes down all messages and events as the API has them, and each message that was answered with 200 by its id. */
+export async function readEndState(reader: Reader, answered: Iterable<string>): Promise<void> {
+  const { ledger } = reader
+  for await (const message of pages<Message>(reader, '/api/v1/message'))
+    ledger.write({ kind: 'message', via: 'list', message })
+  for await (const event of pages<ListedEvent>(reader, '/api/v1/event')) ledger.write({ kind: 'event', ...event })
+  for (const messageId of answered) {
+    const message = await readSurely<Message>(reader, `/api/v1/message/${messageId}`).catch(() => undefined)
+    // One that is not found is missing from the ledger, which is what the check looks for.
+    if (message) ledger.write({ kind: 'message', via: 'get', message })
+  }
+}
+
+async function* pages<Item>(reader: Reader, path: string): AsyncGenerator<Item> {
+  let cursor: string | undefined
+  do {
+    const query = `?limit=100${cursor === undefined ? '' : `&cursor=${cursor}`}`
+    const page = await readSurely<{ items: Item[]; nextCursor?: string }>(reader, path + query)
+    yield* page.items
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+}

@@ -1,0 +1,135 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { startServe } from '../support/process.ts'
+import type { LedgerWriter, NodeChange } from './ledger.ts'
+import type { Random } from './random.ts'
+
+const stopMilliseconds = 20_000
+
+/** One of Waybill's server processes: it keeps its address, and is started again each time it is killed. */
+export class ChaosNode {
+  readonly url: string
+  state: 'down' | 'starting' | 'up' | 'paused' = 'down'
+  /** When it began to listen. */
+  readyAt = 0
+  /** How often it was started. */
+  life = 0
+  readonly #index: number
+  readonly #environment: Record<string, string>
+  readonly #args: string[]
+  readonly #ledger: LedgerWriter
+  #child: ChildProcess | undefined
+  #stopping = false
+
+  constructor(index: number, port: number, environment: Record<string, string>, args: string[], ledger: LedgerWriter) {
+    this.#index = index
+    this.#environment = { ...environment, PORT: String(port) }
+    this.#args = args
+    this.#ledger = ledger
+    this.url = `http://127.0.0.1:${port}`
+  }
+
+  /** Resolves when it listens; a start that fails is tried again, unless it was killed. */
+  async start(): Promise<void> {
+    for (;;) {
+      const isReady = await this.#startOnce()
+      const { life } = this
+      if (isReady || this.state !== 'starting') return
+      await delay(200)
+      if (this.state !== 'starting' || this.life !== life) return
+    }
+  }
+
+  /** True also when another start has taken its place. */
+  async #startOnce(): Promise<boolean> {
+    this.state = 'starting'
+    this.life++
+    const life = this.life
+    const isMine = () => this.life === life && !this.#stopping
+    this.#note('started')
+    try {
+      const serving = await startServe(this.#environment, this.#args, (child) => (this.#child = child))
+      if (!isMine() || this.state !== 'starting') return true
+      this.state = 'up'
+      this.readyAt = Date.now()
+      this.#note('ready')
+      void serving.exited.then(({ code, signal }) => {
+        if (!isMine() || this.state === 'down') return
+        this.state = 'down'
+        this.#note('exited', `code ${code}, signal ${signal}: ${serving.output.slice(-5).join(' | ')}`)
+        return this.start()
+      })
+      return true
+    } catch (error) {
+      if (!isMine()) return true
+      if (this.state === 'starting') this.#note('failed to start', String(error).slice(-600))
+      return false
+    }
+  }
+
+  /** At whatever moment it is, also while it starts or stands still. Resolves to whether there was a process. */
+  async kill(): Promise<boolean> {
+    const child = this.#child
+    this.state = 'down'
+    if (!child || child.exitCode !== null || child.signalCode !== null) return false
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    this.#note('killed')
+    await exited
+    return true
+  }
+
+  async pause(milliseconds: number): Promise<void> {
+    const { life } = this
+    this.state = 'paused'
+    this.#child?.kill('SIGSTOP')
+    this.#note('paused')
+    await delay(milliseconds)
+    if (this.life !== life || this.state !== 'paused') return
+    this.#child?.kill('SIGCONT')
+    this.state = 'up'
+    this.#note('resumed')
+  }
+
+  /** In order, as its operator would. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    const child = this.#child
+    this.state = 'down'
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGCONT')
+    child.kill('SIGINT')
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopMilliseconds)
+    const [code, signal] = await exited
+    clearTimeout(timer)
+    if (code !== 0) this.#note('exited', `code ${code}, signal ${signal} when it was asked to stop`)
+  }
+
+  #note(change: NodeChange, detail?: string): void {
+    this.#ledger.write({
+      kind: 'node',
+      node: this.#index,
+      life: this.life,
+      change,
+      ...(detail !== undefined && { detail }),
+    })
+  }
+}
+
+/** Below the ports that outgoing connections take: a node must find its own free again after a kill. */
+export async function choosePort(random: Random): Promise<number> {
+  for (;;) {
+    const port = random.between(15_000, 31_000)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+}

@@ -1,0 +1,81 @@
+import { checks, type Violation } from './check.ts'
+import { toHistory, type History } from './history.ts'
+import type { Entry } from './ledger.ts'
+import { findNeverDispatched } from './never-dispatched.ts'
+
+/** What happened in a round, in figures; those of several rounds add up. */
+export type Figures = Record<string, number>
+
+export function countFigures(entries: readonly Entry[]): Figures {
+  const history = toHistory(entries)
+  const { attempts, upstream, events, webhooks, nodes, listed } = history
+  const answers = [...attempts.values()].flat().map(({ answer }) => answer?.outcome)
+  const status = (wanted: number) =>
+    answers.filter((each) => each?.kind === 'answered' && each.status === wanted).length
+  const messages = [...upstream.values()]
+  const lives = (change: string) => nodes.filter((node) => node.change === change).length
+  const neverDispatched = findNeverDispatched(history)
+  return {
+    'kills of server processes': lives('killed'),
+    'of them while starting': countKillsWhileStarting(history),
+    pauses: lives('paused'),
+    ...countFaults(history),
+    'idempotency keys': attempts.size,
+    'requests to send': answers.length,
+    'answered 200': status(200),
+    'answered 409': status(409),
+    'answered 422': status(422),
+    'answered 429': status(429),
+    'answered 503': status(503),
+    'answered 504': status(504),
+    'without an answer': answers.filter((each) => each?.kind !== 'answered').length,
+    'messages in Waybill': listed.size,
+    'messages that WhatsApp received': messages.length,
+    'messages that WhatsApp accepted': messages.filter(({ accepted }) => accepted.length > 0).length,
+    'statuses acknowledged': messages.flatMap(({ statuses }) => statuses.filter(({ acknowledged }) => acknowledged))
+      .length,
+    events: events.length,
+    'webhooks received': [...webhooks.values()].flat().length,
+    'of them repeats': [...webhooks.values()].flat().length - webhooks.size,
+    'outcome unknown in the end': [...listed.values()].filter((message) => message.status === 'pending').length,
+    'never dispatched, blocked a key': neverDispatched.length,
+    [longest]: Math.max(0, ...neverDispatched.map(({ milliseconds }) => milliseconds)),
+  }
+}
+
+const longest = 'longest wait for its release, ms'
+
+export function addFigures(a: Figures, b: Figures): Figures {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)])
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const values = [a[name] ?? 0, b[name] ?? 0] as const
+      return [name, name === longest ? Math.max(...values) : values[0] + values[1]]
+    }),
+  )
+}
+
+function countFaults({ faults }: History): Figures {
+  const begun = faults.filter(({ phase, fault }) => phase === 'begin' && fault !== 'pause')
+  const named = begun.map(({ fault, detail = '' }) => `${fault}: ${fault === 'clock' ? detail.split(' ')[0] : detail}`)
+  return Object.fromEntries(named.toSorted().map((name) => [name, named.filter((each) => each === name).length]))
+}
+
+function countKillsWhileStarting({ nodes }: History): number {
+  const ready = new Set(nodes.filter(({ change }) => change === 'ready').map(({ node, life }) => `${node} ${life}`))
+  return nodes.filter(({ change, node, life }) => change === 'killed' && !ready.has(`${node} ${life}`)).length
+}
+
+/** Two tables: what was done, and what each check found. */
+export function toReport(figures: Figures, violations: readonly Violation[]): string {
+  const found = Object.keys(checks).map((name) => [
+    name,
+    violations.filter(({ check }) => check === name).length,
+  ]) satisfies [string, number][]
+  return `${toTable(Object.entries(figures))}\n\nViolations\n${toTable(found)}`
+}
+
+function toTable(rows: [name: string, value: number][]): string {
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${String(value).padStart(8)}`).join('\n')
+}

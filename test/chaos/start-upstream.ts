@@ -1,0 +1,70 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+
+export interface UpstreamOptions {
+  seed: number
+  port: number
+  /** Of the ledger. */
+  folder: string
+  appSecret: string
+  sender: { phoneNumberId: string; wabaId: string }
+  /** Where statuses are reported: any of Waybill's processes. */
+  callbackOrigins: [string, ...string[]]
+}
+
+/** `reset` and `garbage` strike before or after the message was accepted. */
+export type Behaviour = 'normal' | 'slow' | 'refused' | 'reset' | 'garbage'
+
+export type UpstreamCommand = { kind: 'behave'; behaviour: Behaviour } | { kind: 'look' } | { kind: 'close' }
+
+export interface UpstreamReply {
+  /** Messages with statuses that were not acknowledged yet, or not reported yet. */
+  outstanding: number
+  /** Statuses. */
+  acknowledged: number
+  /** Idempotency keys of which it received a message and accepted none: a caller may never know more. */
+  undecided: string[]
+}
+
+export interface Upstream {
+  url: string
+  behave(behaviour: Behaviour): Promise<void>
+  look(): Promise<UpstreamReply>
+  /** When it resolves the ledger is complete. */
+  close(): Promise<void>
+}
+
+export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
+  const child = fork(path.join(import.meta.dirname, 'upstream.ts'), [JSON.stringify(options)])
+  const ended = once(child, 'exit')
+  void ended.then(([code]) => child.connected && console.error(`the simulated upstream ended with code ${code}`))
+  await Promise.race([once(child, 'message'), ended.then(fail)])
+  let turn: Promise<unknown> = Promise.resolve()
+  // One command at a time: replies come in the order of the commands.
+  const obey = (command: UpstreamCommand) => {
+    const reply = turn.then(async () => {
+      const answered = once(child, 'message')
+      child.send(command)
+      const [message] = await Promise.race([answered, ended.then(fail)])
+      return message as UpstreamReply
+    })
+    turn = reply.catch(() => {})
+    return reply
+  }
+  return {
+    url: `http://127.0.0.1:${options.port}`,
+    behave: async (behaviour) => void (await obey({ kind: 'behave', behaviour })),
+    look: () => obey({ kind: 'look' }),
+    close: async () => {
+      if (!child.connected) return
+      await obey({ kind: 'close' })
+      child.disconnect()
+      await ended
+    },
+  }
+}
+
+function fail(): never {
+  throw new Error('the simulated upstream ended by itself; its message is above')
+}

@@ -1,0 +1,263 @@
+/**
+ * Process: WhatsApp, independent of Waybill's own simulator. It writes down which messages it really
+ * received and accepted and which statuses it reported, and reports each status until it is acknowledged,
+ * as Meta does. Started by start-upstream.ts, which tells it what to do over IPC.
+ */
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request } from 'undici'
+import { templateComponents } from '../bench/example.ts'
+import { failureCode, fateOf, type ReportedStatus } from './fates.ts'
+import { openLedger } from './ledger.ts'
+import { createRandom } from './random.ts'
+import type { Behaviour, UpstreamCommand, UpstreamOptions, UpstreamReply } from './start-upstream.ts'
+
+interface TrackedMessage {
+  messageId: string
+  waMessageId: string
+  to: string
+  statuses: readonly ReportedStatus[]
+  /** The status that is reported now. */
+  index: number
+  timestamp: number
+  dueAt: number
+  attempts: number
+  inFlight: boolean
+}
+
+// start-upstream.ts, which alone starts this process, has written them.
+const options = JSON.parse(process.argv[2] ?? '') as UpstreamOptions
+const random = createRandom(options.seed)
+const ledger = openLedger(options.folder, 'upstream')
+const callbackMilliseconds = 10_000
+const maxCallbacksAtOnce = 8
+
+let behaviour: Behaviour = 'normal'
+let accepted = 0
+let callbacksInFlight = 0
+let acknowledgements = 0
+/** Keys that were refused once, by recipients that refuse the first send alone. */
+const refusedOnce = new Set<string>()
+/** Keys of which a message was received and none accepted. */
+const undecided = new Set<string>()
+const tracked = new Set<TrackedMessage>()
+
+const server = createServer((incoming, response) => {
+  readBody(incoming).then(
+    (body) => handle(incoming, body, response),
+    () => response.destroy(),
+  )
+})
+
+async function readBody(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function handle(incoming: IncomingMessage, body: string, response: ServerResponse): void {
+  if (incoming.method === 'POST' && incoming.url?.endsWith('/messages')) return handleSend(body, response)
+  if (incoming.method === 'POST') return answer(response, 200, { success: true })
+  return answer(response, 200, incoming.url?.includes('message_templates') ? templates : phoneNumber)
+}
+
+interface SendBody {
+  to: string
+  biz_opaque_callback_data: string
+  template: { components: { parameters: { text: string }[] }[] }
+}
+
+function handleSend(body: string, response: ServerResponse): void {
+  // What Waybill sends is checked elsewhere; an unreadable send ends this process, and with it the campaign.
+  const { to: number, biz_opaque_callback_data: messageId, template } = JSON.parse(body) as SendBody
+  const to = number.replace('+', '')
+  const key = template.components[0]?.parameters[1]?.text ?? ''
+  ledger.write({ kind: 'received', key, messageId, to })
+  undecided.add(key)
+  const fate = fateOf(to)
+  // Reset and garbage strike half of the sends before they are accepted, and half of them after.
+  const isBroken = behaviour === 'reset' || behaviour === 'garbage'
+  if (isBroken && random.chance(0.5)) return answerBadly(response)
+  if (fate.refusal && (fate.refusal.only === 'always' || !refusedOnce.has(key))) {
+    refusedOnce.add(key)
+    ledger.write({ kind: 'refused', messageId, code: fate.refusal.code })
+    return respond(response, fate.refusal.httpStatus, refusalBody(fate.refusal.code))
+  }
+  const waMessageId = `wamid.${Buffer.from(`${to}:${++accepted}`).toString('base64')}`
+  ledger.write({ kind: 'accepted', messageId, waMessageId })
+  undecided.delete(key)
+  track({ messageId, waMessageId, to, statuses: fate.statuses })
+  return respond(response, 200, {
+    messaging_product: 'whatsapp',
+    contacts: [{ input: number, wa_id: to }],
+    messages: [{ id: waMessageId, message_status: 'accepted' }],
+  })
+}
+
+function respond(response: ServerResponse, status: number, body: object): void {
+  if (behaviour === 'reset' || behaviour === 'garbage') return answerBadly(response)
+  const milliseconds = behaviour === 'slow' ? random.between(200, 3_000) : random.between(0, 40)
+  setTimeout(() => answer(response, status, body), milliseconds)
+}
+
+function answerBadly(response: ServerResponse): void {
+  if (behaviour === 'reset') return void response.destroy()
+  const [status, text] = random.pick<readonly [number, string]>([
+    [200, 'OK'],
+    [200, '{"messaging_product":"whatsapp","messages":['],
+    [502, '<html><body>502 Bad Gateway</body></html>'],
+    [500, '{"error":{"message":"(#999999) Unheard of","type":"OAuthException","code":999999}}'],
+  ])
+  response.writeHead(status, { 'content-type': 'text/html' }).end(text)
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+function refusalBody(code: number): object {
+  const details = 'Refused by the simulated upstream'
+  return {
+    error: {
+      message: `(#${code}) ${details}`,
+      type: 'OAuthException',
+      code,
+      error_data: { messaging_product: 'whatsapp', details },
+      fbtrace_id: 'AbCdEf',
+    },
+  }
+}
+
+function track(message: Pick<TrackedMessage, 'messageId' | 'waMessageId' | 'to' | 'statuses'>): void {
+  const added = { ...message, index: -1, timestamp: 0, dueAt: 0, attempts: 0, inFlight: false }
+  tracked.add(added)
+  scheduleNext(added)
+}
+
+function scheduleNext(message: TrackedMessage): void {
+  message.index++
+  message.attempts = 0
+  message.dueAt = Date.now() + random.between(0, 400)
+  if (message.index >= message.statuses.length) tracked.delete(message)
+}
+
+/** Reports what is due, several messages to a callback; of one message never two statuses at once. */
+function reportDue(): void {
+  const now = Date.now()
+  const due = [...tracked].filter(({ inFlight, dueAt }) => !inFlight && dueAt <= now)
+  while (due.length > 0 && callbacksInFlight < maxCallbacksAtOnce) void report(due.splice(0, random.between(1, 8)))
+}
+
+async function report(messages: TrackedMessage[]): Promise<void> {
+  callbacksInFlight++
+  for (const message of messages) {
+    message.inFlight = true
+    if (message.attempts++ > 0) continue
+    // Whole seconds, as Meta's are. Repeats of one status are a second apart, so that the earliest one counts.
+    message.timestamp = Math.floor(Date.now() / 1000) + message.index
+    const status = message.statuses[message.index] ?? 'sent'
+    const { messageId, index, timestamp } = message
+    ledger.write({ kind: 'reported', messageId, index, status, timestamp })
+  }
+  const body = Buffer.from(JSON.stringify(toCallback(messages)))
+  // Meta repeats itself now and then, also to another process behind the same address.
+  const attempts = random.chance(0.05) ? [postCallback(body), postCallback(body)] : [postCallback(body)]
+  const acknowledged = (await Promise.all(attempts)).some(Boolean)
+  callbacksInFlight--
+  for (const message of messages) {
+    message.inFlight = false
+    if (!acknowledged) message.dueAt = Date.now() + Math.min(2_000, 100 * 2 ** message.attempts)
+    else acknowledge(message)
+  }
+}
+
+function acknowledge(message: TrackedMessage): void {
+  acknowledgements++
+  ledger.write({ kind: 'acknowledged', messageId: message.messageId, index: message.index })
+  scheduleNext(message)
+}
+
+async function postCallback(body: Buffer): Promise<boolean> {
+  const signature = `sha256=${createHmac('sha256', options.appSecret).update(body).digest('hex')}`
+  try {
+    const response = await request(`${random.pick(options.callbackOrigins)}/webhooks/whatsapp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-hub-signature-256': signature },
+      body,
+      signal: AbortSignal.timeout(callbackMilliseconds),
+    })
+    await response.body.dump()
+    if (response.statusCode !== 200 && response.statusCode !== 503)
+      ledger.write({ kind: 'callback', status: response.statusCode })
+    return response.statusCode === 200
+  } catch {
+    return false
+  }
+}
+
+function toCallback(messages: TrackedMessage[]): object {
+  const statuses = messages.map(({ messageId, waMessageId, to, statuses, index, timestamp }) => ({
+    id: waMessageId,
+    status: statuses[index],
+    timestamp: String(timestamp),
+    recipient_id: to,
+    biz_opaque_callback_data: messageId,
+    ...(statuses[index] === 'failed' && { errors: [{ code: failureCode, title: 'Message undeliverable' }] }),
+  }))
+  const { phoneNumberId, wabaId } = options.sender
+  const metadata = { display_phone_number: '15550100000', phone_number_id: phoneNumberId }
+  const value = { messaging_product: 'whatsapp', metadata, statuses }
+  return { object: 'whatsapp_business_account', entry: [{ id: wabaId, changes: [{ field: 'messages', value }] }] }
+}
+
+const templates = {
+  data: [
+    {
+      id: '1',
+      name: 'order_shipped',
+      language: 'en',
+      status: 'APPROVED',
+      category: 'UTILITY',
+      parameter_format: 'POSITIONAL',
+      components: templateComponents,
+    },
+  ],
+  paging: {},
+}
+const phoneNumber = {
+  id: options.sender.phoneNumberId,
+  display_phone_number: '+1 555-010-0000',
+  verified_name: 'Chaos',
+  status: 'CONNECTED',
+}
+
+/** Refused connections: nobody listens, and what was open is cut. */
+function behave(next: Behaviour): void {
+  if (next === 'refused' && behaviour !== 'refused') {
+    server.close()
+    server.closeAllConnections()
+  }
+  if (next !== 'refused' && behaviour === 'refused') server.listen(options.port, '127.0.0.1')
+  behaviour = next
+}
+
+async function obey(command: UpstreamCommand): Promise<UpstreamReply> {
+  if (command.kind === 'behave') behave(command.behaviour)
+  if (command.kind === 'close') {
+    clearInterval(reporting)
+    await ledger.close()
+  }
+  return {
+    outstanding: tracked.size,
+    acknowledged: acknowledgements,
+    undecided: command.kind === 'look' ? [...undecided] : [],
+  }
+}
+
+process.on('message', (command: UpstreamCommand) => {
+  void obey(command).then((reply) => process.send?.(reply))
+})
+// Whoever started it is gone.
+process.on('disconnect', () => process.exit())
+server.listen(options.port, '127.0.0.1', () => process.send?.('listening'))
+const reporting = setInterval(reportDue, 25)
