@@ -56,6 +56,17 @@ test('a minute later the account may send again', async () => {
   expect((await account.post(path, example)).statusCode).toBe(200)
 })
 
+test('a minute that began before the clock was set back by an hour ends at once', async () => {
+  const account = await server.account({ rateLimit: 1 })
+  await account.post(path, example)
+  await sql`update rate_limits set window_started_at = window_started_at + interval '1 hour' where account_id = ${account.accountId}`.execute(
+    server.deps.db,
+  )
+
+  expect((await account.post(path, example)).statusCode).toBe(200)
+  expect((await account.post(path, example)).statusCode).toBe(429)
+})
+
 test('the budget is one over all nodes, and exact under load', async () => {
   const node = await startTestServer({ beside: server })
   const account = await server.account({ rateLimit: 30 })

