@@ -62,7 +62,7 @@ test('a single status is applied beside 22,000 of another account, and does not 
   expect(await countDelivered(noisy)).toBeLessThan(15_000)
   expect(await large).toBe(200)
   expect(await countDelivered(noisy)).toBe(22_000)
-}, 120_000)
+}, 240_000)
 
 test('statuses of one callback are told in their order, also in one that takes several transactions', async () => {
   const customer = await server.account()
