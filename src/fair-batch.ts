@@ -3,8 +3,12 @@ export interface FairBatchOptions<Item, Result> {
   run: (parts: readonly (readonly Item[])[]) => Promise<readonly Result[]>
   /** The result of a call, from those of its parts. */
   sum: (results: readonly Result[]) => Result
-  /** Items of a batch, whatever number of calls they belong to. */
+  /** Items of a batch, whatever number of calls they belong to: at most, and while batches take too long. */
   maxItems: number
+  minItems: number
+  /** A batch that takes longer makes the following ones smaller; others wait for it. */
+  maxMilliseconds: number
+  now: () => number
   /** Items that a key adds to a batch in its turn, while others wait. */
   share: number
   /** Batches under way at once. */
@@ -42,6 +46,7 @@ export function createFairBatcher<Item, Result>(
   let leaving = false
   /** Whether the last batch held a single call: the next one need not wait for others either. */
   let quiet = true
+  let size = options.maxItems
 
   // As in batch.ts: under load, not before the sockets that were readable with this one have been read.
   function leaveSoon(): void {
@@ -55,11 +60,13 @@ export function createFairBatcher<Item, Result>(
   }
 
   function leave(): void {
-    const parts = takeParts(waiting, options)
+    const parts = takeParts(waiting, { maxItems: size, share: options.share })
+    const begun = options.now()
     quiet = parts.length === 1
     inFlight += 1
     void runParts(options, parts).then((outcomes) => {
       inFlight -= 1
+      size = nextSize(options, size, options.now() - begun)
       for (const [index, { call }] of parts.entries()) finish(call, outcomes[index])
       leaveSoon()
     })
@@ -84,6 +91,16 @@ export function createFairBatcher<Item, Result>(
     leaveSoon()
     return promise
   }
+}
+
+/** Between the bounds of time it stays, so that it does not swing. */
+function nextSize<Item, Result>(
+  { minItems, maxItems, maxMilliseconds }: FairBatchOptions<Item, Result>,
+  size: number,
+  took: number,
+): number {
+  if (took > maxMilliseconds) return Math.max(minItems, Math.floor(size / 2))
+  return took < maxMilliseconds / 2 ? Math.min(maxItems, size * 2) : size
 }
 
 /**

@@ -13,6 +13,9 @@ function openBatches(options: Partial<FairBatchOptions<string, string[]>> = {}) 
       }),
     sum: (results) => results.flat(),
     maxItems: 4,
+    minItems: 1,
+    maxMilliseconds: 60,
+    now: () => 0,
     share: 2,
     maxInFlight: 1,
     retry: () => 'none',
@@ -90,6 +93,19 @@ test('starts the next batch with the keys that found no room in the last one', a
   ])
 })
 
+test('makes batches smaller while they take too long, and larger again', async () => {
+  let time = 0
+  const { call, batches, parts } = openBatches({ now: () => time })
+  void call('a', items('a', 12))
+  for (const [index, took] of [100, 100, 100, 10, 10].entries()) {
+    await turn()
+    time += took
+    batches[index]?.end()
+  }
+  await turn()
+  expect(parts().map((batch) => batch.flat().length)).toEqual([4, 2, 1, 1, 2, 2])
+})
+
 /** Runs at once, and fails when a batch holds a bad item. */
 function failing(bad: string, retry: 'halves' | 'keys' | 'none') {
   const ran: string[][] = []
@@ -101,6 +117,9 @@ function failing(bad: string, retry: 'halves' | 'keys' | 'none') {
     },
     sum: (results) => results.flat(),
     maxItems: 100,
+    minItems: 1,
+    maxMilliseconds: 60,
+    now: () => 0,
     share: 2,
     maxInFlight: 1,
     retry: () => retry,
@@ -143,6 +162,9 @@ test('does every item once, in the order of its call, in batches within the boun
         },
         sum: (results) => results.flat(),
         maxItems,
+        minItems: 1,
+        maxMilliseconds: 60,
+        now: () => 0,
         share: 2,
         maxInFlight: 2,
         retry: () => 'none',

@@ -53,6 +53,8 @@ const firstCapacity = 4 * 1024
 /** A body that has come so far gets room for all of it: it is not copied again. */
 const copiedBytes = 256 * 1024
 
+const deadlineTicks = 10
+
 interface Transfer {
   address: string
   heldBytes: number
@@ -101,11 +103,15 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
     let [size, pieces] = [0, 0]
     const transfer: Transfer = { address, heldBytes: 0, refuse }
     const release = () => hold(transfer, 0)
-    const timer = setTimeout(() => refuse('too_slow'), limits.deadlineMilliseconds)
+    // In ticks: while this process was too busy to read, at most one of them passes.
+    let ticks = 0
+    const timer = setInterval(() => {
+      if (++ticks === deadlineTicks) refuse('too_slow')
+    }, limits.deadlineMilliseconds / deadlineTicks)
     arriving.add(transfer)
 
     function stop(): void {
-      clearTimeout(timer)
+      clearInterval(timer)
       arriving.delete(transfer)
       source.off('data', take).off('end', finish).off('close', interrupt)
     }

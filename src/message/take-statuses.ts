@@ -23,6 +23,9 @@ type TakeDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
 
 /** Statuses of one transaction: more of them hold their messages locked, and others up, for too long. */
 const maxStatuses = 1000
+/** A database that is slow or busy gets smaller transactions. PGlite runs nothing else beside one. */
+const minStatuses = 200
+const maxMilliseconds = 60
 /** Statuses that an account adds to a transaction in its turn, while other accounts wait. */
 const shareOfAccount = 100
 /** As in db/joined.ts. */
@@ -52,6 +55,9 @@ function batcherOf(deps: TakeDeps): StatusBatcher {
     run: (parts) => takeAll(deps.db, deps, parts),
     sum: addUp,
     maxItems: maxStatuses,
+    minItems: minStatuses,
+    maxMilliseconds,
+    now: () => performance.now(),
     share: shareOfAccount,
     maxInFlight,
     retry: retryOf,

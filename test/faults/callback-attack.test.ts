@@ -78,8 +78,8 @@ test.each([
   for (let count = 0; count < 20; count++) answers.push(await post(body))
   const after = await usage()
   expect(answers).toEqual(Array.from({ length: 20 }, () => 401))
-  // Measured: 8 ms and less than 10 MB each. Parsing one of them takes 200 ms, and reading it 2 seconds.
-  expect((after.cpuMilliseconds - before.cpuMilliseconds) / 20).toBeLessThan(50)
+  // Measured alone: 5 to 8 ms. Here what the process does beside it counts too. Parsing one takes 200 ms, reading it 2 s.
+  expect((after.cpuMilliseconds - before.cpuMilliseconds) / 20).toBeLessThan(100)
   expect(after.peakBytes - before.peakBytes).toBeLessThan(100 * mebibyte)
 })
 
