@@ -25,6 +25,6 @@ export function isApiKey(text: string): boolean {
 }
 
 /** A key has 256 bits of chance in it, so a plain SHA-256 protects it: there is nothing to guess. */
-export function hashApiKey(apiKey: string): Uint8Array {
+export function hashApiKey(apiKey: string): Buffer {
   return hash('sha256', apiKey, 'buffer')
 }

@@ -13,6 +13,8 @@ export interface Caller {
 export interface Credentials {
   /** The value of `X-API-Key`, if there was one. */
   apiKey: string | undefined
+  /** Its hash, where it was made already. */
+  keyHash?: Uint8Array | undefined
   /** The address the request came from. */
   address: string
 }
@@ -23,14 +25,12 @@ export interface Credentials {
  */
 export async function authenticate(
   deps: Pick<Deps, 'db'>,
-  { apiKey, address }: Credentials,
+  { apiKey, keyHash = hashWellFormed(apiKey), address }: Credentials,
   { spend }: { spend: boolean },
 ): Promise<{ caller: Caller; budget: Budget | undefined }> {
   if (apiKey === undefined || apiKey === '')
     throw new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.')
-  const row = isApiKey(apiKey)
-    ? await findCaller(deps.db, { keyHash: hashApiKey(apiKey), address: normalizeAddress(address), spend })
-    : undefined
+  const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalizeAddress(address), spend }))
   if (!row) throw new ServiceError('INVALID_API_KEY', 'Invalid API key.')
   if (!row.api_enabled) throw new ServiceError('API_DISABLED', 'API access is disabled for this account.')
   if (!row.address_allowed)
@@ -43,4 +43,8 @@ export async function authenticate(
       ? undefined
       : { limit: row.rate_limit_per_minute, used: row.used, resetSeconds: row.reset_seconds }
   return { caller: { accountId: row.account_id }, budget }
+}
+
+function hashWellFormed(apiKey: string | undefined): Uint8Array | undefined {
+  return apiKey !== undefined && isApiKey(apiKey) ? hashApiKey(apiKey) : undefined
 }

@@ -26,7 +26,11 @@ export interface Call {
 
 /** Key, enabled, address, then the rate limit; validation comes after, so that a stranger learns nothing. */
 export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange: Exchange): Promise<Call> {
-  const credentials = { apiKey: exchange.header('x-api-key'), address: exchange.address }
+  const credentials = {
+    apiKey: exchange.header('x-api-key'),
+    keyHash: exchange.slot?.keyHash,
+    address: exchange.address,
+  }
   const { caller, budget } = await authenticate(deps, credentials, { spend: contract.rateLimited })
   exchange.slot?.recognize()
   if (budget) {

@@ -17,6 +17,8 @@ declare module 'fastify' {
 
 /** The place of one request among those that this process works on at once. */
 export interface Slot {
+  /** Of the API key that the request presents; undefined when it presents none, or one of the wrong form. */
+  readonly keyHash: Uint8Array | undefined
   /** From here on the request counts for its API key instead of its address: the key is somebody's. */
   recognize(): void
   /** The same, but waiting for WhatsApp does not count: it costs us nothing. */
@@ -75,7 +77,8 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
     // One that left while its body was read: its connection tells of no end any more.
     if (request.raw.socket.destroyed) return
     const keyHash = presentedKey(request)
-    const share = shares.admit(networkOf(request.ip), keyHash)
+    const keyName = keyHash?.toString('latin1')
+    const share = shares.admit(networkOf(request.ip), keyName)
     if (!share) {
       refused.inc()
       return done(
@@ -84,7 +87,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
         }),
       )
     }
-    const slot = new RequestSlot(share, () => (keyHash === undefined ? share : shares.recognize(keyHash)))
+    const slot = new RequestSlot(share, keyHash, () => (keyName === undefined ? share : shares.recognize(keyName)))
     releaseWithConnection(request.raw.socket, slot)
     request.slot = slot
     return done()
@@ -96,20 +99,22 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
   })
 }
 
-function presentedKey({ headers }: FastifyRequest): string | undefined {
+function presentedKey({ headers }: FastifyRequest): Buffer | undefined {
   const apiKey = headers['x-api-key']
   // A hash, so that no key is kept.
-  return typeof apiKey === 'string' && isApiKey(apiKey) ? Buffer.from(hashApiKey(apiKey)).toString('latin1') : undefined
+  return typeof apiKey === 'string' && isApiKey(apiKey) ? hashApiKey(apiKey) : undefined
 }
 
 class RequestSlot implements Slot {
+  readonly keyHash: Uint8Array | undefined
   #share: Share
   readonly #shareOfKey: () => Share
   #released = false
   #waits = false
   onRelease: () => void = () => {}
 
-  constructor(share: Share, shareOfKey: () => Share) {
+  constructor(share: Share, keyHash: Uint8Array | undefined, shareOfKey: () => Share) {
+    this.keyHash = keyHash
     this.#share = share
     this.#shareOfKey = shareOfKey
     share.take()

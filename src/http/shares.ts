@@ -23,41 +23,59 @@ const maxRecognized = 10_000
  */
 export function createShares(max: number): Shares {
   const reserve = Math.ceil(max / 4)
-  const held = new Map<string, number>()
-  const recognized = new Set<string>()
+  const ofKeys = new Map<string, CountedShare>()
+  const ofAddresses = new Map<string, CountedShare>()
+  const atWork = new Set<CountedShare>()
   let total = 0
 
-  const shareOf = (name: string): Share => ({
-    take: () => {
+  class CountedShare implements Share {
+    held = 0
+    readonly #whenEmpty: () => void
+
+    constructor(whenEmpty: () => void) {
+      this.#whenEmpty = whenEmpty
+    }
+
+    take(): void {
       total += 1
-      held.set(name, (held.get(name) ?? 0) + 1)
-    },
-    giveBack: () => {
+      this.held += 1
+      if (this.held === 1) atWork.add(this)
+    }
+
+    giveBack(): void {
       total -= 1
-      const left = (held.get(name) ?? 0) - 1
-      if (left > 0) held.set(name, left)
-      else held.delete(name)
-    },
-  })
-  const holdsMost = (name: string) => {
-    const own = held.get(name) ?? 0
-    return held.values().every((count) => count <= own)
+      this.held -= 1
+      if (this.held > 0) return
+      atWork.delete(this)
+      this.#whenEmpty()
+    }
   }
+
+  function shareOfAddress(address: string): CountedShare {
+    let share = ofAddresses.get(address)
+    if (!share) ofAddresses.set(address, (share = new CountedShare(() => ofAddresses.delete(address))))
+    return share
+  }
+
+  function shareOfKey(keyHash: string): CountedShare {
+    const [oldest] = ofKeys.size < maxRecognized ? [] : ofKeys.keys()
+    if (oldest !== undefined) ofKeys.delete(oldest)
+    const share = new CountedShare(() => {})
+    ofKeys.set(keyHash, share)
+    return share
+  }
+
+  const holdsMost = ({ held }: CountedShare) => atWork.values().every((other) => other.held <= held)
 
   return {
     admit: (address, keyHash) => {
-      const name = keyHash !== undefined && recognized.has(keyHash) ? `key ${keyHash}` : `address ${address}`
-      if (total >= max && (total >= max + reserve || holdsMost(name))) return undefined
-      return shareOf(name)
+      const share = (keyHash !== undefined && ofKeys.get(keyHash)) || shareOfAddress(address)
+      const isRefused = total >= max && (total >= max + reserve || holdsMost(share))
+      if (!isRefused) return share
+      if (share.held === 0) ofAddresses.delete(address)
+      return undefined
     },
-    recognize: (keyHash) => {
-      if (!recognized.has(keyHash)) {
-        const [oldest] = recognized
-        if (recognized.size >= maxRecognized && oldest !== undefined) recognized.delete(oldest)
-        recognized.add(keyHash)
-      }
-      return shareOf(`key ${keyHash}`)
-    },
+    recognize: (keyHash) => ofKeys.get(keyHash) ?? shareOfKey(keyHash),
     total: () => total,
   }
 }

@@ -25,9 +25,7 @@ test('beyond what it can work on at once, requests are refused at once, and thos
   const caller = through(node, account)
   const atWork = [1, 2, 3].map(() => caller.post('/api/v1/message/send', example))
   await expect.poll(held).toBeGreaterThan(0)
-  await expect
-    .poll(async () => (await node.request('GET', '/metrics')).text)
-    .toMatch(/^waybill_http_requests_at_work 3$/m)
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('3')
 
   const refused = await caller.post('/api/v1/message/send', example)
   expect(refused.statusCode).toBe(503)
@@ -67,9 +65,7 @@ test('whoever goes away gives the place back, in the middle of the body or of th
   await expect.poll(held).toBe(1)
   gone.abort()
   await expect(aborted).rejects.toThrow(/abort/i)
-  await expect
-    .poll(async () => (await node.request('GET', '/metrics')).text)
-    .toMatch(/^waybill_http_requests_at_work 0$/m)
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
 
   letGo()
   const served = await Promise.all([1, 2].map(() => caller.get('/api/v1/message')))
@@ -89,11 +85,11 @@ test('at the limit, the API key with most requests is refused and others are let
   hold()
   // One that is alone has the whole capacity.
   const ofHeavy = Array.from({ length: 8 }, () => heavy.post('/api/v1/message/send', example))
-  await expect.poll(() => readAtWork(node)).toBe('8')
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('8')
   expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
 
   const ofLight = [light.post('/api/v1/message/send', example), light.post('/api/v1/message/send', example)]
-  await expect.poll(() => readAtWork(node)).toBe('10')
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('10')
   expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
   // What is let in beyond the limit is bounded too.
   expect((await light.post('/api/v1/message/send', example)).statusCode).toBe(503)
@@ -113,10 +109,10 @@ test('requests with made-up API keys count for their address', async () => {
     node.request('GET', '/api/v1/message', { headers: { 'x-api-key': generateApiKey(randomBytes).apiKey } })
   const madeUp = Array.from({ length: 6 }, withMadeUpKey)
   const ofKnown = [1, 2].map(() => known.post('/api/v1/message/send', example))
-  await expect.poll(() => readAtWork(node)).toBe('8')
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('8')
   expect((await withMadeUpKey()).statusCode).toBe(503)
   ofKnown.push(known.post('/api/v1/message/send', example))
-  await expect.poll(() => readAtWork(node)).toBe('9')
+  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('9')
 
   letGo()
   for (const { statusCode } of await Promise.all(madeUp)) expect(statusCode).toBe(401)

@@ -72,7 +72,8 @@ describe('through the server', () => {
     letGo()
     expect((await reads[0])?.statusCode).toBe(404)
     expect((await reads[1])?.statusCode).toBe(200)
-    await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode).toBe(200)
+    // What they took has to be made up for first.
+    await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode, { timeout: 10_000 }).toBe(200)
     await node.close()
   })
 
