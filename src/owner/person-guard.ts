@@ -1,5 +1,6 @@
 import type { BetterAuthPlugin } from 'better-auth'
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
+import { networkOf } from '../auth/ip-allow-list.ts'
 import type { AuditDeps } from './audit-append.ts'
 import { addressHeader } from './address-header.ts'
 import { oidcProviderId } from './auth-path.ts'
@@ -7,7 +8,6 @@ import { recordLock, recordSignIn, type SignInOutcome } from './sign-in-record.t
 import { deleteOtherSessions } from './store.ts'
 import {
   codeTries,
-  networkOf,
   sameCodeTries,
   signInTriesFromOne,
   takePasswordTry,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { normalizeAddress, normalizeAllowListEntry } from '../auth/ip-allow-list.ts'
+import { networkOf } from '../auth/ip-allow-list.ts'
 import type { Deps } from '../deps.ts'
 import { countRequest, countTry } from './tries-store.ts'
 
@@ -63,10 +63,4 @@ export async function takeRequest(
 function toLock({ count, secondsLeft }: { count: number; secondsLeft: number }, most: number): Lock | undefined {
   if (count <= most) return undefined
   return { secondsLeft: Math.max(1, Math.ceil(secondsLeft)), begins: count === most + 1 }
-}
-
-/** Whoever has one IPv6 address has all of its /64 (RFC 6177). */
-export function networkOf(address: string): string {
-  const plain = normalizeAddress(address) ?? address
-  return plain.includes(':') ? (normalizeAllowListEntry(`${plain}/64`) ?? plain) : plain
 }
