@@ -14,6 +14,8 @@ export interface ReceivedBody {
   bytes: Buffer
   /** The sender is known, or the body is given up: it no longer counts. */
   release: () => void
+  /** Nobody needs the bytes any more: their memory is free at once, without a garbage collection. */
+  discard: () => void
 }
 
 export interface BodyLimits {
@@ -100,6 +102,7 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
   ): Promise<ReceivedBody> {
     const { promise, resolve, reject } = Promise.withResolvers<ReceivedBody>()
     let buffer: Buffer | undefined
+    let isOwn = false
     let [size, pieces] = [0, 0]
     const transfer: Transfer = { address, heldBytes: 0, refuse }
     const release = () => hold(transfer, 0)
@@ -108,6 +111,12 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
     const timer = setInterval(() => {
       if (++ticks === deadlineTicks) refuse('too_slow')
     }, limits.deadlineMilliseconds / deadlineTicks)
+    const discard = () => {
+      // One that came in a single piece is a part of what was read from the socket, and not ours to free.
+      if (buffer && isOwn) free(buffer)
+      buffer = undefined
+      release()
+    }
     arriving.add(transfer)
 
     function stop(): void {
@@ -117,8 +126,7 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
     }
     function refuse(reason: RefusalReason): void {
       stop()
-      buffer = undefined
-      release()
+      discard()
       // Nothing of it is read any more.
       source.pause()
       reject(new CallbackRefusedError(reason))
@@ -142,11 +150,13 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
       const capacity = Math.max(needed, Math.min(most, larger))
       const grown = Buffer.allocUnsafeSlow(capacity)
       old?.copy(grown)
+      if (old && isOwn) free(old)
+      isOwn = true
       return grown
     }
     function finish(): void {
       stop()
-      resolve({ bytes: buffer?.subarray(0, size) ?? Buffer.alloc(0), release })
+      resolve({ bytes: buffer?.subarray(0, size) ?? Buffer.alloc(0), release, discard })
     }
     function interrupt(): void {
       refuse('interrupted')
@@ -161,3 +171,8 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
 }
 
 function ignore(): void {}
+
+/** Of a buffer with memory of its own. Whoever reads it afterwards finds nothing. */
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}

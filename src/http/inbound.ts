@@ -87,7 +87,7 @@ export async function registerInbound(
   }
 
   async function answerCallback(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
-    const { bytes, release } = isReceived(request.body) ? request.body : noBody
+    const { bytes, release, discard } = isReceived(request.body) ? request.body : noBody
     const callback = {
       body: bytes,
       signature: signatureOf(request),
@@ -96,6 +96,7 @@ export async function registerInbound(
     const signer = await findCallbackSigner(deps, callback, options.appSecret).finally(release)
     void reply.type('text/plain')
     if (signer === undefined) {
+      discard()
       counters.unsigned.inc()
       deps.log.debug(
         { requestId: request.id },
@@ -166,7 +167,7 @@ function createCounters(metrics: Registry) {
   }
 }
 
-const noBody: ReceivedBody = { bytes: Buffer.alloc(0), release: () => undefined }
+const noBody: ReceivedBody = { bytes: Buffer.alloc(0), release: () => undefined, discard: () => undefined }
 
 /** A request without a body has none. */
 function isReceived(body: unknown): body is ReceivedBody {

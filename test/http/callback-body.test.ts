@@ -47,6 +47,18 @@ test('counts a body until it is released', async () => {
   expect(receiver.heldBytes()).toBe(0)
 })
 
+test('frees the memory of a body that is discarded', async () => {
+  const receiver = createBodyReceiver(limits)
+  const { source, received } = open(receiver)
+  for (let piece = 0; piece < 10; piece++) source.write(Buffer.alloc(5_000, 'x'))
+  source.end()
+  const { bytes, discard } = await received
+  expect(bytes).toHaveLength(50_000)
+  discard()
+  expect(bytes.buffer.byteLength).toBe(0)
+  expect(receiver.heldBytes()).toBe(0)
+})
+
 test('rejects a body that is too large, whatever length it announced', async () => {
   const receiver = createBodyReceiver(limits)
   for (const length of [10, undefined]) {
