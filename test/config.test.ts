@@ -89,8 +89,8 @@ describe('a secret in a file', () => {
 
   test('is there for every secret, and set to nothing counts as absent', () => {
     expect(readConfig({ METRICS_TOKEN: 'token', METRICS_TOKEN_FILE: '' }).metricsToken).toBe('token')
-    const readme = readFileSync(path.resolve(import.meta.dirname, '../README.md'), 'utf8')
-    for (const name of secretVariables) expect(readme).toContain(`\`${name}_FILE\``)
+    const guide = readFileSync(path.resolve(import.meta.dirname, '../src/http/docs/guides/configuration.md'), 'utf8')
+    for (const name of secretVariables) expect(guide).toContain(`\`${name}_FILE\``)
   })
 })
 

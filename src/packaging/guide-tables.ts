@@ -12,7 +12,7 @@ import { listContracts } from '../../contracts/procedure.ts'
 import { buildApp } from '../app.ts'
 import { formatUsage } from '../cli/help.ts'
 import { commands } from '../cli/main.ts'
-import { environmentVariables, readConfig } from '../config.ts'
+import { environmentVariables, readConfig, secretVariables } from '../config.ts'
 import { createServer } from '../http/server.ts'
 import { createLogger } from '../telemetry.ts'
 import { registerWorkerMetrics } from '../webhook/metrics.ts'
@@ -51,7 +51,7 @@ const tables: Record<string, () => string | Promise<string>> = {
     formatTable(
       ['Variable', 'Default', 'Meaning'],
       Object.entries(environmentVariables).map(([name, { default: preset, meaning }]) => [
-        code(name),
+        (secretVariables as readonly string[]).includes(name) ? `${code(name)}, ${code(`${name}_FILE`)}` : code(name),
         preset === undefined ? 'none' : code(preset),
         meaning,
       ]),

@@ -202,7 +202,7 @@ test('events of the version before come before those that are recorded after its
   await insertEvents(deps.db, [old], () => deps.newId('dlv'))
   for (const statement of undoClocks) await sql.raw(statement).execute(deps.db)
 
-  expect(await migrate(deps.db)).toEqual(['0010-clocks'])
+  expect(await migrate(deps.db)).toContain('0010-clocks')
 
   const messageId = await recordMessage()
   await deliver(messageId)
