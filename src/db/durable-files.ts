@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { opendir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
@@ -31,8 +31,10 @@ interface NodeFileSystem {
   }
   node_ops: Operations & {
     setattr(node: Node, attributes: object): void
+    mknod(folder: Node, name: string, ...rest: unknown[]): Node
     rename(node: Node, folder: Node, name: string): void
     unlink(folder: Node, name: string): void
+    rmdir(folder: Node, name: string): void
   }
 }
 
@@ -48,6 +50,11 @@ const fdatasync = promisify(fs.fdatasync)
  * a name. Those are rare and flush in place.
  */
 export class DurableFiles extends NodeFS {
+  /**
+   * Files and folders that changed since they were flushed. After a crash PostgreSQL flushes every file, one
+   * after the other: whatever is not in here has been flushed by then, all at once.
+   */
+  readonly #changed = new Set<string>()
   /** Log files that PostgreSQL has flushed and we have not. */
   readonly #unflushed = new Set<number>()
   readonly #inFlight = new Set<number>()
@@ -57,7 +64,8 @@ export class DurableFiles extends NodeFS {
   /** After a flush that failed nobody knows what is on disk: PostgreSQL itself ends then. */
   #failure: Error | undefined
 
-  override init(...[pg, options]: Parameters<Init>): ReturnType<Init> {
+  override async init(...[pg, options]: Parameters<Init>): ReturnType<Init> {
+    if (!this.#isNew && !wasShutDown(this.rootDir)) await flushFolder(this.rootDir)
     const instrument = (module: Module) => this.#instrument(module.NODEFS as unknown as NodeFileSystem)
     // Before the folder is mounted, which copies the operations to its root.
     return super.init(pg, { ...options, preRun: [...(options.preRun ?? []), instrument] })
@@ -123,34 +131,60 @@ export class DurableFiles extends NodeFS {
 
   #instrument(files: NodeFileSystem): void {
     const { stream_ops: streams, node_ops: nodes } = files
-    const afterFlush =
-      <Args extends unknown[], Result>(change: (...args: Args) => Result) =>
-      (...args: Args): Result => {
-        this.#flushNow()
-        return change(...args)
-      }
-    const writeOther = afterFlush(streams.write)
     files.stream_ops = {
       ...streams,
-      write: (stream, ...rest) => (isLog(stream.node) ? streams.write : writeOther)(stream, ...rest),
-      setattr: afterFlush(streams.setattr),
+      write: (stream, ...rest) => {
+        if (!isLog(stream.node)) this.#change(pathOf(stream.node))
+        return streams.write(stream, ...rest)
+      },
+      setattr: (stream, attributes) => {
+        this.#change(pathOf(stream.node))
+        streams.setattr(stream, attributes)
+      },
       fsync: (stream: Stream) => this.#fsync(stream),
       close: (stream) => this.#close(stream, streams.close),
     }
     files.node_ops = {
       ...nodes,
-      setattr: afterFlush(nodes.setattr),
-      rename: afterFlush(nodes.rename),
-      unlink: afterFlush(nodes.unlink),
+      setattr: (node, attributes) => {
+        this.#change(pathOf(node))
+        nodes.setattr(node, attributes)
+      },
+      mknod: (folder, name, ...rest) => {
+        this.#change(pathOf(folder), path.join(pathOf(folder), name))
+        return nodes.mknod(folder, name, ...rest)
+      },
+      rename: (node, folder, name) => {
+        this.#change(pathOf(node.parent), pathOf(folder), path.join(pathOf(folder), name))
+        nodes.rename(node, folder, name)
+      },
+      unlink: (folder, name) => {
+        this.#change(pathOf(folder))
+        nodes.unlink(folder, name)
+      },
+      rmdir: (folder, name) => {
+        this.#change(pathOf(folder))
+        nodes.rmdir(folder, name)
+      },
     }
   }
 
+  /** Before a change that relies on what PostgreSQL believes to be flushed. */
+  #change(...paths: string[]): void {
+    this.#flushNow()
+    for (const changed of paths) this.#changed.add(changed)
+  }
+
   #fsync({ node, nfd }: Stream): number {
-    if (isLog(node)) this.#unflushed.add(nfd)
-    else {
-      this.#flushNow()
-      flushOther(node, nfd)
+    if (isLog(node)) {
+      this.#unflushed.add(nfd)
+      return 0
     }
+    this.#flushNow()
+    const name = pathOf(node)
+    if (!this.#changed.has(name)) return 0
+    flushOther(node, nfd)
+    this.#changed.delete(name)
     return 0
   }
 
@@ -170,6 +204,19 @@ function isLog({ name, parent }: Node): boolean {
   return parent.name === 'pg_wal' && logFileName.test(name)
 }
 
+/** Within the folder of the database. */
+function pathOf(node: Node): string {
+  const names: string[] = []
+  for (let at = node; at.parent !== at; at = at.parent) names.unshift(at.name)
+  return names.join(path.sep)
+}
+
+/** As PostgreSQL has it in its control file: 1 is a clean end, after which everything is flushed. */
+function wasShutDown(folder: string): boolean {
+  const stateOffset = 16
+  return fs.readFileSync(path.join(folder, 'global', 'pg_control')).readInt32LE(stateOffset) === 1
+}
+
 /** Windows cannot flush folders, and does not need to. */
 function flushOther({ mode }: Node, file: number): void {
   try {
@@ -179,12 +226,15 @@ function flushOther({ mode }: Node, file: number): void {
   }
 }
 
+/** All at once: flushes that wait together share a write of the file system's journal. */
 async function flushFolder(folder: string): Promise<void> {
-  for await (const entry of await opendir(folder)) {
-    const name = path.join(folder, entry.name)
-    if (entry.isDirectory()) await flushFolder(name)
-    else await flushEntry(name)
-  }
+  const entries = await readdir(folder, { withFileTypes: true })
+  await Promise.all(
+    entries.map((entry) => {
+      const name = path.join(folder, entry.name)
+      return entry.isDirectory() ? flushFolder(name) : flushEntry(name)
+    }),
+  )
   await flushEntry(folder)
 }
 

@@ -8,14 +8,18 @@ const maxWaitMilliseconds = 5_000
 /** PGlite works in this thread: after so long, whatever else waits in the process has its turn. */
 const longestWithoutPauseMilliseconds = 10
 
+const others = 'other statements of the embedded database to end'
+
 interface Waiting {
   start: () => void
+  giveUp: (error: Error) => void
 }
 
 /** Who may use the one connection: one after the other, each until it has ended. */
 export class Turns {
   readonly #waiting: Waiting[] = []
   #taken = false
+  #isClosed = false
   #pausedAt = 0
   #endedAt = -Infinity
 
@@ -26,6 +30,7 @@ export class Turns {
 
   /** Resolves when the connection is the caller's. */
   take({ isUrgent = false, milliseconds = maxWaitMilliseconds } = {}): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new NotStartedError('a database that is closed'))
     if (!this.#taken) {
       this.#taken = true
       return Promise.resolve()
@@ -36,11 +41,14 @@ export class Turns {
         clearTimeout(timer)
         resolve()
       },
+      giveUp: (error: Error) => {
+        clearTimeout(timer)
+        this.#waiting.splice(this.#waiting.indexOf(turn), 1)
+        reject(error)
+      },
     }
-    const timer = setTimeout(() => {
-      this.#waiting.splice(this.#waiting.indexOf(turn), 1)
-      reject(new NotStartedError('other statements of the embedded database to end'))
-    }, milliseconds)
+    const giveUp = () => turn.giveUp(new NotStartedError(others))
+    const timer = milliseconds === Infinity ? undefined : setTimeout(giveUp, milliseconds)
     if (isUrgent) this.#waiting.unshift(turn)
     else this.#waiting.push(turn)
     return promise
@@ -58,6 +66,14 @@ export class Turns {
       this.#pausedAt = performance.now()
       this.#startNext()
     })
+  }
+
+  /** Resolves when whoever has the connection is done with it; all others, and those to come, are rejected. */
+  async close(): Promise<void> {
+    for (const turn of this.#waiting.slice()) turn.giveUp(new NotStartedError('a database that is closed'))
+    const ended = this.take({ milliseconds: Infinity })
+    this.#isClosed = true
+    await ended
   }
 
   #startNext(): void {
@@ -145,6 +161,11 @@ class EmbeddedDriver extends PGliteDriver {
   override async acquireConnection(): Promise<DatabaseConnection> {
     await this.#database.turns.take()
     return super.acquireConnection()
+  }
+
+  override async destroy(): Promise<void> {
+    await this.#database.turns.close()
+    await super.destroy()
   }
 
   /** The connection is free for the next statement while this one's changes are flushed. */

@@ -1,10 +1,12 @@
+import fs from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { sql, type Kysely } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { NotStartedError } from '../../src/batch.ts'
 import { findEmbeddedDatabase, isReady, openPGlite } from '../../src/db/database.ts'
+import { Turns } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import type { Database } from '../../src/db/schema.ts'
 import { isDatabaseUnavailable, isOutcomeUnknown } from '../../src/db/unavailable.ts'
@@ -30,6 +32,19 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     select current_setting('fsync') as fsync, current_setting('wal_sync_method') as method,
       current_setting('full_page_writes') as pages`.execute(db)
     expect(rows).toEqual([{ fsync: 'on', method: 'fsync', pages: 'on' }])
+  })
+
+  test('a change of another file waits for the flush of the log that it relies on', async () => {
+    const flushes = vi.spyOn(fs, 'fdatasyncSync')
+    // On one connection: nothing between the statements waits for a flush.
+    await db.connection().execute(async (connection) => {
+      await sql`insert into notes values (-1, 'in the log')`.execute(connection)
+      expect(flushes).not.toHaveBeenCalled()
+      await sql`checkpoint`.execute(connection)
+      expect(flushes).toHaveBeenCalled()
+    })
+    flushes.mockRestore()
+    await sql`delete from notes`.execute(db)
   })
 
   /** Keeps the one connection until the end of the block. */
@@ -94,6 +109,18 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
       .catch(() => {})
     await inserted.promise
     expect((await sql`select id from notes`.execute(db)).rows).toEqual([{ id: 2 }])
+  })
+
+  test('closing waits for the statement under way, and rejects those that wait', async () => {
+    const turns = new Turns()
+    await turns.take()
+    const waiting = turns.take()
+    const closed = turns.close().then(() => 'closed')
+    await expect(waiting).rejects.toThrow(NotStartedError)
+    await expect(turns.take()).rejects.toThrow(NotStartedError)
+    expect(await Promise.race([closed, new Promise((resolve) => setImmediate(resolve, 'open'))])).toBe('open')
+    turns.end()
+    expect(await closed).toBe('closed')
   })
 
   test('dead rows are vacuumed', async () => {

@@ -27,7 +27,7 @@ async function keepHouse(now: Date, done: () => Promise<boolean>): Promise<void>
   vi.advanceTimersByTime(3_600_000)
   housekeeping.stop()
   vi.useRealTimers()
-  await expect.poll(done, { timeout: 10_000 }).toBe(true)
+  await expect.poll(done, { timeout: 15_000 }).toBe(true)
 }
 
 test('a node whose clock is 60 days ahead drops nothing, and makes no partitions of its own time', async () => {
