@@ -26,8 +26,8 @@ export interface Serving {
 }
 
 const idleCheckMilliseconds = 50
-/** Longer than any request takes, a send at 20 seconds being the longest, and within the 30 of a usual stop. */
-const maxClosingMilliseconds = 25_000
+/** Longer than any request takes, a send at 25 seconds being the longest, and within the usual 30 of a shutdown. */
+const maxClosingMilliseconds = 27_000
 
 export async function startServing(
   { config, deps: appDeps }: App,
