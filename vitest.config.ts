@@ -1,11 +1,32 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests that kill processes, install, or need a browser: `npm run test:faults`, `test:package`, `test:browser`. */
+const separate = ['test/faults/**', 'test/package/**', 'test/browser/**']
+
+/** Tests whose result does not depend on the database: they run once, on PGlite where they need one at all. */
+const databaseIndependent = [
+  'test/*.test.ts',
+  'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
+  'test/auth/ip-allow-list.test.ts',
+  'test/cli/{control-socket,syntax,usage}.test.ts',
+  'test/http/{callback-body,callback-turns,docs,validation}.test.ts',
+  'test/template/variables.test.ts',
+  'test/webhook/{address,lanes,receiver,retry,sign}.test.ts',
+]
+
 /**
- * The whole suite runs twice, on each database that Waybill runs on; what never opens one runs once.
- * Apart stand those that kill processes, install, or need a browser: `npm run test:faults`, `test:package`, `test:browser`.
+ * What can fail on one database only: stores, migrations, the queue, idempotency, the embedded data folder, and one
+ * test file of each entrance. Everything else runs on PostgreSQL alone.
  */
-const apart = ['test/faults/**', 'test/package/**', 'test/browser/**']
-const databaseFree = ['test/contracts/**', 'test/whatsapp/**', 'test/packaging/**', 'test/chaos/**']
+const onBothDatabases = [
+  'test/{account,db,message,owner}/**/*.test.ts',
+  'test/auth/{authentication,rate-limit}.test.ts',
+  'test/cli/{data-folder,doctor,running-server,sandbox}.test.ts',
+  'test/http/{clock-watch,housekeeping,inbound,metrics}.test.ts',
+  'test/http/settings/messages.test.ts',
+  'test/template/sync.test.ts',
+  'test/webhook/{endpoints,list-events,worker}.test.ts',
+]
 
 export default defineConfig({
   test: {
@@ -18,8 +39,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'pglite',
-          include: ['test/**/*.test.ts'],
-          exclude: apart,
+          include: [...databaseIndependent, ...onBothDatabases],
+          exclude: separate,
           globalSetup: 'test/support/pglite.ts',
         },
       },
@@ -28,7 +49,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['test/**/*.test.ts'],
-          exclude: [...apart, ...databaseFree],
+          exclude: [...separate, ...databaseIndependent],
           globalSetup: 'test/support/postgres.ts',
         },
       },

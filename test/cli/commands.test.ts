@@ -80,6 +80,7 @@ test('a WhatsApp account is added with secrets from standard input, and can send
   expect((await waybill.run(['template', 'list', accountId])).stdout).toMatch(/order_shipped +en +APPROVED +1,2/)
   expect(await waybill.json(['message', 'list', accountId])).toEqual({ items: [] })
   expect(await waybill.json(['doctor'])).toMatchObject({ ok: true, findings: expect.any(Array) })
+  // The token, the app secret, and the key of the audit log.
   expect(await waybill.json(['rekey'])).toEqual({ secrets: 3, rekeyed: 0 })
 
   await waybill.json(['whatsapp', 'remove', added.whatsAppAccountId])
