@@ -41,7 +41,9 @@ export async function makeCustomer(
   const { accountId } = await createAccount(deps, { name: 'Fault tests' })
   await updateAccount(deps, accountId, { rateLimit: 1_000_000 })
   const { apiKey } = await generateKey(deps, accountId)
-  await addWhatsAppAccount(deps, accountId, simulator)
+  // The upstream of a campaign answers sends and lists, and nothing about numbers.
+  const { phoneNumberId, wabaId, accessToken } = simulator
+  await addWhatsAppAccount(deps, accountId, { phoneNumberId, wabaId, accessToken, unverified: true })
   await syncTemplates(deps, accountId)
   return { accountId, apiKey }
 }
