@@ -23,7 +23,8 @@ function newNumber() {
   const number = {
     phoneNumberId: `7${randomInt(1e12, 9e12)}`,
     wabaId: `8${randomInt(1e12, 9e12)}`,
-    accessToken: 'a-token-of-a-system-user',
+    // Its own: WhatsApp answers a token that is known for other numbers differently.
+    accessToken: `a-token-of-a-system-user-${randomInt(1e9)}`,
   }
   dashboard.server.simulator.addPhoneNumber({ ...number, displayPhoneNumber: '+34 600 111 222', verifiedName: 'Ada’s' })
   dashboard.server.simulator.templatesOf(number.wabaId).add({ name: 'good_news', body: 'Good news.' })
