@@ -252,7 +252,7 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
   {
     fault: 'a key was answered with 200 and then with 422',
     finds: ['idempotency'],
-    entries: [...healthy, ...answerTo('K2', 422, 'MESSAGE_REJECTED')],
+    entries: [...healthy, ...answerTo('K1', 422, 'MESSAGE_REJECTED')],
   },
   {
     fault: 'a request that is right was answered with 404',
