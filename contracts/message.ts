@@ -54,7 +54,7 @@ export const SentMessage = z
   .object({
     messageId: answered(MessageId),
     waMessageId: WaMessageId,
-    status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. What became of it is told by webhook.'),
+    status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. Later statuses arrive by webhook.'),
     to: answered(PhoneNumber).describe('Recipient number as sent.'),
     template: answered(TemplateName).describe('Template name used.'),
     externalId: AnsweredExternalId.optional(),
@@ -126,7 +126,7 @@ export const Message = z
     failedAt: Timestamp.optional().describe('When it failed.'),
     error: MessageError.optional().describe('Why it failed; present only when `status` is `failed`.'),
   })
-  .describe('A message and what became of it.')
+  .describe('A message with its status.')
   .meta({ id: 'Message' })
 export type Message = z.infer<typeof Message>
 

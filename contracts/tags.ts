@@ -1,8 +1,8 @@
 /** The groups in which the procedures are shown. */
 export const tags = {
-  Messages: 'Send approved template messages, and ask what became of them.',
+  Messages: 'Send approved template messages, and read their statuses.',
   Templates: 'The templates that WhatsApp keeps for the account, and the variables that each one needs.',
-  Events: 'What became of the messages: the events that the webhooks tell.',
+  Events: 'The events that webhooks report.',
   Webhooks: 'What Waybill sends to the endpoints of the account, as soon as it happens.',
 } as const
 

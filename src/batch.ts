@@ -168,7 +168,7 @@ export function joinCalls<Item, Result>(
   }
 }
 
-/** Never rejects: each call hears of its own end, or goes to `blocked`. */
+/** Never rejects: each call is settled by itself, or goes to `blocked`. */
 async function runForEach<Item, Result>(
   options: BatchOptions<Item, Result>,
   calls: readonly Call<Item, Result>[],

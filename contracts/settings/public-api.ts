@@ -40,7 +40,7 @@ export const getApiAccess = settingsProcedure({
 export const generateKey = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',
-  summary: 'Generate the API key, and show it this once',
+  summary: 'Generate the API key, and show it once',
   input: ofAccount({}),
   output: IssuedKey,
   audit: changes.generateKey,

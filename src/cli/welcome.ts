@@ -20,7 +20,7 @@ export function writeWelcome(url: string, demo: Demo): string {
 }
 
 function describeKey({ accountId, apiKey, keyStart }: Demo): string {
-  if (apiKey !== undefined) return `API key of the demo account ${accountId}, shown this once:\n\n  ${apiKey}`
+  if (apiKey !== undefined) return `API key of the demo account ${accountId}, shown only once:\n\n  ${apiKey}`
   const regenerate = `npm run waybill -- key regenerate ${accountId}`
   return keyStart === undefined
     ? `The demo account ${accountId} has no API key. Make one: ${regenerate}`

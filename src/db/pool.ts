@@ -53,18 +53,18 @@ export class SharedPool implements PostgresPool {
     try {
       return await this.#pool.connect()
     } catch (error) {
-      this.giveBack(text)
+      this.release(text)
       throw error
     }
   }
 
-  /** What became of a statement that ran by itself. Batches of named ones keep a blocked account apart themselves. */
+  /** The outcome of a statement outside of a batch; batches of named statements keep a blocked account apart themselves. */
   note(text: string, error?: unknown): void {
     const use = this.#uses.get(text)
     if (use && !isTransaction(text) && nameOf(text) === undefined) use.isBlocked = isLockTimeout(error)
   }
 
-  giveBack(text: string): void {
+  release(text: string): void {
     const use = this.#uses.get(text)
     if (!use) return
     use.connections -= 1
@@ -138,6 +138,6 @@ class LateClient implements PostgresPoolClient {
 
   release(destroy?: boolean): void {
     this.#client?.release(destroy)
-    if (this.#text !== undefined) this.#pool.giveBack(this.#text)
+    if (this.#text !== undefined) this.#pool.release(this.#text)
   }
 }

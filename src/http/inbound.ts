@@ -149,7 +149,7 @@ function createCounters(metrics: Registry) {
   return {
     statuses: new Counter({
       name: 'waybill_whatsapp_statuses_total',
-      help: 'Statuses in callbacks of WhatsApp, by what became of them.',
+      help: 'Statuses received from WhatsApp, by result.',
       labelNames: ['result'] as const,
       registers,
     }),

@@ -123,7 +123,7 @@ class RequestSlot implements Slot {
   recognize(): void {
     const share = this.#shareOfKey()
     if (share === this.#share || this.#released) return
-    this.#share.giveBack()
+    this.#share.release()
     this.#share = share
     share.take()
   }
@@ -131,7 +131,7 @@ class RequestSlot implements Slot {
   release(): void {
     if (this.#released) return
     this.#released = true
-    if (!this.#waits) this.#share.giveBack()
+    if (!this.#waits) this.#share.release()
     this.onRelease()
   }
 
@@ -152,7 +152,7 @@ class RequestSlot implements Slot {
   #wait(waits: boolean): void {
     this.#waits = waits
     if (this.#released) return
-    if (waits) this.#share.giveBack()
+    if (waits) this.#share.release()
     else this.#share.take()
   }
 }

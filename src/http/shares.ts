@@ -1,7 +1,7 @@
 /** How many requests one API key, or one address, has at work. */
 export interface Share {
   take(): void
-  giveBack(): void
+  release(): void
 }
 
 export interface Shares {
@@ -42,7 +42,7 @@ export function createShares(max: number): Shares {
       if (this.held === 1) atWork.add(this)
     }
 
-    giveBack(): void {
+    release(): void {
       total -= 1
       this.held -= 1
       if (this.held > 0) return

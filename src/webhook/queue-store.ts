@@ -247,7 +247,7 @@ export async function recordAttempts(db: Kysely<Database>, ended: readonly Ended
 }
 
 /** Makes deliveries due at once that were claimed and not finished. */
-export async function giveBack(
+export async function releaseClaims(
   db: Kysely<Database>,
   deliveries: readonly Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>[],
 ): Promise<void> {

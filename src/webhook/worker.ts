@@ -9,7 +9,7 @@ import { Lanes, windowsOf, type Turn } from './lanes.ts'
 import { openEndpoint, type OpenedEndpoint } from './open-endpoint.ts'
 import {
   claimDueDeliveries,
-  giveBack,
+  releaseClaims,
   recordAttempts,
   type ClaimedDelivery,
   type DisabledEndpoint,
@@ -139,7 +139,7 @@ export class Worker {
     // From here on, what their attempts bring is not recorded.
     this.#held.clear()
     if (rest.length === 0) return
-    await giveBack(this.#deps.db, rest).catch((error: unknown) =>
+    await releaseClaims(this.#deps.db, rest).catch((error: unknown) =>
       this.#deps.log.warn({ err: error, deliveries: rest.length }, 'deliveries could not be given back'),
     )
   }

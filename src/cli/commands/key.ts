@@ -7,7 +7,7 @@ import { dataCommand, type Answer } from '../command.ts'
 
 export const keyGenerate = dataCommand({
   name: 'key generate',
-  summary: 'Generate the API key of an account, and show it this once',
+  summary: 'Generate the API key of an account, and print it once',
   args: ['ACC'],
   options: {},
   notes: ['An account has one key. When there is one already, this changes nothing: see waybill key regenerate.'],
@@ -18,7 +18,7 @@ export const keyGenerate = dataCommand({
 
 export const keyRegenerate = dataCommand({
   name: 'key regenerate',
-  summary: 'Replace the API key of an account, and show the new one this once',
+  summary: 'Replace the API key of an account, and print the new one once',
   args: ['ACC'],
   options: {},
   notes: ['The old key is refused from this moment on, on every node.'],

@@ -12,7 +12,7 @@ import { UsageError } from '../usage-error.ts'
 
 export const messageGet = dataCommand({
   name: 'message get',
-  summary: 'Show a message and what became of it, whichever account it belongs to',
+  summary: 'Show a message with its status, from any account',
   args: ['MSG'],
   options: {},
   examples: ['waybill message get msg_…', 'waybill message get msg_… --json'],

@@ -22,7 +22,7 @@ import { describeTest, formatDeliveries, formatEndpoints } from '../webhook-text
 
 export const webhookAdd = dataCommand({
   name: 'webhook add',
-  summary: 'Add an endpoint: a URL that is told what became of the messages of an account',
+  summary: 'Add an endpoint: a URL that receives the events of an account',
   args: ['ACC'],
   options: {
     url: { value: 'URL', help: 'Where to send the events; https, with a public host', required: true },
@@ -34,7 +34,7 @@ export const webhookAdd = dataCommand({
     header: { value: "'NAME: VALUE'", help: 'A header to send along; - reads it', secret: true, multiple: true },
   },
   notes: [
-    'The secret, which receivers verify the events with, is shown this once.\nA header on the command line ends in the history of your shell. With --header - it is read from standard\ninput instead, one line for each. Headers and secrets are kept encrypted.',
+    'The secret, which receivers verify the events with, is printed once.\nA header on the command line ends in the history of your shell. With --header - it is read from standard\ninput instead, one line for each. Headers and secrets are kept encrypted.',
   ],
   examples: [
     'waybill webhook add acc_… --url https://shop.example.com/webhooks',
@@ -125,7 +125,7 @@ export const webhookTest = dataCommand({
 
 export const webhookRotateSecret = dataCommand({
   name: 'webhook rotate-secret',
-  summary: 'Give an endpoint a new secret, and show it this once',
+  summary: 'Give an endpoint a new secret, and print it once',
   args: ['EP'],
   options: { overlap: { value: 'TIME', help: 'How long the old one signs too, such as 30m or 7d; 24h if not given' } },
   notes: [
