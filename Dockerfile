@@ -9,7 +9,7 @@ WORKDIR /app
 # The workspaces are in the lock, so npm wants to see them.
 COPY package.json package-lock.json .npmrc ./
 COPY src/packaging/runtime/package.json ./src/packaging/runtime/
-COPY test/stranger/package.json ./test/stranger/
+COPY test/generated-client/package.json ./test/generated-client/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json openapi.json ./
 COPY contracts ./contracts
@@ -20,7 +20,7 @@ FROM node:${NODE_VERSION}-slim
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY src/packaging/runtime/package.json ./src/packaging/runtime/
-COPY test/stranger/package.json ./test/stranger/
+COPY test/generated-client/package.json ./test/generated-client/
 # The optional ones are the Node that the repository brings along; this image has its own.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 RUN npm cache clean --force

@@ -6,12 +6,13 @@ const separate = ['test/faults/**', 'test/package/**', 'test/browser/**']
 /** Tests whose result does not depend on the database: they run once, on PGlite where they need one at all. */
 const databaseIndependent = [
   'test/*.test.ts',
+  'test/platform/*.test.ts',
   'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
-  'test/auth/ip-allow-list.test.ts',
+  'test/accounts/ip-allow-list.test.ts',
   'test/cli/{control-socket,syntax,usage}.test.ts',
   'test/http/{callback-body,callback-turns,docs,validation}.test.ts',
-  'test/template/variables.test.ts',
-  'test/webhook/{address,lanes,receiver,retry,sign}.test.ts',
+  'test/templates/variables.test.ts',
+  'test/webhooks/{address,lanes,receiver,retry,sign}.test.ts',
 ]
 
 /**
@@ -19,13 +20,13 @@ const databaseIndependent = [
  * test file of each entrance. Everything else runs on PostgreSQL alone.
  */
 const onBothDatabases = [
-  'test/{account,db,message,owner}/**/*.test.ts',
-  'test/auth/{authentication,rate-limit}.test.ts',
+  'test/{messages,users,platform/db}/**/*.test.ts',
+  'test/accounts/{account,authentication,key,rate-limit,rekey,unreadable-secrets,whatsapp-account}.test.ts',
   'test/cli/{data-folder,doctor,running-server,sandbox}.test.ts',
-  'test/http/{clock-watch,housekeeping,inbound,metrics}.test.ts',
-  'test/http/settings/messages.test.ts',
-  'test/template/sync.test.ts',
-  'test/webhook/{endpoints,list-events,worker}.test.ts',
+  'test/http/{clock-watch,callbacks,housekeeping,metrics}.test.ts',
+  'test/http/dashboard/messages.test.ts',
+  'test/templates/sync.test.ts',
+  'test/webhooks/{endpoints,list-events,worker}.test.ts',
 ]
 
 export default defineConfig({

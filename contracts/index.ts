@@ -1,6 +1,6 @@
-import { listEvents } from './event.ts'
-import { getMessage, listMessages, previewMessage, sendMessage } from './message.ts'
-import { getTemplate, listTemplates } from './template.ts'
+import { listEvents } from './api/event.ts'
+import { getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
+import { getTemplate, listTemplates } from './api/template.ts'
 import type { ContractTree } from './procedure.ts'
 
 /** The table of contents: what Waybill promises, in the shape of its tRPC router. */

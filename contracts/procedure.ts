@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
-import type { Tag } from './tags.ts'
 
 /** What any call with an API key can meet, whatever the procedure. */
 const everyProcedure = [
@@ -100,3 +99,13 @@ export function listContracts(tree: ContractTree, prefix = ''): { name: string; 
     isContract(node) ? [{ name: prefix + key, contract: node }] : listContracts(node, `${prefix}${key}.`),
   )
 }
+
+/** The groups in which the procedures are shown. */
+export const tags = {
+  Messages: 'Send approved template messages, and read their statuses.',
+  Templates: 'The templates that WhatsApp keeps for the account, and the variables that each one needs.',
+  Events: 'The events that webhooks report.',
+  Webhooks: 'What Waybill sends to the endpoints of the account, as soon as it happens.',
+} as const
+
+export type Tag = keyof typeof tags

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { Announcements } from './announcements.ts'
-import type { Database } from './db/schema.ts'
-import type { IdPrefix } from './ids.ts'
-import type { SecretBox } from './secret-box.ts'
-import type { SendJournal } from './send-journal.ts'
-import type { Logger } from './telemetry.ts'
-import type { WebhookSender } from './webhook-sender.ts'
+import type { SendJournal } from './messages/journal/journal.ts'
+import type { Announcements } from './platform/db/announcements.ts'
+import type { Database } from './platform/db/schema.ts'
+import type { IdPrefix } from './platform/ids.ts'
+import type { Logger } from './platform/log.ts'
+import type { SecretBox } from './platform/secrets.ts'
+import type { WebhookSender } from './webhooks/delivery/webhook-sender.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
 
 /** Everything that reaches outside: a verb takes the part of it that it needs. */

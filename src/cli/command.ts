@@ -1,5 +1,13 @@
+import type { Kysely } from 'kysely'
+import { findAccount } from '../accounts/store.ts'
+import { findOwner } from '../accounts/whatsapp/store.ts'
 import type { Deps } from '../deps.ts'
-import { auditedForOperator } from './operator-audit.ts'
+import type { Database } from '../platform/db/schema.ts'
+import type { AuditDeps } from '../users/audit/append.ts'
+import { audited } from '../users/audit/audit.ts'
+import { findDelivery } from '../webhooks/deliveries/store.ts'
+import { findEndpointOwner } from '../webhooks/endpoints/store.ts'
+import { findMessageOwner } from './store.ts'
 import type { Line, Options, Syntax, TypedLine } from './syntax.ts'
 
 /** What a command has to say: to a program, and to a person. */
@@ -73,4 +81,24 @@ export function localCommand<const Args extends readonly string[], const O exten
     // `parseLine` has checked the line against this very syntax.
     run: (environment, line) => command.run(environment, line as unknown as TypedLine<Args, O>),
   }
+}
+
+/** What the first argument of a command can name, and how its account is found. */
+const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<string | undefined>> = {
+  ACC: async (db, id) => (await findAccount(db, id))?.id,
+  WA: findOwner,
+  EP: findEndpointOwner,
+  MSG: findMessageOwner,
+  DLV: async (db, id) => (await findDelivery(db, id))?.accountId,
+}
+
+/** Writes a change of an operator's to the audit log of the account that it is about. What is not there has none. */
+export async function auditedForOperator<Result>(
+  deps: AuditDeps,
+  { what, named: [kind = '', id = ''] }: { what: string; named: [kind?: string, id?: string] },
+  change: () => Promise<Result>,
+): Promise<Result> {
+  const accountId = await finders[kind]?.(deps.db, id)
+  if (accountId === undefined) return change()
+  return audited(deps, { accountId, who: 'operator', what, address: 'command line' }, change)
 }

@@ -1,14 +1,14 @@
-import { accessTokenPurpose } from '../account/secret-purposes.ts'
-import type { StoredSecret } from '../account/stored-secret.ts'
-import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../account/whatsapp-account-store.ts'
-import { whyInactive } from '../account/whatsapp-account.ts'
-import { listPendingMigrations } from '../db/migrate.ts'
-import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import type { StoredSecret } from '../accounts/rekey.ts'
+import { accessTokenPurpose } from '../accounts/whatsapp/secrets.ts'
+import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
+import { whyInactive } from '../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
-import { countPendingMessages } from '../message/overdue-store.ts'
-import type { SecretBox } from '../secret-box.ts'
+import { countPendingMessages } from '../messages/status/stale-pending.ts'
+import { listPendingMigrations } from '../platform/db/migrate.ts'
+import { isDatabaseUnavailable } from '../platform/db/unavailable.ts'
+import type { SecretBox } from '../platform/secrets.ts'
+import { listStoredSecrets } from './rekey-all.ts'
 import { countApprovedTemplates, readServerVersion } from './store.ts'
-import { listStoredSecrets } from './stored-secrets.ts'
 
 export interface Finding {
   check: string

@@ -1,10 +1,9 @@
 import { ServiceError } from '../../contracts/errors.ts'
-import { OperatorError } from '../account/operator-error.ts'
-import { ConfigError } from '../config.ts'
-import { isDatabaseUnavailable, isLockTimeout } from '../db/unavailable.ts'
-import { UnknownSecretKeyError } from '../secret-box.ts'
-import { maskPersonalData } from '../telemetry.ts'
-import { UsageError } from './usage-error.ts'
+import { OperatorError } from '../accounts/operator-error.ts'
+import { ConfigError } from '../platform/config.ts'
+import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/unavailable.ts'
+import { maskPersonalData } from '../platform/log.ts'
+import { UnknownSecretKeyError } from '../platform/secrets.ts'
 
 /** How a command ended that did not succeed, as standard error and the exit code tell it. */
 export interface Failure {
@@ -43,4 +42,12 @@ function describe(error: unknown): string {
 
 function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The command line was typed wrong: exit code 2, and the usage of the command. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UsageError'
+  }
 }

@@ -1,17 +1,16 @@
 import { stdout } from 'node:process'
 import packageJson from '../../package.json' with { type: 'json' }
+import { createLogger } from '../platform/log.ts'
 import type { Command } from './command.ts'
+import { dataCommands, findCommand, findGroup } from './commands.ts'
 import { openapi } from './commands/openapi.ts'
 import { sandbox } from './commands/sandbox.ts'
 import { serve } from './commands/serve.ts'
-import { dataCommands } from './data-commands.ts'
 import { describeFailure } from './failure.ts'
-import { findCommand, findGroup } from './find-command.ts'
 import { formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
+import { readSecrets } from './input.ts'
 import { runDataCommand } from './run-data-command.ts'
-import { readSecrets } from './secrets-from-stdin.ts'
 import { parseLine } from './syntax.ts'
-import { createLogger } from '../telemetry.ts'
 
 export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, openapi]
 

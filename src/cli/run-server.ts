@@ -1,13 +1,12 @@
-import { OperatorError } from '../account/operator-error.ts'
-import { buildApp, type App } from '../app.ts'
-import type { Config } from '../config.ts'
-import type { DataFolder, Owner } from '../db/data-folder.ts'
-import { migrate } from '../db/migrate.ts'
-import { startServing, type Role, type Serving } from '../http/serve.ts'
-import { startControlServer } from './control-server.ts'
-import { chooseSocketPlace } from './control-socket.ts'
-import { describeOwner, ownDataFolder } from './own-data-folder.ts'
-import { untilStopped } from './until-stopped.ts'
+import { OperatorError } from '../accounts/operator-error.ts'
+import { type App, buildApp } from '../app.ts'
+import { type Role, type Serving, startServing } from '../http/serve.ts'
+import type { Config } from '../platform/config.ts'
+import type { DataFolder, Owner } from '../platform/db/data-folder.ts'
+import { migrate } from '../platform/db/migrate.ts'
+import { describeOwner, ownDataFolder } from './control/data-folder.ts'
+import { startControlServer } from './control/server.ts'
+import { chooseSocketPlace } from './control/socket.ts'
 
 export interface ServerRun {
   command: 'serve' | 'sandbox'
@@ -81,4 +80,21 @@ function describeListenError(error: unknown, { host, port }: Config, command: Se
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new OperatorError(`HOST=${host} is no address of this machine. 127.0.0.1 is, and 0.0.0.0 is all of them.`)
   return undefined
+}
+
+/** npm passes on the Ctrl+C that the terminal has sent to everybody: one key, two signals. */
+const echoMilliseconds = 500
+
+/** Resolves at the first SIGINT or SIGTERM. Whoever asks again, because stopping takes too long, gets it at once. */
+export function untilStopped(): Promise<'SIGINT' | 'SIGTERM'> {
+  const { promise, resolve } = Promise.withResolvers<'SIGINT' | 'SIGTERM'>()
+  let firstAt: number | undefined
+  const receive = (signal: 'SIGINT' | 'SIGTERM') => {
+    if (firstAt !== undefined && Date.now() - firstAt > echoMilliseconds) process.exit(signal === 'SIGINT' ? 130 : 143)
+    firstAt ??= Date.now()
+    resolve(signal)
+  }
+  process.on('SIGINT', receive)
+  process.on('SIGTERM', receive)
+  return promise
 }

@@ -1,5 +1,5 @@
-import { sql, type Kysely } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../platform/db/schema.ts'
 
 /**
  * Reads all accounts: an operator names a message without saying whose it is. Asked account by

@@ -1,7 +1,7 @@
-import type { Endpoint } from '../webhook/endpoint.ts'
-import type { Attempt, Delivery, DeliveryPage } from '../webhook/list-deliveries.ts'
-import type { EndpointTest } from '../webhook/test-endpoint.ts'
-import { formatPairs, formatTable } from './table.ts'
+import type { Attempt, Delivery, DeliveryPage } from '../webhooks/deliveries/list.ts'
+import type { Endpoint } from '../webhooks/endpoints/endpoint.ts'
+import type { EndpointTest } from '../webhooks/endpoints/test.ts'
+import { formatPairs, formatTable } from './help.ts'
 
 const shownCharacters = 100
 

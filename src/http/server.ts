@@ -1,30 +1,27 @@
 import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Registry } from 'prom-client'
+import { ServiceError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
 import type { Deps } from '../deps.ts'
-import type { OidcProvider } from '../owner/auth-options.ts'
-import { answerTogether } from './answer-together.ts'
-import { answerClientError } from './client-error.ts'
-import { limitConnections } from './connections.ts'
-import { registerDocs } from './docs.ts'
-import { failureHeaders, statusOf, toFailureBody, toServiceError } from './errors.ts'
-import { fromFastifyError } from './fastify-errors.ts'
-import { registerHealth } from './health.ts'
-import { registerHome } from './home.ts'
-import { registerInbound, type InboundOptions } from './inbound.ts'
-import { registerLoadLimit } from './load-limit.ts'
-import { registerMetrics, type MetricsAccess } from './metrics.ts'
-import { registerNotFound } from './not-found.ts'
-import { registerPendingMetric } from './pending-metric.ts'
-import { limitProcedure, pairProcedures } from './procedures.ts'
-import { createReadLimit } from './read-limit.ts'
-import { registerRest } from './rest.ts'
-import { isDashboardBuilt, registerPages } from './settings/pages.ts'
-import { registerSettings } from './settings/settings.ts'
-import { settingsPath } from './settings/trpc.ts'
-import { registerTrpc, toTrpcFailureBody } from './trpc.ts'
-import { verbs } from './verbs.ts'
+import type { OidcProvider } from '../users/sign-in/options.ts'
+import { answerTogether } from './api/coalesce-writes.ts'
+import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
+import { limitProcedure, pairProcedures, type Procedure, verbs } from './api/procedures.ts'
+import { registerRest } from './api/rest.ts'
+import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
+import { type InboundOptions, registerInbound } from './callbacks/callbacks.ts'
+import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
+import { registerSettings } from './dashboard/settings.ts'
+import { settingsPath } from './dashboard/trpc.ts'
+import { registerDocs } from './docs/docs.ts'
+import { registerHome } from './docs/home.ts'
+import { limitConnections } from './limits/connections.ts'
+import { registerLoadLimit } from './limits/load-limit.ts'
+import { createReadLimit } from './limits/read-limit.ts'
+import { registerHealth } from './ops/health.ts'
+import { type MetricsAccess, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
 
 export interface ServerOptions {
   /** Addresses and ranges whose `X-Forwarded-For` is believed. */
@@ -148,4 +145,50 @@ function requestIds(): () => string {
   const process = randomBytes(6).toString('hex')
   let count = 0
   return () => `req_${process}_${(++count).toString(36)}`
+}
+
+/** Answers what is not HTTP, or came too slowly, in the envelope too; then the connection is over. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const body = JSON.stringify(toFailureBody(describe(error.code)))
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+function describe(code: string | undefined): ServiceError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ServiceError(
+        'VALIDATION_ERROR',
+        'The request did not arrive in time: send headers and body within 10 seconds.',
+      )
+    case 'HPE_HEADER_OVERFLOW':
+      return new ServiceError('VALIDATION_ERROR', 'The request headers are larger than 16 KiB.')
+    default:
+      return new ServiceError('VALIDATION_ERROR', 'The request is not valid HTTP.')
+  }
+}
+
+/** Answers unknown routes, and known ones called with another method (RFC 9110, 15.5.6: with `Allow`). */
+export function registerNotFound(app: FastifyInstance, procedures: Procedure[]): void {
+  const routes = procedures.map(({ contract }) => ({
+    pattern: new RegExp(`^${contract.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    methods: contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method],
+  }))
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?')
+    const allowed = [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))]
+    if (allowed.length === 0)
+      throw new ServiceError('NOT_FOUND', 'There is no such route. The routes are listed in /openapi.json.')
+    void reply.header('Allow', allowed.join(', '))
+    throw new ServiceError('METHOD_NOT_ALLOWED', `This route takes ${allowed.join(' and ')} only.`)
+  })
 }

@@ -12,10 +12,10 @@ import { listContracts } from '../../contracts/procedure.ts'
 import { buildApp } from '../app.ts'
 import { formatUsage } from '../cli/help.ts'
 import { commands } from '../cli/main.ts'
-import { environmentVariables, readConfig, secretVariables } from '../config.ts'
 import { createServer } from '../http/server.ts'
-import { createLogger } from '../telemetry.ts'
-import { registerWorkerMetrics } from '../webhook/metrics.ts'
+import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
+import { createLogger } from '../platform/log.ts'
+import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { magicRecipients } from '../whatsapp/simulator/recipients.ts'
 
 const folder = path.resolve(import.meta.dirname, '../http/docs/guides')

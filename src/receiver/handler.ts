@@ -1,7 +1,5 @@
-import type { WebhookHeaders } from './header.ts'
-import type { ReceivedEvent } from './received-event.ts'
-import { WebhookVerificationError } from './verification-error.ts'
-import { createVerifier } from './verify.ts'
+import { type ReceivedEvent, WebhookVerificationError } from './event.ts'
+import { createVerifier, type WebhookHeaders } from './verify.ts'
 
 type EventType = ReceivedEvent['type']
 

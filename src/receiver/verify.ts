@@ -1,7 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { readHeader, type WebhookHeaders } from './header.ts'
-import { parseEvent, type ReceivedEvent } from './received-event.ts'
-import { WebhookVerificationError } from './verification-error.ts'
+import { parseEvent, type ReceivedEvent, WebhookVerificationError } from './event.ts'
 
 export type Verify = (rawBody: string | Uint8Array, headers: WebhookHeaders) => ReceivedEvent
 
@@ -86,4 +84,19 @@ function checkSignature(webhooks: Webhook[], body: string, headers: ReturnType<t
   throw new WebhookVerificationError(failure instanceof Error ? failure.message : 'No matching signature found', {
     cause: failure,
   })
+}
+
+/** What a request's header fields come as: a `Headers` object, or the record of node:http and its kin. */
+export type WebhookHeaders =
+  | { get(name: string): string | null | undefined }
+  | Readonly<Record<string, string | readonly string[] | undefined>>
+
+export function readHeader(headers: WebhookHeaders, name: string): string | undefined {
+  if (isReader(headers)) return headers.get(name) ?? undefined
+  const value = headers[name] ?? Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+function isReader(headers: WebhookHeaders): headers is Extract<WebhookHeaders, { get: unknown }> {
+  return typeof headers['get'] === 'function'
 }

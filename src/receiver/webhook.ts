@@ -7,7 +7,7 @@ export {
   type WebhookHandler,
   type WebhookHandlerOptions,
 } from './handler.ts'
-export type { WebhookHeaders } from './header.ts'
-export type { ReceivedEvent, UnknownEvent } from './received-event.ts'
-export { WebhookVerificationError } from './verification-error.ts'
+export type { WebhookHeaders } from './verify.ts'
+export type { ReceivedEvent, UnknownEvent } from './event.ts'
+export { WebhookVerificationError } from './event.ts'
 export { verifyWebhook } from './verify.ts'

@@ -1,4 +1,4 @@
-import type { FailureAdvice } from '../../contracts/settings/message.ts'
+import type { FailureAdvice } from '../../contracts/dashboard/message.ts'
 
 const recipientDoesNotWant: FailureAdvice = {
   meaning: 'WhatsApp withheld this marketing message from the recipient.',

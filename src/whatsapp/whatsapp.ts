@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../contracts/errors.ts'
-import type { StoredComponent } from '../db/schema.ts'
+import type { StoredComponent } from '../platform/db/schema.ts'
 
 /** The number to send from. */
 export interface Sender {

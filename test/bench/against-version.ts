@@ -68,7 +68,7 @@ async function compareCallbacks(
       checkout,
       'numbered-messages.ts',
     )
-    const { addEndpoint } = await load<typeof import('../../src/webhook/add-endpoint.ts')>(
+    const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/add.ts')>(
       checkout,
       '../../src/webhook/add-endpoint.ts',
     )

@@ -4,7 +4,7 @@
  */
 import { registerHooks } from 'node:module'
 
-const joined = new URL('../../src/db/joined.ts', import.meta.url).href
+const joined = new URL('../../src/platform/db/batched.ts', import.meta.url).href
 const notJoined = new URL('./not-joined.ts', import.meta.url).href
 
 registerHooks({

@@ -1,6 +1,6 @@
 /** Process: makes as many signed POSTs as it is asked for by `POST /<count>`, to the URLs given as arguments. */
 import { createServer } from 'node:http'
-import { webhooks } from '../../contracts/webhook.ts'
+import { webhooks } from '../../contracts/events.ts'
 import { listen } from './listen.ts'
 import { createSignedPost, secret } from './signed-post.ts'
 

@@ -1,6 +1,6 @@
 /** Process: what any Node server pays. Reads the JSON body and answers what the route answers, no more. */
 import { createServer } from 'node:http'
-import { sendMessage } from '../../contracts/message.ts'
+import { sendMessage } from '../../contracts/api/message.ts'
 import { listen } from './listen.ts'
 
 const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {

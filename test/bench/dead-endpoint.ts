@@ -1,4 +1,4 @@
-import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import type { Customer } from './customer.ts'
 import { queueDeliveries } from './our-deliverer.ts'
 import type { Receiver } from './start-receiver.ts'

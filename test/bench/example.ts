@@ -1,4 +1,4 @@
-import type { SendMessageRequest } from '../../contracts/message.ts'
+import type { SendMessageRequest } from '../../contracts/api/message.ts'
 
 /** What the load generator replaces by seven digits, other ones in each request. */
 export const varying = '#######'

@@ -1,14 +1,14 @@
 import {
+  type CompiledQuery,
+  type DatabaseConnection,
   DummyDriver,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type CompiledQuery,
-  type DatabaseConnection,
 } from 'kysely'
-import type { Database } from '../../src/db/schema.ts'
-import { nameOf } from '../../src/db/statement.ts'
+import type { Database } from '../../src/platform/db/schema.ts'
+import { nameOf } from '../../src/platform/db/statement.ts'
 
 /** The rows that PostgreSQL would give for these parameters. */
 export type Answer = (parameters: readonly unknown[]) => object[]

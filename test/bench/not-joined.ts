@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { JoinedOptions } from '../../src/db/joined.ts'
-import type { Database } from '../../src/db/schema.ts'
+import type { JoinedOptions } from '../../src/platform/db/batched.ts'
+import type { Database } from '../../src/platform/db/schema.ts'
 
 /** In the place of `joined`: a call goes straight to the database, whatever else is under way. */
 export function joined<Item, Result>({

@@ -1,4 +1,4 @@
-import { firstIdAt, type IdPrefix } from '../../src/ids.ts'
+import { firstIdAt, type IdPrefix } from '../../src/platform/ids.ts'
 
 /** Of the digits that follow the time and the version of a UUIDv7 in base32. */
 export const numberDigits = 15

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import type { Database } from '../../src/db/schema.ts'
+import type { Database } from '../../src/platform/db/schema.ts'
 import type { Customer } from './customer.ts'
 
 /** His database without the time limit of our own connections: filling it takes as long as it takes. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { webhooks } from '../../contracts/webhook.ts'
-import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
+import { webhooks } from '../../contracts/events.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { createCustomer, type Customer } from './customer.ts'
 import type { Deliverer } from './deliverer.ts'
 import { numberDigits, numberedIdStart } from './numbered-ids.ts'

@@ -4,13 +4,13 @@
  * statement answered at once by what PostgreSQL would say.
  */
 import { randomBytes } from 'node:crypto'
-import { sendMessage } from '../../contracts/message.ts'
-import { accessTokenPurpose } from '../../src/account/secret-purposes.ts'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { accessTokenPurpose } from '../../src/accounts/whatsapp/secrets.ts'
 import { buildApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
 import type { Deps } from '../../src/deps.ts'
+import { verbs } from '../../src/http/api/procedures.ts'
 import { createServer } from '../../src/http/server.ts'
-import { verbs } from '../../src/http/verbs.ts'
+import { readConfig } from '../../src/platform/config.ts'
 import { templateComponents } from './example.ts'
 import { each, listOf, openNoDatabase } from './no-database.ts'
 

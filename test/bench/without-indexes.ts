@@ -1,5 +1,5 @@
-import { sql, type Kysely } from 'kysely'
-import type { Database } from '../../src/db/schema.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../src/platform/db/schema.ts'
 
 /** Fills a table without all of its indexes but the primary key, and then makes them: in half the time. */
 export async function withoutIndexes(

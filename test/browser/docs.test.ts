@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { sendMessage } from '../../contracts/message.ts'
+import { sendMessage } from '../../contracts/api/message.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { launchChromium } from './chromium.ts'
 

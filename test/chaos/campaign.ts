@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { messageEventTypes, type MessageEvent } from '../../contracts/webhook.ts'
-import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
+import { type MessageEvent, messageEventTypes } from '../../contracts/events.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { makeCustomer, openApp, secretKey } from '../faults/customer.ts'
 import {
   accept,
   answer,
-  startWebhookReceiver,
   type Behaviour,
   type ReceivedWebhook,
+  startWebhookReceiver,
 } from '../support/webhook-receiver.ts'
 import { check, type Violation } from './check.ts'
 import { startFaultyPostgres } from './database.ts'
 import { causeFaults, type FaultKind } from './faults.ts'
-import { openLedger, readLedger, type Entry, type LedgerWriter } from './ledger.ts'
-import { readEndState, startLoad, type Load } from './load.ts'
+import { type Entry, type LedgerWriter, openLedger, readLedger } from './ledger.ts'
+import { type Load, readEndState, startLoad } from './load.ts'
 import { ChaosNode, choosePort } from './node.ts'
 import { createRandom, type Random } from './random.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from './start-upstream.ts'

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Message } from '../../contracts/message.ts'
+import type { Message } from '../../contracts/api/message.ts'
 import { expectAnyOf, type Expected } from './expected.ts'
 import { failureCode } from './fates.ts'
-import { toHistory, type Attempt, type History, type ListedEvent, type UpstreamMessage } from './history.ts'
+import { type Attempt, type History, type ListedEvent, toHistory, type UpstreamMessage } from './history.ts'
 import type { Entry } from './ledger.ts'
 import { findNeverDispatched, maxReleaseMilliseconds } from './never-dispatched.ts'
 

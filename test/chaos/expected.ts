@@ -1,4 +1,4 @@
-import type { MessageStatus } from '../../contracts/message.ts'
+import type { MessageStatus } from '../../contracts/api/message.ts'
 import { failureCode, type ReportedStatus } from './fates.ts'
 import type { UpstreamMessage } from './history.ts'
 

@@ -1,5 +1,5 @@
-import type { Message } from '../../contracts/message.ts'
-import type { MessageEvent } from '../../contracts/webhook.ts'
+import type { Message } from '../../contracts/api/message.ts'
+import type { MessageEvent } from '../../contracts/events.ts'
 import type { Entry, EntryOf } from './ledger.ts'
 
 /** A request with an idempotency key and what its client got for it. */

@@ -1,8 +1,8 @@
-import { createWriteStream, readFileSync, readdirSync } from 'node:fs'
-import { finished } from 'node:stream/promises'
+import { createWriteStream, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Message } from '../../contracts/message.ts'
-import type { MessageEvent } from '../../contracts/webhook.ts'
+import { finished } from 'node:stream/promises'
+import type { Message } from '../../contracts/api/message.ts'
+import type { MessageEvent } from '../../contracts/events.ts'
 import type { ReportedStatus } from './fates.ts'
 
 /** One start of one server process. */

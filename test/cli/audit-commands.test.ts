@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createAccount } from '../../src/account/create-account.ts'
-import { buildApp, type App } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { createAccount } from '../../src/accounts/account.ts'
+import { type App, buildApp } from '../../src/app.ts'
+import { readConfig } from '../../src/platform/config.ts'
 import { createInstallation, type Installation, type RunningServer } from './installation.ts'
 
 /** Many processes in a row, on a machine that may have other things to do. */

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createAccount } from '../../src/account/create-account.ts'
-import { dataCommands } from '../../src/cli/data-commands.ts'
-import { findCommand } from '../../src/cli/find-command.ts'
+import { createAccount } from '../../src/accounts/account.ts'
+import { dataCommands, findCommand } from '../../src/cli/commands.ts'
 import { parseLine } from '../../src/cli/syntax.ts'
 import type { Deps } from '../../src/deps.ts'
-import { listAudit } from '../../src/owner/audit.ts'
-import { createTestDeps } from '../account/deps.ts'
+import { listAudit } from '../../src/users/audit/audit.ts'
+import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { startControlServer } from '../../src/cli/control-server.ts'
-import { chooseSocketPlace } from '../../src/cli/control-socket.ts'
-import { createTestDeps } from '../account/deps.ts'
+import { startControlServer } from '../../src/cli/control/server.ts'
+import { chooseSocketPlace } from '../../src/cli/control/socket.ts'
+import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase } from '../support/database.ts'
 
 test.skipIf(process.platform === 'win32')(

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createAccount } from '../../src/account/create-account.ts'
+import { createAccount } from '../../src/accounts/account.ts'
 import { messageList } from '../../src/cli/commands/message.ts'
 import { parseLine } from '../../src/cli/syntax.ts'
-import { createTestDeps } from '../account/deps.ts'
+import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { sendMessage } from '../../contracts/message.ts'
-import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation, type RunningServer } from './installation.ts'
 
 /** Many processes in a row, on a machine that may have other things to do. */

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { describeError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
 import { listContracts } from '../../contracts/procedure.ts'
-import { printOpenApi } from '../../src/http/openapi.ts'
 import type { Example, Response } from '../../src/http/openapi/document.ts'
+import { printOpenApi } from '../../src/http/openapi/openapi.ts'
 import { compileSchemaAt, listNodes, openApi, openApiText, pointTo, resolveResponse } from './document.ts'
 
 const operations = listContracts(contracts).map(({ name, contract }) => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { z } from 'zod'
+import { SendMessageRequest } from '../../contracts/api/message.ts'
 import { contracts } from '../../contracts/index.ts'
-import { SendMessageRequest } from '../../contracts/message.ts'
 import { listContracts } from '../../contracts/procedure.ts'
 import { compileSchemaAt, openApi, pointTo } from './document.ts'
 

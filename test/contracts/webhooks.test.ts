@@ -1,13 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import {
-  defaultEventTypes,
-  messageEventTypes,
-  WebhookEvent,
-  WebhookHeaders,
-  webhooks,
-} from '../../contracts/webhook.ts'
+import { defaultEventTypes, messageEventTypes, WebhookEvent, WebhookHeaders, webhooks } from '../../contracts/events.ts'
 import { compileSchemaAt, openApi, pointTo } from './document.ts'
 
 const all = Object.entries(webhooks).map(([type, webhook]) => ({ type, ...webhook }))

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../contracts/message.ts'
+import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
-import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { run, startPostgres, withDatabase, type RunningPostgres } from '../support/postgres.ts'
+import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { run, type RunningPostgres, startPostgres, withDatabase } from '../support/postgres.ts'
 import { startServe } from '../support/process.ts'
 import { environmentOf, makeCustomer, openApp } from './customer.ts'
 

@@ -4,15 +4,15 @@ import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
-import { startServe, type ServeProcess } from '../support/process.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import { type ServeProcess, startServe } from '../support/process.ts'
 import { makeClockSettable, shiftClock } from '../support/settable-clock.ts'
 import {
   accept,
   answer,
-  startWebhookReceiver,
   type Behaviour,
+  startWebhookReceiver,
   type WebhookReceiver,
 } from '../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'

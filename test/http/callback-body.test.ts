@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createBodyReceiver, type BodyLimits, type BodyReceiver } from '../../src/http/callback-body.ts'
+import { type BodyLimits, type BodyReceiver, createBodyReceiver } from '../../src/http/callbacks/body.ts'
 
 const limits: BodyLimits = {
   maxBytes: 100_000,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createCallbackTurns, type CallbackTurns } from '../../src/http/callback-turns.ts'
+import { type CallbackTurns, createCallbackTurns } from '../../src/http/callbacks/turns.ts'
 
 const limits = { smallBytes: 10, maxAtOnce: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
 

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { previewMessage, sendMessage } from '../../contracts/message.ts'
+import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { startHeldNode } from '../support/held-node.ts'
-import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 let server: TestServer
 let account: TestAccount

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts, type Contract } from '../../contracts/procedure.ts'
+import { type Contract, listContracts } from '../../contracts/procedure.ts'
 import { compileSchemaAt, openApi, pointTo, resolveResponse } from '../contracts/document.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { startHousekeeping } from '../../src/http/housekeeping.ts'
-import { createTestDeps } from '../account/deps.ts'
+import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
+import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

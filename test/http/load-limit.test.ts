@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../contracts/message.ts'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { generateApiKey } from '../../src/accounts/api-key.ts'
 import { safe } from '../../src/client/client.ts'
-import { generateApiKey } from '../../src/auth/api-key.ts'
 import { startHeldNode } from '../support/held-node.ts'
-import { startTestServer, through, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 const example = sendMessage.example.input
 

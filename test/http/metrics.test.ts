@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../contracts/message.ts'
+import { sendMessage } from '../../contracts/api/message.ts'
 import { startTestServer, type TestResponse, type TestServer } from '../support/server.ts'
 
 let server: TestServer

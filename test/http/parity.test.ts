@@ -1,8 +1,8 @@
 import { TRPCClientError } from '@trpc/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts, type Contract } from '../../contracts/procedure.ts'
-import { sendMessage } from '../../contracts/message.ts'
+import { type Contract, listContracts } from '../../contracts/procedure.ts'
 import { safe } from '../../src/client/client.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contracts } from '../../contracts/index.ts'
 import { listContracts } from '../../contracts/procedure.ts'
-import { startTestServer, type RequestOptions, type TestAccount, type TestServer } from '../support/server.ts'
+import { type RequestOptions, startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 /** A call that we answer ourselves is answered as tRPC's own adapter answers it. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { sendMessage } from '../../contracts/message.ts'
-import { parseInput } from '../../src/http/validation.ts'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { parseInput } from '../../src/http/api/input.ts'
 
 const good = { to: '34600111222', template: 'order_shipped', language: 'en' }
 const phoneNumber =

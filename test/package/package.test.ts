@@ -185,7 +185,7 @@ describe('the client', () => {
 
   test.each([
     { compiler: 'node_modules/typescript/bin/tsc' },
-    { compiler: 'test/stranger/node_modules/typescript/bin/tsc' },
+    { compiler: 'test/generated-client/node_modules/typescript/bin/tsc' },
   ])('its types, and the mistakes they catch, are checked by $compiler', async ({ compiler }) => {
     const said = await run(folder, process.execPath, [path.join(repository, compiler), '-p', '.']).catch(
       (error: { stdout: string }) => error.stdout,

@@ -4,8 +4,8 @@ import { PGlite } from '@electric-sql/pglite'
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import { inject } from 'vitest'
-import { openDatabase, openPGlite } from '../../src/db/database.ts'
-import type { Database } from '../../src/db/schema.ts'
+import { openDatabase, openPGlite } from '../../src/platform/db/database.ts'
+import type { Database } from '../../src/platform/db/schema.ts'
 import { run, withDatabase } from './postgres.ts'
 
 export interface TestDatabase {

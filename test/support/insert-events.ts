@@ -1,5 +1,5 @@
-import { sql, type Kysely } from 'kysely'
-import type { Database } from '../../src/db/schema.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../src/platform/db/schema.ts'
 
 export interface GivenEvent {
   accountId: string

@@ -1,6 +1,6 @@
-import type { SettingsErrorData } from '../../contracts/settings/errors.ts'
-import type { Role } from '../../contracts/settings/procedure.ts'
-import { inviteOwner } from '../../src/owner/invitation.ts'
+import type { SettingsErrorData } from '../../contracts/dashboard/errors.ts'
+import type { Role } from '../../contracts/dashboard/procedure.ts'
+import { inviteOwner } from '../../src/users/invitation.ts'
 import type { TestResponse, TestServer } from './server.ts'
 
 /** As much of a server as a person meets, and what invites them. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import type { TestProject } from 'vitest/node'
-import { openPGlite } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { openPGlite } from '../../src/platform/db/database.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

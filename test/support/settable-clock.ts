@@ -1,7 +1,7 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { pino } from 'pino'
-import { openDatabase } from '../../src/db/database.ts'
-import type { Database } from '../../src/db/schema.ts'
+import { openDatabase } from '../../src/platform/db/database.ts'
+import type { Database } from '../../src/platform/db/schema.ts'
 import type { TestDatabase } from './database.ts'
 
 /**

@@ -1,11 +1,11 @@
-import { settingsContracts } from '../../contracts/settings/index.ts'
+import { settingsContracts } from '../../contracts/dashboard/index.ts'
 import {
   isSettingsContract,
   type SettingsContract,
   type SettingsContractTree,
-} from '../../contracts/settings/procedure.ts'
-import { takeStatuses } from '../../src/message/take-statuses.ts'
-import { addEndpoint } from '../../src/webhook/add-endpoint.ts'
+} from '../../contracts/dashboard/procedure.ts'
+import { takeStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import type { TestAccount, TestServer } from './server.ts'
 
 /** Every procedure of the dashboard under its dotted name, without `settings.`. */

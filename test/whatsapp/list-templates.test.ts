@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createCloudApi } from '../../src/whatsapp/cloud-api.ts'
-import { ok, type Answer } from '../../src/whatsapp/simulator/answer.ts'
-import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
+import { type Answer, ok } from '../../src/whatsapp/simulator/http.ts'
+import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
 
 let simulator: Simulator

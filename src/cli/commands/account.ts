@@ -1,10 +1,7 @@
-import { changes } from '../../../contracts/settings/changes.ts'
-import type { Account } from '../../account/account.ts'
-import { createAccount } from '../../account/create-account.ts'
-import { listAccounts } from '../../account/list-accounts.ts'
-import { updateAccount } from '../../account/update-account.ts'
+import { changes } from '../../../contracts/dashboard/changes.ts'
+import { type Account, createAccount, listAccounts, updateAccount } from '../../accounts/account.ts'
 import { dataCommand } from '../command.ts'
-import { formatPairs, formatTable } from '../table.ts'
+import { formatPairs, formatTable } from '../help.ts'
 
 export const accountCreate = dataCommand({
   name: 'account create',

@@ -1,5 +1,5 @@
-import { changes } from '../../../contracts/settings/changes.ts'
-import { setAllowList } from '../../account/set-allow-list.ts'
+import { changes } from '../../../contracts/dashboard/changes.ts'
+import { setAllowList } from '../../accounts/ip-allow-list.ts'
 import { dataCommand } from '../command.ts'
 
 export const allowListSet = dataCommand({

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
-import { listAudit as listContract, type AuditEntry } from '../../../contracts/settings/owner.ts'
-import { requireAccount } from '../../account/account.ts'
+import { type AuditEntry, listAudit as listContract } from '../../../contracts/dashboard/owner.ts'
+import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { listAudit } from '../../owner/audit.ts'
-import { exportAudit } from '../../owner/audit-export.ts'
-import { findAuditChain, findNextAuditedAccount } from '../../owner/audit-store.ts'
-import { verifyAudit, type AuditVerification } from '../../owner/audit-verify.ts'
+import { listAudit } from '../../users/audit/audit.ts'
+import { exportAudit } from '../../users/audit/export.ts'
+import { findAuditChain, findNextAuditedAccount } from '../../users/audit/store.ts'
+import { type AuditVerification, verifyAudit } from '../../users/audit/verify.ts'
 import { dataCommand } from '../command.ts'
-import { formatTable } from '../table.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../failure.ts'
+import { formatTable } from '../help.ts'
 
 export const auditList = dataCommand({
   name: 'audit list',

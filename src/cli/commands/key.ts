@@ -1,9 +1,6 @@
-import { changes } from '../../../contracts/settings/changes.ts'
-import { generateKey } from '../../account/generate-key.ts'
-import type { IssuedKey } from '../../account/issued-key.ts'
-import { regenerateKey } from '../../account/regenerate-key.ts'
-import { revokeKey } from '../../account/revoke-key.ts'
-import { dataCommand, type Answer } from '../command.ts'
+import { changes } from '../../../contracts/dashboard/changes.ts'
+import { generateKey, type IssuedKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
+import { type Answer, dataCommand } from '../command.ts'
 
 export const keyGenerate = dataCommand({
   name: 'key generate',

@@ -1,14 +1,14 @@
-import { listMessages as listContract, messageStatuses, type Message } from '../../../contracts/message.ts'
-import { changes } from '../../../contracts/settings/changes.ts'
-import { requireAccount } from '../../account/account.ts'
-import { OperatorError } from '../../account/operator-error.ts'
-import { getMessage } from '../../message/get.ts'
-import { listMessages } from '../../message/list.ts'
-import { resolutions, resolveMessage, type Resolution } from '../../message/resolve.ts'
+import { listMessages as listContract, type Message, messageStatuses } from '../../../contracts/api/message.ts'
+import { changes } from '../../../contracts/dashboard/changes.ts'
+import { requireAccount } from '../../accounts/account.ts'
+import { OperatorError } from '../../accounts/operator-error.ts'
+import { type Resolution, resolutions, resolveMessage } from '../../messages/journal/outcome-unknown.ts'
+import { getMessage } from '../../messages/queries/get.ts'
+import { listMessages } from '../../messages/queries/list.ts'
 import { dataCommand } from '../command.ts'
+import { UsageError } from '../failure.ts'
+import { formatPairs, formatTable } from '../help.ts'
 import { findMessageOwner } from '../store.ts'
-import { formatPairs, formatTable } from '../table.ts'
-import { UsageError } from '../usage-error.ts'
 
 export const messageGet = dataCommand({
   name: 'message get',

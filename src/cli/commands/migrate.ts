@@ -1,4 +1,4 @@
-import { migrate as migrateDatabase } from '../../db/migrate.ts'
+import { migrate as migrateDatabase } from '../../platform/db/migrate.ts'
 import { dataCommand } from '../command.ts'
 
 export const migrate = dataCommand({

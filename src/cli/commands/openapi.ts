@@ -24,6 +24,6 @@ export const openapi = localCommand({
 /** A package carries the document that its build found, and not what makes it from the contracts. */
 async function printDocument(): Promise<string> {
   if (import.meta.url.endsWith('.js')) return readFile(new URL('../../../openapi.json', import.meta.url), 'utf8')
-  const { printOpenApi } = await import('../../http/openapi.ts')
+  const { printOpenApi } = await import('../../http/openapi/openapi.ts')
   return printOpenApi()
 }

@@ -1,12 +1,11 @@
-import { requireAccount } from '../../account/account.ts'
-import { roles, type Role } from '../../../contracts/settings/procedure.ts'
+import { type Role, roles } from '../../../contracts/dashboard/procedure.ts'
+import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { inviteOwner, type IssuedInvitation } from '../../owner/invitation.ts'
-import { removeOwner } from '../../owner/remove-owner.ts'
-import { resetPassword } from '../../owner/reset-password.ts'
-import { findMembers } from '../../owner/store.ts'
-import { dataCommand, type Answer } from '../command.ts'
-import { formatTable } from '../table.ts'
+import { removeOwner, resetPassword } from '../../users/change-member.ts'
+import { inviteOwner, type IssuedInvitation } from '../../users/invitation.ts'
+import { findMembers } from '../../users/store.ts'
+import { type Answer, dataCommand } from '../command.ts'
+import { formatTable } from '../help.ts'
 
 const email = { value: 'EMAIL', help: 'E-mail address of the person', required: true } as const
 

@@ -1,6 +1,6 @@
-import { rekey as rekeySecrets } from '../../account/rekey.ts'
+import { rekey as rekeySecrets } from '../../accounts/rekey.ts'
 import { dataCommand } from '../command.ts'
-import { listStoredSecrets } from '../stored-secrets.ts'
+import { listStoredSecrets } from '../rekey-all.ts'
 
 export const rekey = dataCommand({
   name: 'rekey',

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { readConfig, type Config } from '../../config.ts'
-import { maskNumber } from '../../telemetry.ts'
+import { type Config, readConfig } from '../../platform/config.ts'
+import { maskNumber } from '../../platform/log.ts'
 import type { CallbackTarget } from '../../whatsapp/simulator/reporter.ts'
-import { startSimulator, type Simulator } from '../../whatsapp/simulator/simulator.ts'
+import { type Simulator, startSimulator } from '../../whatsapp/simulator/simulator.ts'
 import { localCommand } from '../command.ts'
-import { prepareDemo } from '../demo.ts'
-import { sendFirstMessage } from '../first-message.ts'
-import { writeWelcome } from '../welcome.ts'
+import { prepareDemo, sendFirstMessage } from '../sandbox/demo.ts'
+import { writeWelcome } from '../sandbox/welcome.ts'
 
 /** The sandbox stands alone: what would lead it to real data or to the real WhatsApp does not count. */
 const ignored = ['DATABASE_URL', 'DATABASE_URL_FILE', 'GRAPH_API_URL', 'META_APP_SECRET', 'META_APP_SECRET_FILE']

@@ -1,5 +1,5 @@
-import { readConfig } from '../../config.ts'
 import type { Role } from '../../http/serve.ts'
+import { readConfig } from '../../platform/config.ts'
 import { localCommand } from '../command.ts'
 
 export const serve = localCommand({

@@ -1,11 +1,11 @@
-import { changes } from '../../../contracts/settings/changes.ts'
-import { requireAccount } from '../../account/account.ts'
-import type { Template } from '../../../contracts/template.ts'
+import type { Template } from '../../../contracts/api/template.ts'
+import { changes } from '../../../contracts/dashboard/changes.ts'
+import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { listTemplates } from '../../template/list.ts'
-import { syncTemplates } from '../../template/sync.ts'
+import { listTemplates } from '../../templates/list.ts'
+import { syncTemplates } from '../../templates/sync.ts'
 import { dataCommand } from '../command.ts'
-import { formatTable } from '../table.ts'
+import { formatTable } from '../help.ts'
 
 const pageSize = 100
 

@@ -1,15 +1,20 @@
-import { changes } from '../../../contracts/settings/changes.ts'
-import { activateWhatsAppAccount } from '../../account/activate-whatsapp-account.ts'
-import { addWhatsAppAccount } from '../../account/add-whatsapp-account.ts'
-import { deactivateWhatsAppAccount } from '../../account/deactivate-whatsapp-account.ts'
-import { listWhatsAppAccounts } from '../../account/list-whatsapp-accounts.ts'
-import { removeWhatsAppAccount } from '../../account/remove-whatsapp-account.ts'
-import { setDefaultWhatsAppAccount } from '../../account/set-default-whatsapp-account.ts'
-import { findOwner } from '../../account/whatsapp-account-store.ts'
-import { noSuchWhatsAppAccount, type WhatsAppAccount } from '../../account/whatsapp-account.ts'
+import { changes } from '../../../contracts/dashboard/changes.ts'
+import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
+import {
+  activateWhatsAppAccount,
+  deactivateWhatsAppAccount,
+  removeWhatsAppAccount,
+  setDefaultWhatsAppAccount,
+} from '../../accounts/whatsapp/change.ts'
+import { findOwner } from '../../accounts/whatsapp/store.ts'
+import {
+  listWhatsAppAccounts,
+  noSuchWhatsAppAccount,
+  type WhatsAppAccount,
+} from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { dataCommand } from '../command.ts'
-import { formatTable } from '../table.ts'
+import { formatTable } from '../help.ts'
 
 export const whatsappAdd = dataCommand({
   name: 'whatsapp add',

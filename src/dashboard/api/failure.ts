@@ -1,5 +1,5 @@
 import { TRPCClientError } from '@trpc/client'
-import type { SettingsErrorCode, SettingsErrorData } from '../../../contracts/settings/errors.ts'
+import type { SettingsErrorCode, SettingsErrorData } from '../../../contracts/dashboard/errors.ts'
 import { SignInError } from './sign-in-error.ts'
 
 /** What went wrong, as a person is told. */

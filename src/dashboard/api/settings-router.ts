@@ -1,8 +1,8 @@
 import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
 import type { z } from 'zod'
-import type { SettingsErrorData } from '../../../contracts/settings/errors.ts'
-import type { SettingsContracts } from '../../../contracts/settings/index.ts'
-import type { SettingsContract } from '../../../contracts/settings/procedure.ts'
+import type { SettingsErrorData } from '../../../contracts/dashboard/errors.ts'
+import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
+import type { SettingsContract } from '../../../contracts/dashboard/procedure.ts'
 
 type SettingsErrorShape = TRPCErrorShape<SettingsErrorData>
 

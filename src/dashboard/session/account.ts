@@ -1,5 +1,5 @@
 import { createContext, use } from 'react'
-import type { Role } from '../../../contracts/settings/procedure.ts'
+import type { Role } from '../../../contracts/dashboard/procedure.ts'
 
 export interface Account {
   accountId: string

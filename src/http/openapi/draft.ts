@@ -3,7 +3,7 @@ import { generateOpenApiDocument, type OpenApiMeta } from 'trpc-to-openapi'
 import { z } from 'zod'
 import { successEnvelope } from '../../../contracts/envelope.ts'
 import { IdempotencyKey } from '../../../contracts/fields.ts'
-import { isContract, type Contract, type ContractTree } from '../../../contracts/procedure.ts'
+import { type Contract, type ContractTree, isContract } from '../../../contracts/procedure.ts'
 import type { OpenApiDocument } from './document.ts'
 
 const trpc = initTRPC.meta<OpenApiMeta>().create()

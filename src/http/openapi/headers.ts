@@ -1,6 +1,6 @@
 import { describeError, type ErrorCode } from '../../../contracts/errors.ts'
 import type { Contract } from '../../../contracts/procedure.ts'
-import { refer, type Header, type Reference } from './document.ts'
+import { type Header, refer, type Reference } from './document.ts'
 
 /** The header fields that our answers carry. */
 export const headers = {

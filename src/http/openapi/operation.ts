@@ -1,5 +1,5 @@
 import type { Contract } from '../../../contracts/procedure.ts'
-import { refer, type Operation, type Parameter, type Schema } from './document.ts'
+import { type Operation, type Parameter, refer, type Schema } from './document.ts'
 import { writeResponses } from './responses.ts'
 import { simplify } from './schemas.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { failureEnvelope } from '../../../contracts/envelope.ts'
 import { describeError, type ErrorCode } from '../../../contracts/errors.ts'
 import type { Contract } from '../../../contracts/procedure.ts'
-import type { Response, Schema } from './document.ts'
+import { type Operation, refer, type Reference, type Response, type Schema } from './document.ts'
 import { listHeaders } from './headers.ts'
 
 /** What a procedure answers: its success, and every error status that its contract names. */
@@ -52,4 +52,34 @@ function writeFailureSchema(codes: ErrorCode[]): Schema {
 function writeExample(contract: Contract, code: ErrorCode) {
   const message = contract.example.errors?.[code] ?? describeError(code).example
   return { value: { success: false, error: { code, message } } }
+}
+
+/**
+ * A status that means the same in every operation is described once, under the name that HTTP gives it:
+ * takes those responses out of the operations and returns them.
+ */
+export function hoistSharedResponses(operations: Operation[]): Record<string, Response> {
+  const meanings = Map.groupBy(
+    operations.flatMap(({ responses }) => Object.entries(responses)),
+    ([status]) => status,
+  )
+  const hoisted: Record<string, Response> = {}
+  for (const [status, entries] of meanings) {
+    const [first, ...others] = entries.map(([, response]) => response)
+    if (!first || isReference(first) || others.length === 0) continue
+    if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) continue
+    const name = nameStatus(status)
+    hoisted[name] = first
+    for (const { responses } of operations) if (status in responses) responses[status] = refer('responses', name)
+  }
+  return hoisted
+}
+
+/** 413 becomes `PayloadTooLarge`. */
+function nameStatus(status: string): string {
+  return (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '')
+}
+
+function isReference(response: Response | Reference): response is Reference {
+  return '$ref' in response
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/webhook.ts'
-import { refer, type OpenApiDocument, type Parameter, type Schema, type WebhookOperation } from './document.ts'
+import { WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/events.ts'
+import { type OpenApiDocument, type Parameter, refer, type Schema, type WebhookOperation } from './document.ts'
 
 /** The `webhooks` section: one request for each event, as its receiver sees it. */
 export function writeWebhooks(): OpenApiDocument['webhooks'] {

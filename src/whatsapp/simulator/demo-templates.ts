@@ -1,5 +1,5 @@
-import type { StoredComponent } from '../../db/schema.ts'
-import type { NewTemplate } from './template-list.ts'
+import type { StoredComponent } from '../../platform/db/schema.ts'
+import type { NewTemplate } from './templates.ts'
 
 const footer: StoredComponent = { type: 'FOOTER', text: 'Waybill Demo Shop' }
 

@@ -1,4 +1,4 @@
-import { ok, type Answer } from './answer.ts'
+import { type Answer, ok } from './http.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
 
 const defaultFields =

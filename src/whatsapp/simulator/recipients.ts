@@ -1,6 +1,6 @@
-import type { Answer } from './answer.ts'
 import type { failures } from './errors.ts'
-import type { Plan } from './reports.ts'
+import type { Answer } from './http.ts'
+import type { Plan } from './reporter.ts'
 
 /** A recipient whose number decides what becomes of a send. */
 export interface MagicRecipient {

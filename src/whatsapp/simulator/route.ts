@@ -1,5 +1,5 @@
-import { ok, type Answer } from './answer.ts'
 import { failWith, refuseToken, unknownObject, unknownPath } from './errors.ts'
+import { type Answer, ok } from './http.ts'
 import { sendMessage } from './messages.ts'
 import { getPhoneNumber, listPhoneNumbers } from './phone-numbers.ts'
 import type { ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'

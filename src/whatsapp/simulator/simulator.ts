@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { Answer } from './answer.ts'
 import { demoTemplates } from './demo-templates.ts'
-import { receive, respond } from './http.ts'
-import { StatusReporter, type CallbackTarget } from './reporter.ts'
+import { type Answer, receive, respond } from './http.ts'
+import { type CallbackTarget, StatusReporter } from './reporter.ts'
 import { route } from './route.ts'
 import type { AcceptedMessage, ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'
-import { createTemplateList, type TemplateList } from './template-list.ts'
+import { createTemplateList, type TemplateList } from './templates.ts'
 
 export interface SimulatorOptions {
   /** 0 takes a free one. */

@@ -1,5 +1,5 @@
-import type { Plan } from './reports.ts'
-import type { GraphTemplate, TemplateList } from './template-list.ts'
+import type { Plan } from './reporter.ts'
+import type { GraphTemplate, TemplateList } from './templates.ts'
 
 /** A business phone number that the simulator knows. */
 export interface SimulatedNumber {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { StoredComponent } from '../../db/schema.ts'
-import type { Answer } from './answer.ts'
+import type { StoredComponent } from '../../platform/db/schema.ts'
 import { fail, failWith } from './errors.ts'
-import type { GraphTemplate } from './template-list.ts'
+import type { Answer } from './http.ts'
+import type { GraphTemplate } from './templates.ts'
 
 const Media = z.union([z.looseObject({ id: z.string() }), z.looseObject({ link: z.string() })])
 

@@ -1,17 +1,17 @@
-import { addEndpoint } from '../../../src/webhook/add-endpoint.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { compareDeliveries } from '../compare-deliveries.ts'
 import { appSecret, createCustomer, phoneNumberId } from '../customer.ts'
 import { addDeadEndpoint, waitingForDead } from '../dead-endpoint.ts'
 import { endpointUrls } from '../deliverer.ts'
-import { measureArrivals, type ArrivalResult } from '../measure-arrivals.ts'
+import { type ArrivalResult, measureArrivals } from '../measure-arrivals.ts'
 import { storeNumberedMessages } from '../numbered-messages.ts'
 import { startOurDeliverer } from '../our-deliverer.ts'
 import type { Row } from '../row.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
 import { startReceiver } from '../start-receiver.ts'
-import { summarize, type Sides } from '../summarize.ts'
+import { type Sides, summarize } from '../summarize.ts'
 
 /** A pace that leaves the machine idle: what is measured is the way, not the queue. */
 const statusesPerSecond = 100

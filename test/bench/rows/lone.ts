@@ -1,4 +1,4 @@
-import { openAgainstAfternoon } from '../against-afternoon.ts'
+import { openAgainstAfternoon } from '../against-baseline.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { toRow } from '../compare.ts'
 

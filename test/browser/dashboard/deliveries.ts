@@ -1,7 +1,7 @@
-import { Worker } from '../../../src/webhook/worker.ts'
+import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
-import { startDashboard, type DashboardBrowser } from './support.ts'
+import { type DashboardBrowser, startDashboard } from './support.ts'
 
 /** A page asks again every few seconds. */
 export const soon = { timeout: 15_000 }

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { MessageStatus } from '../../../contracts/message.ts'
-import { takeStatuses } from '../../../src/message/take-statuses.ts'
-import { addEndpoint } from '../../../src/webhook/add-endpoint.ts'
+import type { MessageStatus } from '../../../contracts/api/message.ts'
+import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { soon, startDeliveries, type Deliveries } from './deliveries.ts'
-import { findBarriers, type DashboardBrowser, type SignedInVisit } from './support.ts'
+import { type Deliveries, soon, startDeliveries } from './deliveries.ts'
+import { type DashboardBrowser, findBarriers, type SignedInVisit } from './support.ts'
 
 let deliveries: Deliveries
 let dashboard: DashboardBrowser

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { inviteOwner } from '../../../src/users/invitation.ts'
 import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
-import { findBarriers, password, startDashboard, type DashboardBrowser, type Visit } from './support.ts'
+import { type DashboardBrowser, findBarriers, password, startDashboard, type Visit } from './support.ts'
 
 let provider: TestOidcProvider
 let host: string

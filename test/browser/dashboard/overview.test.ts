@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage, type MessageStatus } from '../../../contracts/message.ts'
+import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
 import { describeDay } from '../../../src/dashboard/pages/overview/describe-day.ts'
-import { getOverview } from '../../../src/message/get-overview.ts'
-import { takeStatuses } from '../../../src/message/take-statuses.ts'
+import { getOverview } from '../../../src/messages/queries/overview.ts'
+import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import type { TestAccount } from '../../support/server.ts'
-import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+import { type DashboardBrowser, findBarriers, startDashboard } from './support.ts'
 
 /** The page asks again every ten seconds. */
 const soon = { timeout: 15_000 }

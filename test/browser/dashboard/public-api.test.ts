@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/message.ts'
-import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { type DashboardBrowser, findBarriers, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 

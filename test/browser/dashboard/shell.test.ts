@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inviteOwner } from '../../../src/owner/invitation.ts'
-import { findBarriers, password, startDashboard, type DashboardBrowser } from './support.ts'
+import { inviteOwner } from '../../../src/users/invitation.ts'
+import { type DashboardBrowser, findBarriers, password, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { inviteOwner } from '../../../src/owner/invitation.ts'
-import { resetPassword } from '../../../src/owner/reset-password.ts'
-import { findBarriers, password, startDashboard, type DashboardBrowser, type Visit } from './support.ts'
+import { resetPassword } from '../../../src/users/change-member.ts'
+import { inviteOwner } from '../../../src/users/invitation.ts'
+import { type DashboardBrowser, findBarriers, password, startDashboard, type Visit } from './support.ts'
 
 let dashboard: DashboardBrowser
 

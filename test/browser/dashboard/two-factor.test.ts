@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { inviteOwner } from '../../../src/owner/invitation.ts'
+import { inviteOwner } from '../../../src/users/invitation.ts'
 import { totp } from '../../support/totp.ts'
-import { findBarriers, password, startDashboard, type DashboardBrowser, type SignedInVisit } from './support.ts'
+import { type DashboardBrowser, findBarriers, password, type SignedInVisit, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 

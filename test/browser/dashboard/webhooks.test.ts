@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { takeStatuses } from '../../../src/message/take-statuses.ts'
-import { addEndpoint } from '../../../src/webhook/add-endpoint.ts'
+import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { soon, startDeliveries, type Deliveries } from './deliveries.ts'
-import { findBarriers, type DashboardBrowser, type SignedInVisit } from './support.ts'
+import { type Deliveries, soon, startDeliveries } from './deliveries.ts'
+import { type DashboardBrowser, findBarriers, type SignedInVisit } from './support.ts'
 
 let deliveries: Deliveries
 let dashboard: DashboardBrowser

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deactivateWhatsAppAccount } from '../../../src/account/deactivate-whatsapp-account.ts'
-import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+import { deactivateWhatsAppAccount } from '../../../src/accounts/whatsapp/change.ts'
+import { type DashboardBrowser, findBarriers, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 

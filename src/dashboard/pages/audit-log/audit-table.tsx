@@ -1,6 +1,6 @@
 import { Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { z } from 'zod'
-import type { AuditEntry } from '../../../../contracts/settings/owner.ts'
+import type { AuditEntry } from '../../../../contracts/dashboard/owner.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { StatusBadge, type Tone } from '../../ui/status-badge.tsx'
 

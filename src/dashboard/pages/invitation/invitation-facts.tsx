@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Invitation } from '../../../../contracts/settings/owner.ts'
+import type { Invitation } from '../../../../contracts/dashboard/owner.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Facts } from '../../ui/facts.tsx'
 

@@ -1,8 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
-import type { Message, MessagePage } from '../../../../contracts/message.ts'
+import type { Message, MessagePage } from '../../../../contracts/api/message.ts'
 import { isWorthRetrying } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
-import { toListInput, type MessageFilters } from './message-filters.ts'
+import { type MessageFilters, toListInput } from './message-filters.ts'
 import { byteOrderMark, toCsv } from './to-csv.ts'
 
 /** What a browser holds and a spreadsheet opens without trouble. */

@@ -1,11 +1,11 @@
 import { Box, Button, Group, NativeSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconFilter } from '@tabler/icons-react'
+import { messageStatuses } from '../../../../contracts/api/message.ts'
 import { PhoneNumber } from '../../../../contracts/fields.ts'
-import { messageStatuses } from '../../../../contracts/message.ts'
 import { fromLocalInput, toLocalInput } from '../../ui/local-time.ts'
 import { FilterField } from './filter-field.tsx'
-import { isFiltered, noFilters, ranges, type MessageFilters, type Range } from './message-filters.ts'
+import { isFiltered, type MessageFilters, noFilters, type Range, ranges } from './message-filters.ts'
 import { statusNames } from './message-status.tsx'
 
 interface FilterBarProps {

@@ -1,7 +1,7 @@
 import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
-import type { Message } from '../../../../contracts/message.ts'
+import type { Message } from '../../../../contracts/api/message.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/account.ts'
 import { Copyable } from '../../ui/copyable.tsx'

@@ -1,4 +1,4 @@
-import { messageStatuses, type MessageStatus } from '../../../../contracts/message.ts'
+import { type MessageStatus, messageStatuses } from '../../../../contracts/api/message.ts'
 
 /** How far back; the address names them, so that a link means the same tomorrow. */
 export const ranges = {

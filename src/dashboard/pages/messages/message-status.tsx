@@ -1,4 +1,4 @@
-import type { MessageStatus } from '../../../../contracts/message.ts'
+import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import { StatusBadge, type Tone } from '../../ui/status-badge.tsx'
 
 export const statusNames = {

@@ -1,9 +1,9 @@
 import { Text, Timeline } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
-import type { Message } from '../../../../contracts/message.ts'
+import type { Message } from '../../../../contracts/api/message.ts'
 import { describeExactly } from '../../ui/describe-time.ts'
-import { toSteps, type Step } from './timeline-steps.ts'
+import { type Step, toSteps } from './timeline-steps.ts'
 
 /** No answer comes this late: the connection broke, or the process died. */
 const unknownAfterMilliseconds = 60_000

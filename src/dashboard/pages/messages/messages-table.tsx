@@ -1,6 +1,6 @@
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import { Link, useLocation } from 'react-router'
-import type { Message } from '../../../../contracts/message.ts'
+import type { Message } from '../../../../contracts/api/message.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { MessageStatusBadge } from './message-status.tsx'
 

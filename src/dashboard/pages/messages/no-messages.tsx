@@ -1,7 +1,7 @@
 import { Anchor, Button, Group } from '@mantine/core'
 import { IconMessages, IconSearchOff } from '@tabler/icons-react'
 import { Link } from 'react-router'
-import { sendMessage } from '../../../../contracts/message.ts'
+import { sendMessage } from '../../../../contracts/api/message.ts'
 import { useAccount } from '../../session/account.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'

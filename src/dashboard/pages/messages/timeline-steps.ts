@@ -1,4 +1,4 @@
-import type { Message } from '../../../../contracts/message.ts'
+import type { Message } from '../../../../contracts/api/message.ts'
 import { describeDuration } from '../../ui/describe-duration.ts'
 
 export interface Step {

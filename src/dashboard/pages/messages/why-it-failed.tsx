@@ -1,7 +1,7 @@
 import { Alert, Stack, Text } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
-import type { Message } from '../../../../contracts/message.ts'
-import type { FailureAdvice } from '../../../../contracts/settings/message.ts'
+import type { Message } from '../../../../contracts/api/message.ts'
+import type { FailureAdvice } from '../../../../contracts/dashboard/message.ts'
 
 interface WhyItFailedProps {
   error: NonNullable<Message['error']>

@@ -1,4 +1,4 @@
-import type { Overview } from '../../../../contracts/settings/overview.ts'
+import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 
 export interface DeliveryStep {
   /** `Under 1 s`, `1 to 2 s`, `1 day or more`. */

@@ -1,6 +1,6 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import type { Overview } from '../../../../contracts/settings/overview.ts'
+import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/account.ts'
 import { Section } from '../../ui/section.tsx'
 import { isRange, noFilters, writeFilters } from '../messages/message-filters.ts'

@@ -1,6 +1,6 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import type { Message } from '../../../../contracts/message.ts'
+import type { Message } from '../../../../contracts/api/message.ts'
 import { useAccount } from '../../session/account.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { ErrorAlert } from '../../ui/error-alert.tsx'

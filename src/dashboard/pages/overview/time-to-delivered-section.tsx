@@ -1,9 +1,9 @@
 import { Table, Text } from '@mantine/core'
-import type { Overview } from '../../../../contracts/settings/overview.ts'
+import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { Section } from '../../ui/section.tsx'
 import { Bar } from './bar.tsx'
-import { describeCount, describeShare } from './describe-share.ts'
 import { quickSeconds, toSteps } from './delivery-steps.ts'
+import { describeCount, describeShare } from './describe-share.ts'
 import styles from './overview.module.css'
 
 interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> {

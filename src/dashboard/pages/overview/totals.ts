@@ -1,4 +1,4 @@
-import type { Overview } from '../../../../contracts/settings/overview.ts'
+import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 
 export type DayCounts = Overview['days'][number]
 

@@ -1,4 +1,4 @@
-import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 
 export interface TemplateFilter {
   /** A part of the name. */

@@ -9,9 +9,9 @@ import {
   IconPhoto,
   IconVideo,
 } from '@tabler/icons-react'
-import { useState, type ComponentType } from 'react'
-import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
-import type { TemplateComponent } from '../../../../contracts/template.ts'
+import { type ComponentType, useState } from 'react'
+import type { TemplateComponent } from '../../../../contracts/api/template.ts'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { inWords } from './describe-status.ts'
 import { fillText } from './fill-text.ts'
 import { FormattedText, PlainText } from './formatted-text.tsx'

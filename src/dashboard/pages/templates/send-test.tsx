@@ -2,7 +2,7 @@ import { Alert, Anchor, Box, Stack, Text, TextInput, Title } from '@mantine/core
 import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { SentTest } from '../../../../contracts/settings/template.ts'
+import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { useAccount, viewersHint } from '../../session/account.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ErrorAlert } from '../../ui/error-alert.tsx'

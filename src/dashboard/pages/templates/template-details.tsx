@@ -2,7 +2,7 @@ import { Alert, Box, Divider, SimpleGrid, Stack, Text, Title } from '@mantine/co
 import { useForm } from '@mantine/form'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { OwnTemplate, SentTest } from '../../../../contracts/settings/template.ts'
+import type { OwnTemplate, SentTest } from '../../../../contracts/dashboard/template.ts'
 import { readFailure } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'

@@ -1,7 +1,7 @@
 import { Drawer } from '@mantine/core'
 import { IconTemplateOff } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { TemplateDetails } from './template-details.tsx'
 import type { TemplateName } from './use-template-links.ts'

@@ -1,4 +1,4 @@
-import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { QualityBadge } from '../../ui/quality-badge.tsx'

@@ -1,7 +1,7 @@
 import { Box, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
-import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
+import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { describeStatus } from './describe-status.ts'
 import { countStatuses, type TemplateFilter } from './filter-templates.ts'
 

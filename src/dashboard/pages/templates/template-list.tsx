@@ -1,7 +1,7 @@
 import { Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { QualityBadge } from '../../ui/quality-badge.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { describeStatus, inWords } from './describe-status.ts'

@@ -1,7 +1,7 @@
 import { Alert, Paper, Text } from '@mantine/core'
 import { IconInfoCircle, IconSearch, IconTemplate } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
+import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { OwnTemplate } from '../../../../contracts/settings/template.ts'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/account.ts'
 

@@ -1,6 +1,6 @@
 import { Stack, Text, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import type { Placeholder } from '../../../../contracts/template.ts'
+import type { Placeholder } from '../../../../contracts/api/template.ts'
 
 interface VariableFieldsProps {
   placeholders: Placeholder[]

@@ -1,5 +1,5 @@
 import { Box, Code, Group, Stack, Text } from '@mantine/core'
-import type { Attempt } from '../../../../contracts/settings/webhook.ts'
+import type { Attempt } from '../../../../contracts/dashboard/webhook.ts'
 import { describeDuration } from '../../ui/describe-duration.ts'
 import { describeExactly } from '../../ui/describe-time.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Box, Group, Paper, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import type { Endpoint } from '../../../../contracts/settings/webhook.ts'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { toSentence } from './attempt-list.tsx'
 import { countWaiting, EndpointBadge } from './endpoint-state.tsx'

@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { Endpoint } from '../../../../contracts/settings/webhook.ts'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { Copyable } from '../../ui/copyable.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Facts } from '../../ui/facts.tsx'

@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause } from '@tabler/icons-react'
-import type { Endpoint } from '../../../../contracts/settings/webhook.ts'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { toSentence } from './attempt-list.tsx'

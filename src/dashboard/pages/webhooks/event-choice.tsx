@@ -1,5 +1,5 @@
 import { Checkbox, Code, Stack } from '@mantine/core'
-import { messageEventTypes, webhooks, type MessageEventType } from '../../../../contracts/webhook.ts'
+import { type MessageEventType, messageEventTypes, webhooks } from '../../../../contracts/events.ts'
 
 interface EventChoiceProps {
   value: MessageEventType[]

@@ -1,14 +1,14 @@
 import { Button, Group, Progress, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { readFailure } from '../../api/failure.ts'
-import type { Endpoint } from '../../../../contracts/settings/webhook.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { describeExactly } from '../../ui/describe-time.ts'
 import { ErrorAlert } from '../../ui/error-alert.tsx'
 import { fromLocalInput, toLocalInput } from '../../ui/local-time.ts'
 import { Section } from '../../ui/section.tsx'
 import { countWaiting } from './endpoint-state.tsx'
-import { progressOf, useRecovery, type Recovery } from './use-recovery.ts'
+import { progressOf, type Recovery, useRecovery } from './use-recovery.ts'
 
 const dayMilliseconds = 86_400_000
 /** The height of the label above the field; on a narrow phone the button is below it. */

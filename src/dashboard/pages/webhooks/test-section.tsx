@@ -1,7 +1,7 @@
 import { Alert, Box, Code, Text } from '@mantine/core'
 import { IconAlertCircle, IconCheck, IconSend } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { Endpoint } from '../../../../contracts/settings/webhook.ts'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/account.ts'

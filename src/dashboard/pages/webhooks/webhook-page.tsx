@@ -1,7 +1,7 @@
 import { Anchor, Button } from '@mantine/core'
 import { IconArrowLeft, IconWebhookOff } from '@tabler/icons-react'
 import { Link, useParams } from 'react-router'
-import type { Endpoint } from '../../../../contracts/settings/webhook.ts'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { useAccount } from '../../session/account.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorAlert } from '../../ui/error-alert.tsx'

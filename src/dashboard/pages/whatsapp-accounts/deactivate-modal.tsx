@@ -1,4 +1,4 @@
-import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
+import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { useWhatsAppAccountChange } from './use-whatsapp-account-change.ts'

@@ -1,7 +1,7 @@
 import { Menu } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconStar, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
+import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/account.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'

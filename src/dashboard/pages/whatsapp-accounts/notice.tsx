@@ -1,7 +1,7 @@
 import { Alert, Group, Stack, Text } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck, IconPlayerPause } from '@tabler/icons-react'
 import type { z } from 'zod'
-import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/settings/whatsapp-account.ts'
+import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Facts } from '../../ui/facts.tsx'

@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core'
-import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
+import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { ErrorAlert } from '../../ui/error-alert.tsx'

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
+import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { showInForm } from '../../api/form-failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'

@@ -1,6 +1,6 @@
 import { Box, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { WhatsAppAccount } from '../../../../contracts/settings/whatsapp-account.ts'
+import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { Copyable } from '../../ui/copyable.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { QualityBadge } from '../../ui/quality-badge.tsx'

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { MessageEvent, messageEventTypes } from '../events.ts'
+import { Cursor, MessageId, NextCursor, PageLimit, Timestamp } from '../fields.ts'
+import { procedure } from '../procedure.ts'
+
+export const ListedEvent = z
+  .object({
+    eventId: z
+      .string()
+      .describe('ID of the event: the `webhook-id` of every attempt to deliver it.')
+      .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+    event: MessageEvent.describe('The event, as the webhooks told it.'),
+  })
+  .describe('An event with its ID.')
+  .meta({ id: 'ListedEvent' })
+export type ListedEvent = z.infer<typeof ListedEvent>
+
+export const EventPage = z
+  .object({
+    items: z.array(ListedEvent).describe('Oldest first.'),
+    nextCursor: NextCursor.optional(),
+  })
+  .describe('A page of events.')
+  .meta({ id: 'EventPage' })
+export type EventPage = z.infer<typeof EventPage>
+
+export const listEvents = procedure({
+  kind: 'query',
+  method: 'GET',
+  path: '/api/v1/event',
+  tag: 'Events',
+  summary: 'List what the webhooks said, oldest first',
+  description:
+    'Lists the events of this account, oldest first, for as long as they are kept: for whoever missed some webhooks, or has no endpoint. New events always appear after those already listed, even when the clock of the database is set back. To go on later, pass the `eventId` of the last event seen as `cursor`.',
+  input: z.strictObject({
+    type: z
+      .enum(messageEventTypes)
+      .optional()
+      .describe('Only events of this type.')
+      .meta({ examples: ['message.failed'] }),
+    messageId: MessageId.optional().describe('Only events of this message.'),
+    from: Timestamp.optional().describe('Only events recorded at or after this time.'),
+    until: Timestamp.optional().describe('Only events recorded before this time.'),
+    cursor: Cursor.describe(
+      '`nextCursor` of the page before, or the `eventId` of the last event seen. Leave out for the first page.',
+    ).optional(),
+    limit: PageLimit,
+  }),
+  output: EventPage,
+  errors: [],
+  example: {
+    input: { from: '2026-11-20T09:00:00Z' },
+    output: {
+      items: [
+        {
+          eventId: 'evt_01kah3bc4pj1m6x8z0v2t5r7qd',
+          event: {
+            type: 'message.delivered',
+            timestamp: '2026-11-20T09:30:02.000Z',
+            data: {
+              messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
+              waMessageId: 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA',
+              status: 'delivered',
+              to: '34600111222',
+              template: 'order_shipped',
+              language: 'en',
+              accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
+              externalId: 'order-1042',
+            },
+          },
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,268 @@
+import { z } from 'zod'
+import {
+  AccountId,
+  answered,
+  Cursor,
+  ExternalId,
+  LanguageCode,
+  MessageId,
+  NextCursor,
+  PageLimit,
+  PhoneNumber,
+  TemplateName,
+  Timestamp,
+  WaMessageId,
+} from '../fields.ts'
+import { procedure } from '../procedure.ts'
+
+export const messageStatuses = ['pending', 'sent', 'delivered', 'read', 'failed'] as const
+
+export const MessageStatus = z
+  .enum(messageStatuses)
+  .describe(
+    '`pending`: recorded, outcome not known yet. `sent`: accepted by WhatsApp. `delivered`, `read`, `failed`: reported by WhatsApp.',
+  )
+  .meta({ id: 'MessageStatus', examples: ['delivered'] })
+export type MessageStatus = z.infer<typeof MessageStatus>
+
+export const Variables = z
+  .record(z.string(), z.string('must be a string: write "42", not 42'))
+  .describe(
+    'Values for the placeholders of the template body: key `"1"` fills `{{1}}`. A template with named placeholders takes their names as keys. Values must not be empty and must not hold a newline, a tab or more than four spaces in a row.',
+  )
+  .meta({ id: 'Variables', examples: [{ '1': 'Ada', '2': 'WB-1042' }] })
+export type Variables = z.infer<typeof Variables>
+
+/** Spec, send-message request. */
+export const SendMessageRequest = z
+  .strictObject({
+    to: PhoneNumber,
+    template: TemplateName.describe('Name of a template with status APPROVED.'),
+    language: LanguageCode,
+    variables: Variables.optional(),
+    externalId: ExternalId.optional(),
+    accountId: AccountId.optional(),
+  })
+  .describe('A template message to one recipient.')
+  .meta({ id: 'SendMessageRequest' })
+export type SendMessageRequest = z.infer<typeof SendMessageRequest>
+
+const AnsweredExternalId = answered(ExternalId).describe("The caller's reference; present only when it was provided.")
+
+/** Spec, send-message response data. */
+export const SentMessage = z
+  .object({
+    messageId: answered(MessageId),
+    waMessageId: WaMessageId,
+    status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. Later statuses arrive by webhook.'),
+    to: answered(PhoneNumber).describe('Recipient number as sent.'),
+    template: answered(TemplateName).describe('Template name used.'),
+    externalId: AnsweredExternalId.optional(),
+  })
+  .describe('A message that WhatsApp accepted.')
+  .meta({ id: 'SentMessage' })
+export type SentMessage = z.infer<typeof SentMessage>
+
+export const MessagePreview = z
+  .object({
+    to: answered(PhoneNumber),
+    template: answered(TemplateName),
+    language: answered(LanguageCode),
+    accountId: answered(AccountId).describe('ID of the WhatsApp account that would send.'),
+    header: z
+      .string()
+      .optional()
+      .describe('Header text, if the template has one.')
+      .meta({ examples: ['Your order'] }),
+    body: z
+      .string()
+      .describe('Body text with the variables filled in.')
+      .meta({ examples: ['Hello Ada, your order WB-1042 is on its way.'] }),
+    footer: z
+      .string()
+      .optional()
+      .describe('Footer text, if the template has one.')
+      .meta({ examples: ['Waybill Demo Shop'] }),
+    buttons: z
+      .array(z.string())
+      .optional()
+      .describe('Button labels, if the template has buttons.')
+      .meta({ examples: [['Track my order']] }),
+  })
+  .describe('A message as its recipient would see it.')
+  .meta({ id: 'MessagePreview' })
+export type MessagePreview = z.infer<typeof MessagePreview>
+
+export const MessageError = z
+  .object({
+    code: z
+      .string()
+      .describe("WhatsApp's error code, such as `131026`, or one of ours when WhatsApp gave none.")
+      .meta({ examples: ['131026'] }),
+    message: z
+      .string()
+      .describe('What went wrong, in words.')
+      .meta({ examples: ['Message undeliverable'] }),
+  })
+  .describe('Why a message failed.')
+  .meta({ id: 'MessageError' })
+
+export const Message = z
+  .object({
+    messageId: answered(MessageId),
+    waMessageId: WaMessageId.optional().describe(
+      'Message ID assigned by WhatsApp; absent until WhatsApp accepted the message. It contains the recipient number.',
+    ),
+    status: MessageStatus,
+    to: answered(PhoneNumber).describe('Recipient number.'),
+    template: answered(TemplateName).describe('Template name used.'),
+    language: answered(LanguageCode),
+    accountId: answered(AccountId).describe('ID of the WhatsApp account that sends.'),
+    externalId: AnsweredExternalId.optional(),
+    createdAt: Timestamp.describe('When the message was recorded.'),
+    sentAt: Timestamp.optional().describe('When WhatsApp accepted the message.'),
+    deliveredAt: Timestamp.optional().describe('When it reached the recipient.'),
+    readAt: Timestamp.optional().describe('When the recipient read it.'),
+    failedAt: Timestamp.optional().describe('When it failed.'),
+    error: MessageError.optional().describe('Why it failed; present only when `status` is `failed`.'),
+  })
+  .describe('A message with its status.')
+  .meta({ id: 'Message' })
+export type Message = z.infer<typeof Message>
+
+export const MessagePage = z
+  .object({
+    items: z.array(Message).describe('Newest first.'),
+    nextCursor: NextCursor.optional(),
+  })
+  .describe('One page of messages.')
+  .meta({ id: 'MessagePage' })
+export type MessagePage = z.infer<typeof MessagePage>
+
+const exampleSend = {
+  to: '34600111222',
+  template: 'order_shipped',
+  language: 'en',
+  variables: { '1': 'Ada', '2': 'WB-1042' },
+  externalId: 'order-1042',
+}
+
+const exampleMessage = {
+  messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
+  waMessageId: 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA',
+  status: 'delivered',
+  to: '34600111222',
+  template: 'order_shipped',
+  language: 'en',
+  accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
+  externalId: 'order-1042',
+  createdAt: '2026-11-20T09:30:00.000Z',
+  sentAt: '2026-11-20T09:30:00.214Z',
+  deliveredAt: '2026-11-20T09:30:02.000Z',
+} as const
+
+export const sendMessage = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/message/send',
+  tag: 'Messages',
+  summary: 'Send a template message to one recipient',
+  description:
+    'Sends one approved template to one recipient. `sent` means that WhatsApp accepted the message; delivered, read and failed are told by webhook. With an `Idempotency-Key`, a retry answers with the stored result and never sends twice.',
+  input: SendMessageRequest,
+  output: SentMessage,
+  errors: [
+    'TEMPLATE_NOT_FOUND',
+    'NO_ACTIVE_ACCOUNT',
+    'IDEMPOTENCY_KEY_IN_USE',
+    'IDEMPOTENCY_KEY_REUSED',
+    'MESSAGE_REJECTED',
+    'RATE_LIMIT_EXCEEDED',
+    'WHATSAPP_THROTTLED',
+    'WHATSAPP_UNAVAILABLE',
+    'SEND_OUTCOME_UNKNOWN',
+  ],
+  rateLimited: true,
+  idempotent: true,
+  example: {
+    input: exampleSend,
+    output: {
+      messageId: exampleMessage.messageId,
+      waMessageId: exampleMessage.waMessageId,
+      status: 'sent',
+      to: exampleSend.to,
+      template: exampleSend.template,
+      externalId: exampleSend.externalId,
+    },
+  },
+})
+
+export const previewMessage = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/message/preview',
+  tag: 'Messages',
+  summary: 'Check a message and see its text, without sending it',
+  description:
+    'Takes the body of a send, checks everything that a send checks, and returns the text the recipient would see. Sends and stores nothing, and does not count against the rate limit.',
+  input: SendMessageRequest,
+  output: MessagePreview,
+  errors: ['TEMPLATE_NOT_FOUND', 'NO_ACTIVE_ACCOUNT'],
+  example: {
+    input: exampleSend,
+    output: {
+      to: exampleSend.to,
+      template: exampleSend.template,
+      language: exampleSend.language,
+      accountId: exampleMessage.accountId,
+      body: 'Hello Ada, your order WB-1042 is on its way.',
+      footer: 'Waybill Demo Shop',
+    },
+  },
+})
+
+export const getMessage = procedure({
+  kind: 'query',
+  method: 'GET',
+  path: '/api/v1/message/{messageId}',
+  tag: 'Messages',
+  summary: 'Get one message with its status',
+  description: 'Returns one message of this account: its status, the time of each step, and why it failed if it did.',
+  input: z.strictObject({ messageId: MessageId }),
+  output: Message,
+  errors: ['MESSAGE_NOT_FOUND'],
+  example: {
+    input: { messageId: exampleMessage.messageId },
+    output: exampleMessage,
+    errors: { VALIDATION_ERROR: 'messageId: must have at most 64 characters.' },
+  },
+})
+
+export const listMessages = procedure({
+  kind: 'query',
+  method: 'GET',
+  path: '/api/v1/message',
+  tag: 'Messages',
+  summary: 'List messages, newest first',
+  description:
+    'Lists the messages of this account, newest first, one page at a time. Filters combine. A page looks through 50,000 messages at most: with `status` or `template`, it can hold fewer than `limit`, even none, and have a `nextCursor` all the same.',
+  input: z.strictObject({
+    externalId: ExternalId.optional().describe('Only messages with this reference.'),
+    to: PhoneNumber.optional().describe('Only messages to this recipient number.'),
+    template: TemplateName.optional().describe('Only messages of this template.'),
+    status: MessageStatus.optional()
+      .describe('Only messages with this status.')
+      .meta({ examples: ['failed'] }),
+    from: Timestamp.optional().describe('Only messages recorded at or after this time.'),
+    until: Timestamp.optional().describe('Only messages recorded before this time.'),
+    cursor: Cursor.optional(),
+    limit: PageLimit,
+  }),
+  output: MessagePage,
+  errors: [],
+  example: {
+    input: { externalId: exampleSend.externalId },
+    output: { items: [exampleMessage] },
+    errors: { VALIDATION_ERROR: 'limit: must be at most 100.' },
+  },
+})

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import {
+  AccountId,
+  answered,
+  Cursor,
+  LanguageCode,
+  line,
+  NextCursor,
+  PageLimit,
+  TemplateName,
+  Timestamp,
+} from '../fields.ts'
+import { procedure } from '../procedure.ts'
+
+export const Placeholder = z
+  .object({
+    key: z
+      .string()
+      .describe('Key to use in `variables`: the number of the placeholder, or its name.')
+      .meta({ examples: ['1'] }),
+    example: z
+      .string()
+      .optional()
+      .describe('Example value given when the template was submitted for approval.')
+      .meta({ examples: ['Ada'] }),
+  })
+  .describe('One placeholder of a template body, which a send fills with a variable.')
+  .meta({ id: 'Placeholder' })
+export type Placeholder = z.infer<typeof Placeholder>
+
+export const TemplateButton = z
+  .object({
+    type: z
+      .string()
+      .describe('`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another kind of WhatsApp.')
+      .meta({ examples: ['QUICK_REPLY'] }),
+    text: z
+      .string()
+      .optional()
+      .describe('Button label.')
+      .meta({ examples: ['Track my order'] }),
+  })
+  .describe('One button of a template.')
+  .meta({ id: 'TemplateButton' })
+
+export const TemplateComponent = z
+  .object({
+    type: z
+      .string()
+      .describe('`HEADER`, `BODY`, `FOOTER` or `BUTTONS`; WhatsApp may add others.')
+      .meta({ examples: ['BODY'] }),
+    format: z
+      .string()
+      .optional()
+      .describe('Of a header: `TEXT`, `IMAGE`, `VIDEO` or `DOCUMENT`.')
+      .meta({ examples: ['TEXT'] }),
+    text: z
+      .string()
+      .optional()
+      .describe('Text with its placeholders.')
+      .meta({ examples: ['Hello {{1}}, your order {{2}} is on its way.'] }),
+    buttons: z.array(TemplateButton).optional().describe('Of the component `BUTTONS`.'),
+  })
+  .describe('One part of a template, as WhatsApp approved it.')
+  .meta({ id: 'TemplateComponent' })
+export type TemplateComponent = z.infer<typeof TemplateComponent>
+
+export const Template = z
+  .object({
+    name: answered(TemplateName),
+    language: answered(LanguageCode),
+    status: z
+      .string()
+      .describe('Approval status as WhatsApp names it. Only `APPROVED` can be sent.')
+      .meta({ examples: ['APPROVED'] }),
+    category: z
+      .string()
+      .optional()
+      .describe('`AUTHENTICATION`, `MARKETING` or `UTILITY`; WhatsApp may add others.')
+      .meta({ examples: ['UTILITY'] }),
+    sendable: z.boolean().describe('Whether a send of this template is accepted now.'),
+    reason: z
+      .string()
+      .optional()
+      .describe('Why the template cannot be sent; present only when `sendable` is false.')
+      .meta({ examples: ['its status is PAUSED'] }),
+    placeholders: z.array(Placeholder).describe('The variables a send needs, in order.'),
+    components: z.array(TemplateComponent).describe('The parts of the template.'),
+    syncedAt: Timestamp.describe('When the template was last read from WhatsApp.'),
+  })
+  .describe('A template as WhatsApp keeps it, with the variables that a send of it needs.')
+  .meta({ id: 'Template' })
+export type Template = z.infer<typeof Template>
+
+export const TemplatePage = z
+  .object({
+    items: z.array(Template).describe('By name, then language.'),
+    nextCursor: NextCursor.optional(),
+  })
+  .describe('One page of templates.')
+  .meta({ id: 'TemplatePage' })
+export type TemplatePage = z.infer<typeof TemplatePage>
+
+const exampleTemplate = {
+  name: 'order_shipped',
+  language: 'en',
+  status: 'APPROVED',
+  category: 'UTILITY',
+  sendable: true,
+  placeholders: [
+    { key: '1', example: 'Ada' },
+    { key: '2', example: 'WB-1042' },
+  ],
+  components: [
+    { type: 'BODY', text: 'Hello {{1}}, your order {{2}} is on its way.' },
+    { type: 'FOOTER', text: 'Waybill Demo Shop' },
+  ],
+  syncedAt: '2026-11-20T09:00:00.000Z',
+}
+
+export const getTemplate = procedure({
+  kind: 'query',
+  method: 'GET',
+  path: '/api/v1/template/{name}/{language}',
+  tag: 'Templates',
+  summary: 'Get one template with the placeholders it needs',
+  description:
+    'Returns one template of the WhatsApp account, sendable or not, with the variables that a send of it needs.',
+  input: z.strictObject({ name: TemplateName, language: LanguageCode, accountId: AccountId.optional() }),
+  output: Template,
+  errors: ['TEMPLATE_NOT_FOUND', 'NO_ACTIVE_ACCOUNT'],
+  example: {
+    input: { name: 'order_shipped', language: 'en' },
+    output: exampleTemplate,
+    errors: {
+      VALIDATION_ERROR: 'language: must be a template language code such as en or en_US (with an underscore).',
+    },
+  },
+})
+
+export const listTemplates = procedure({
+  kind: 'query',
+  method: 'GET',
+  path: '/api/v1/template',
+  tag: 'Templates',
+  summary: 'List templates with the placeholders they need',
+  description: 'Lists the templates of the WhatsApp account by name and language, one page at a time.',
+  input: z.strictObject({
+    status: line(64)
+      .optional()
+      .describe('Only templates with this status, such as `APPROVED`.')
+      .meta({ examples: ['APPROVED'] }),
+    accountId: AccountId.optional(),
+    cursor: Cursor.optional(),
+    limit: PageLimit,
+  }),
+  output: TemplatePage,
+  errors: ['NO_ACTIVE_ACCOUNT'],
+  example: {
+    input: { status: 'APPROVED' },
+    output: { items: [exampleTemplate] },
+    errors: { VALIDATION_ERROR: 'limit: must be at most 100.' },
+  },
+})

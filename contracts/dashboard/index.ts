@@ -1,0 +1,66 @@
+import { getMessage, listMessages } from './message.ts'
+import { getOverview } from './overview.ts'
+import { acceptInvitation, getInvitation, getSession, getSignInOptions, listAudit } from './owner.ts'
+import type { SettingsContractTree } from './procedure.ts'
+import { generateKey, getApiAccess, regenerateKey, revokeKey, setAccess, setAllowList } from './public-api.ts'
+import { listTemplates, sendTest, syncTemplates } from './template.ts'
+import {
+  addEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  listDeliveries,
+  listEndpoints,
+  recoverDeliveries,
+  removeEndpoint,
+  retryDelivery,
+  revealSecret,
+  rotateSecret,
+  testEndpoint,
+} from './webhook.ts'
+import {
+  activateWhatsAppAccount,
+  addWhatsAppAccount,
+  deactivateWhatsAppAccount,
+  listWhatsAppAccounts,
+  removeWhatsAppAccount,
+  replaceSecrets,
+  setDefaultWhatsAppAccount,
+  testWhatsAppAccount,
+} from './whatsapp-account.ts'
+
+/** The table of contents of the dashboard, in the shape of its tRPC router. */
+export const settingsContracts = {
+  settings: {
+    session: { get: getSession, options: getSignInOptions },
+    invitation: { get: getInvitation, accept: acceptInvitation },
+    audit: { list: listAudit },
+    publicApi: { get: getApiAccess, setAccess, generateKey, regenerateKey, revokeKey, setAllowList },
+    whatsAppAccount: {
+      list: listWhatsAppAccounts,
+      add: addWhatsAppAccount,
+      test: testWhatsAppAccount,
+      replaceSecrets,
+      setDefault: setDefaultWhatsAppAccount,
+      activate: activateWhatsAppAccount,
+      deactivate: deactivateWhatsAppAccount,
+      remove: removeWhatsAppAccount,
+    },
+    template: { list: listTemplates, sync: syncTemplates, sendTest },
+    message: { list: listMessages, get: getMessage },
+    overview: { get: getOverview },
+    webhook: {
+      list: listEndpoints,
+      add: addEndpoint,
+      enable: enableEndpoint,
+      disable: disableEndpoint,
+      remove: removeEndpoint,
+      revealSecret,
+      rotateSecret,
+      test: testEndpoint,
+      deliveries: listDeliveries,
+      retry: retryDelivery,
+      recover: recoverDeliveries,
+    },
+  },
+} satisfies SettingsContractTree
+export type SettingsContracts = typeof settingsContracts

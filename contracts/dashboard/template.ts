@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { Variables } from '../api/message.ts'
+import { Template } from '../api/template.ts'
+import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
+import { changes } from './changes.ts'
+import { FailureAdvice } from './message.ts'
+import { ofAccount, settingsProcedure } from './procedure.ts'
+
+export const OwnTemplate = Template.extend({
+  /** `GREEN`, `YELLOW`, `RED` or `UNKNOWN`, as WhatsApp rates what recipients thought of it. */
+  qualityScore: z.string().optional(),
+  /** Why WhatsApp refused it, in its own words. */
+  rejectedReason: z.string().optional(),
+})
+export type OwnTemplate = z.infer<typeof OwnTemplate>
+
+/** By name, then language, of the WABA of one WhatsApp account: the default one when none is named. */
+export const listTemplates = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'List the templates of a WhatsApp account',
+  input: ofAccount({
+    whatsAppAccountId: line(64).optional(),
+    status: line(64).optional(),
+    cursor: line(1024).optional(),
+    limit: PageLimit,
+  }),
+  output: z.object({
+    items: z.array(OwnTemplate),
+    nextCursor: z.string().optional(),
+    /** When the templates were last read from WhatsApp; absent when they never were. */
+    syncedAt: Timestamp.optional(),
+  }),
+})
+
+export const syncTemplates = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Read the templates from WhatsApp now',
+  input: ofAccount({}),
+  output: z.object({ synced: z.int(), approved: z.int() }),
+  audit: changes.syncTemplates,
+})
+
+export const SentTest = z.object({
+  /** It is in the log, whatever came of it. */
+  messageId: z.string(),
+  /** `sent`: WhatsApp took it. `pending`: its answer never came, so it may have been sent or not. */
+  status: z.enum(['sent', 'failed', 'pending']),
+  /** Present only when it failed. */
+  failure: FailureAdvice.optional(),
+})
+export type SentTest = z.infer<typeof SentTest>
+
+/** A real message, of the account's own number. It counts against the rate limit of the API. */
+export const sendTest = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Send a template to a number of your own',
+  input: ofAccount({
+    to: PhoneNumber,
+    template: TemplateName,
+    language: LanguageCode,
+    variables: Variables.optional(),
+    whatsAppAccountId: line(64).optional(),
+  }),
+  output: SentTest,
+  audit: ({ template, language }) => `tried the template ${template} (${language})`,
+})

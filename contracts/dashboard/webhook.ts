@@ -1,0 +1,203 @@
+import { z } from 'zod'
+import { defaultEventTypes, messageEventTypes } from '../events.ts'
+import { line, PageLimit, Timestamp } from '../fields.ts'
+import { changes } from './changes.ts'
+import { ofAccount, settingsProcedure } from './procedure.ts'
+
+const EventType = z.enum(messageEventTypes)
+const EndpointId = line(64)
+const ofEndpoint = ofAccount({ endpointId: EndpointId })
+
+export const Endpoint = z.object({
+  endpointId: z.string(),
+  url: z.string(),
+  events: z.array(z.string()),
+  state: z.enum(['enabled', 'disabled']),
+  /** Why it is disabled; absent when it is not. */
+  reason: z.string().optional(),
+  description: z.string().optional(),
+  hasHeaders: z.boolean(),
+  /** Deliveries that wait or are under way. */
+  waiting: z.int(),
+  /** Since when every attempt has failed; absent while the last one succeeded. */
+  failingSince: Timestamp.optional(),
+  lastDeliveredAt: Timestamp.optional(),
+  /** Until when the secret before the last rotation signs too. */
+  previousSecretUntil: Timestamp.optional(),
+  createdAt: Timestamp,
+})
+export type Endpoint = z.infer<typeof Endpoint>
+
+export const Attempt = z.object({
+  /** 1 is the first. */
+  number: z.int(),
+  startedAt: Timestamp,
+  durationMilliseconds: z.number(),
+  /** Absent when no answer came. */
+  statusCode: z.int().optional(),
+  /** Why it failed; absent when it did not. */
+  error: z.string().optional(),
+  /** The first bytes of the answer. */
+  responseStart: z.string().optional(),
+})
+export type Attempt = z.infer<typeof Attempt>
+
+export const deliveryStates = ['waiting', 'delivered', 'failed'] as const
+
+export const Delivery = z.object({
+  deliveryId: z.string(),
+  eventId: z.string(),
+  /** Absent, as is `messageId`, when the event is no longer kept. */
+  type: z.string().optional(),
+  messageId: z.string().optional(),
+  state: z.enum(deliveryStates),
+  createdAt: Timestamp,
+  /** When it is tried next; absent when it is finished, or its endpoint disabled. */
+  nextAttemptAt: Timestamp.optional(),
+  finishedAt: Timestamp.optional(),
+  attempts: z.array(Attempt),
+})
+export type Delivery = z.infer<typeof Delivery>
+
+export const listEndpoints = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'List the webhook endpoints, the oldest first',
+  input: ofAccount({}),
+  output: z.object({ items: z.array(Endpoint) }),
+})
+
+export const addEndpoint = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Add a webhook endpoint, and get the secret that signs for it',
+  input: ofAccount({
+    url: line(2048),
+    events: z
+      .array(EventType)
+      .min(1, 'must name at least one event')
+      .default([...defaultEventTypes]),
+    description: line(200).optional(),
+  }),
+  output: z.object({ endpointId: z.string(), secret: z.string() }),
+  // Without the URL: its query often holds a token.
+  audit: changes.addEndpoint,
+})
+
+export const enableEndpoint = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Deliver to an endpoint again; what waited goes now',
+  input: ofEndpoint,
+  output: Endpoint,
+  audit: ({ endpointId }) => changes.enableEndpoint(endpointId),
+})
+
+export const disableEndpoint = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Let the deliveries to an endpoint wait',
+  input: ofEndpoint,
+  output: Endpoint,
+  audit: ({ endpointId }) => changes.disableEndpoint(endpointId),
+})
+
+export const removeEndpoint = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Forget an endpoint, its secrets and what waits for it',
+  input: ofEndpoint,
+  /** How many deliveries waited for it, and are gone. */
+  output: z.object({ dropped: z.int() }),
+  audit: ({ endpointId }) => changes.removeEndpoint(endpointId),
+})
+
+/** A mutation, since it is written down who saw it. */
+export const revealSecret = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Show the secret that signs for an endpoint',
+  input: ofEndpoint,
+  output: z.object({ secret: z.string() }),
+  audit: ({ endpointId }) => `revealed the secret of ${endpointId}`,
+})
+
+export const rotateSecret = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Make a new secret; the one before signs too for a while',
+  input: ofAccount({
+    endpointId: EndpointId,
+    overlapSeconds: z
+      .int()
+      .min(0)
+      .max(30 * 86_400, 'must be at most 30 days')
+      .default(86_400),
+  }),
+  output: z.object({
+    secret: z.string(),
+    /** Absent when the one before stopped at once. */
+    previousSecretUntil: Timestamp.optional(),
+  }),
+  audit: ({ endpointId }) => changes.rotateSecret(endpointId),
+})
+
+export const testEndpoint = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Send a test event to an endpoint, and see what it answers',
+  input: ofEndpoint,
+  output: z.object({
+    eventId: z.string(),
+    delivered: z.boolean(),
+    durationMilliseconds: z.number(),
+    statusCode: z.int().optional(),
+    error: z.string().optional(),
+    responseStart: z.string().optional(),
+  }),
+  audit: ({ endpointId }) => changes.testEndpoint(endpointId),
+})
+
+export const listDeliveries = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'List the deliveries to an endpoint with their attempts, the newest first',
+  input: ofAccount({
+    endpointId: EndpointId,
+    state: z.enum(deliveryStates).optional(),
+    cursor: line(1024).optional(),
+    limit: PageLimit,
+  }),
+  output: z.object({ items: z.array(Delivery), nextCursor: z.string().optional() }),
+})
+
+export const retryDelivery = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Deliver one event now: one that waits, or one that is finished, again',
+  input: ofAccount({ deliveryId: line(64) }),
+  /** A disabled endpoint gets it once it is enabled. */
+  output: z.object({ deliveryId: z.string(), endpointState: z.enum(['enabled', 'disabled']) }),
+  audit: ({ deliveryId }) => changes.retryDelivery(deliveryId),
+})
+
+/**
+ * One part of a recovery at a time, so that whoever asks sees how far it is: call again with `next` until
+ * there is none. Stopped in the middle, it can be begun anew.
+ */
+export const recoverDeliveries = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Queue what an endpoint should have got since a time and did not',
+  input: ofAccount({ endpointId: EndpointId, since: Timestamp, next: line(1024).optional() }),
+  output: z.object({
+    /** How many deliveries this part queued. */
+    recovered: z.int(),
+    /** Up to when events were looked at. */
+    reachedAt: Timestamp,
+    next: z.string().optional(),
+  }),
+  // Once, however many parts it has.
+  audit: ({ endpointId, since, next }) =>
+    next === undefined ? changes.recoverDeliveries(endpointId, since) : undefined,
+})

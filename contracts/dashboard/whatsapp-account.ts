@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { line, Timestamp } from '../fields.ts'
+import { changes } from './changes.ts'
+import { ofAccount, settingsProcedure } from './procedure.ts'
+
+/** As WhatsApp Manager shows it: digits. What is often given in its place is the telephone number with a plus. */
+const MetaId = z
+  .string()
+  .trim()
+  .regex(/^\d{1,32}$/, 'must be digits only, as WhatsApp Manager shows it; it is not the telephone number')
+
+/** What Meta issues: no space and nothing beyond ASCII. It goes in and never comes out again. */
+const MetaSecret = z
+  .string()
+  .trim()
+  .regex(/^[\u0021-\u007e]{1,4096}$/, 'must not be empty or hold a space')
+
+export const WhatsAppAccount = z.object({
+  whatsAppAccountId: z.string(),
+  phoneNumberId: z.string(),
+  wabaId: z.string(),
+  isDefault: z.boolean(),
+  active: z.boolean(),
+  /** Why it is not active; absent when it is. */
+  reason: z.string().optional(),
+  /** Whether a person took it out of use, and not WhatsApp. Absent when it is active. */
+  switchedOff: z.boolean().optional(),
+  /** Telephone number and name, as WhatsApp reported them last; absent until then. */
+  displayPhoneNumber: z.string().optional(),
+  verifiedName: z.string().optional(),
+  hasAppSecret: z.boolean(),
+  /** `GREEN`, `YELLOW` or `RED`, as WhatsApp reported it last; absent until then. */
+  qualityRating: z.string().optional(),
+  /** `STANDARD` or `HIGH`, as WhatsApp reported it last; absent until then. */
+  throughputLevel: z.string().optional(),
+  createdAt: Timestamp,
+})
+export type WhatsAppAccount = z.infer<typeof WhatsAppAccount>
+
+const ofWhatsAppAccount = ofAccount({ whatsAppAccountId: line(64) })
+
+export const listWhatsAppAccounts = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'List the WhatsApp accounts, the oldest first',
+  input: ofAccount({}),
+  output: z.object({ items: z.array(WhatsAppAccount) }),
+})
+
+export const addWhatsAppAccount = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Add a WhatsApp account, once WhatsApp has accepted its token; the first one is the default',
+  input: ofAccount({
+    phoneNumberId: MetaId,
+    wabaId: MetaId,
+    accessToken: MetaSecret,
+    appSecret: MetaSecret.optional(),
+    makeDefault: z.boolean().default(false),
+  }),
+  output: z.object({ whatsAppAccountId: z.string() }),
+  audit: ({ phoneNumberId }) => changes.addWhatsAppAccount(phoneNumberId),
+})
+
+export const WhatsAppAccountTest = z.object({
+  /** Whether WhatsApp took the token. */
+  ok: z.boolean(),
+  /** What WhatsApp answered, when it did not. */
+  reason: z.string().optional(),
+  displayPhoneNumber: z.string().optional(),
+  verifiedName: z.string().optional(),
+  qualityRating: z.string().optional(),
+  throughputLevel: z.string().optional(),
+})
+
+/** A refusal takes the account out of use, as one of a send would. */
+export const testWhatsAppAccount = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Ask WhatsApp whether the token works, and what it knows of the number',
+  input: ofWhatsAppAccount,
+  output: WhatsAppAccountTest,
+  audit: ({ whatsAppAccountId }) => `tested the token of ${whatsAppAccountId}`,
+})
+
+/** The old ones are forgotten. A new access token that WhatsApp accepts makes an account active again that it refused. */
+export const replaceSecrets = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Replace the access token, the app secret or both',
+  input: ofAccount({
+    whatsAppAccountId: line(64),
+    accessToken: MetaSecret.optional(),
+    appSecret: MetaSecret.optional(),
+  }),
+  output: WhatsAppAccount,
+  audit: ({ whatsAppAccountId }) => `replaced secrets of ${whatsAppAccountId}`,
+})
+
+export const setDefaultWhatsAppAccount = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Send from this WhatsApp account when a request names none',
+  input: ofWhatsAppAccount,
+  output: WhatsAppAccount,
+  audit: ({ whatsAppAccountId }) => changes.makeDefault(whatsAppAccountId),
+})
+
+export const activateWhatsAppAccount = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Send from this WhatsApp account again',
+  input: ofWhatsAppAccount,
+  output: WhatsAppAccount,
+  audit: ({ whatsAppAccountId }) => changes.activate(whatsAppAccountId),
+})
+
+export const deactivateWhatsAppAccount = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Send nothing from this WhatsApp account until it is activated again',
+  input: ofWhatsAppAccount,
+  output: WhatsAppAccount,
+  audit: ({ whatsAppAccountId }) => changes.deactivate(whatsAppAccountId),
+})
+
+export const removeWhatsAppAccount = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Forget a WhatsApp account, its token and its app secret',
+  input: ofWhatsAppAccount,
+  output: z.object({ removed: z.boolean() }),
+  audit: ({ whatsAppAccountId }) => changes.removeWhatsAppAccount(whatsAppAccountId),
+})

@@ -1,0 +1,223 @@
+import { z } from 'zod'
+import { MessageError } from './api/message.ts'
+import {
+  AccountId,
+  answered,
+  ExternalId,
+  LanguageCode,
+  MessageId,
+  PhoneNumber,
+  TemplateName,
+  Timestamp,
+  WaMessageId,
+} from './fields.ts'
+
+/** What we tell a customer's endpoints, by Standard Webhooks (standardwebhooks.com). */
+
+const MessageFacts = z.object({
+  messageId: answered(MessageId),
+  waMessageId: WaMessageId,
+  to: answered(PhoneNumber),
+  template: answered(TemplateName),
+  language: answered(LanguageCode),
+  accountId: answered(AccountId).describe('ID of the WhatsApp account that sent it.'),
+  externalId: answered(ExternalId).optional().describe("The caller's reference; present only when it was provided."),
+})
+
+function event<Type extends string, Data extends z.ZodObject>(type: Type, id: string, summary: string, data: Data) {
+  return z
+    .object({
+      type: z.literal(type).describe('What happened.'),
+      timestamp: Timestamp.describe('When it happened.'),
+      data: data.describe('The message that it happened to.'),
+    })
+    .describe(summary)
+    .meta({ id })
+}
+
+function status<Status extends string>(value: Status) {
+  return z.literal(value).describe('The status that the message has reached.')
+}
+
+export const MessageSentEvent = event(
+  'message.sent',
+  'MessageSentEvent',
+  'WhatsApp accepted the message.',
+  MessageFacts.extend({ status: status('sent') }),
+)
+export const MessageDeliveredEvent = event(
+  'message.delivered',
+  'MessageDeliveredEvent',
+  'The message reached the recipient.',
+  MessageFacts.extend({ status: status('delivered') }),
+)
+export const MessageReadEvent = event(
+  'message.read',
+  'MessageReadEvent',
+  'The recipient read the message.',
+  MessageFacts.extend({ status: status('read') }),
+)
+export const MessageFailedEvent = event(
+  'message.failed',
+  'MessageFailedEvent',
+  'WhatsApp could not deliver the message.',
+  MessageFacts.extend({ status: status('failed'), error: MessageError.describe('Why it failed.') }),
+)
+
+export const MessageOutcomeUnknownEvent = event(
+  'message.outcome_unknown',
+  'MessageOutcomeUnknownEvent',
+  'Whether the message was sent is still unknown.',
+  MessageFacts.omit({ waMessageId: true }).extend({ status: status('pending') }),
+)
+
+/** What became of a message. */
+export const MessageEvent = z.discriminatedUnion('type', [
+  MessageSentEvent,
+  MessageDeliveredEvent,
+  MessageReadEvent,
+  MessageFailedEvent,
+  MessageOutcomeUnknownEvent,
+])
+export type MessageEvent = z.infer<typeof MessageEvent>
+
+/** Sent on request only, to try an endpoint. */
+export const TestEvent = z
+  .object({
+    type: z.literal('webhook.test').describe('A test: nothing happened.'),
+    timestamp: Timestamp.describe('When the test was asked for.'),
+    data: z
+      .object({ endpointId: z.string().describe('ID of the endpoint that is tried.') })
+      .describe('The endpoint that is tried.'),
+  })
+  .describe('A test that the account owner asked for.')
+  .meta({ id: 'TestEvent' })
+
+/** Everything that an endpoint can receive. */
+export const WebhookEvent = z.discriminatedUnion('type', [...MessageEvent.options, TestEvent])
+export type WebhookEvent = z.infer<typeof WebhookEvent>
+
+/** The events that an endpoint can ask for. */
+export const messageEventTypes = [
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+  'message.outcome_unknown',
+] as const satisfies MessageEvent['type'][]
+export type MessageEventType = (typeof messageEventTypes)[number]
+
+/** What an endpoint gets unless it asks otherwise. */
+export const defaultEventTypes: readonly MessageEventType[] = ['message.delivered', 'message.read', 'message.failed']
+
+const exampleFacts = {
+  messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
+  waMessageId: 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA',
+  to: '34600111222',
+  template: 'order_shipped',
+  language: 'en',
+  accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
+  externalId: 'order-1042',
+}
+
+/** Every webhook, with what it is for and how it looks. */
+export const webhooks = {
+  'message.sent': {
+    event: MessageSentEvent,
+    summary: 'A message was sent',
+    description: 'WhatsApp accepted the message. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'message.sent',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleFacts, status: 'sent' },
+    },
+  },
+  'message.delivered': {
+    event: MessageDeliveredEvent,
+    summary: 'A message was delivered',
+    description: "The message reached the recipient's device.",
+    example: {
+      type: 'message.delivered',
+      timestamp: '2026-11-20T09:30:02.000Z',
+      data: { ...exampleFacts, status: 'delivered' },
+    },
+  },
+  'message.read': {
+    event: MessageReadEvent,
+    summary: 'A message was read',
+    description: 'The recipient opened the message. Recipients who hide this are never reported as having read it.',
+    example: {
+      type: 'message.read',
+      timestamp: '2026-11-20T09:34:41.000Z',
+      data: { ...exampleFacts, status: 'read' },
+    },
+  },
+  'message.failed': {
+    event: MessageFailedEvent,
+    summary: 'A message failed',
+    description: 'WhatsApp could not deliver the message; `error` says why, with the code that WhatsApp gave.',
+    example: {
+      type: 'message.failed',
+      timestamp: '2026-11-20T09:30:03.000Z',
+      data: {
+        ...exampleFacts,
+        status: 'failed',
+        error: { code: '131026', message: 'Message undeliverable' },
+      },
+    },
+  },
+  'message.outcome_unknown': {
+    event: MessageOutcomeUnknownEvent,
+    summary: "A message's outcome stays unknown",
+    description:
+      'No answer and no status of WhatsApp has come for an hour (`WAYBILL_OUTCOME_UNKNOWN_AFTER`), so the message may have been sent or not. Reported once; a status that comes later is reported as usual. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'message.outcome_unknown',
+      timestamp: '2026-11-20T10:30:01.000Z',
+      data: {
+        messageId: exampleFacts.messageId,
+        to: exampleFacts.to,
+        template: exampleFacts.template,
+        language: exampleFacts.language,
+        accountId: exampleFacts.accountId,
+        externalId: exampleFacts.externalId,
+        status: 'pending',
+      },
+    },
+  },
+  'webhook.test': {
+    event: TestEvent,
+    summary: 'An endpoint is tried',
+    description: 'Sent once, when the account owner tries an endpoint. Nothing happened.',
+    example: {
+      type: 'webhook.test',
+      timestamp: '2026-11-20T09:25:00.000Z',
+      data: { endpointId: 'ep_01kah38x7w6c5b4a3z2y1x0wvt' },
+    },
+  },
+} as const satisfies {
+  [Type in WebhookEvent['type']]: {
+    event: z.ZodObject
+    summary: string
+    description: string
+    example: Extract<WebhookEvent, { type: Type }>
+  }
+}
+
+/** The header fields of each attempt (standardwebhooks.com). */
+export const WebhookHeaders = z.object({
+  'webhook-id': z
+    .string()
+    .describe('ID of the event, the same on every attempt: remember it to ignore repeats.')
+    .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+  'webhook-timestamp': z
+    .string()
+    .describe('When this attempt was made, in seconds since 1970. Refuse one that is more than five minutes off.')
+    .meta({ examples: ['1795167002'] }),
+  'webhook-signature': z
+    .string()
+    .describe(
+      '`v1,` and the base64 of the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; several of them, separated by spaces, while a secret is rotated. The key is what the base64 behind `whsec_` of the secret stands for.',
+    )
+    .meta({ examples: ['v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='] }),
+})

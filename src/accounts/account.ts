@@ -1,0 +1,91 @@
+import type { Kysely } from 'kysely'
+import { line } from '../../contracts/fields.ts'
+import type { Deps } from '../deps.ts'
+import type { Database } from '../platform/db/schema.ts'
+import { OperatorError } from './operator-error.ts'
+import { type AccountRow, changeAccount, findAccount, findAccounts, insertAccount } from './store.ts'
+
+/** An account as its operator sees it. */
+export interface Account {
+  accountId: string
+  name: string
+  api: 'enabled' | 'disabled'
+  /** Sends per minute. */
+  rateLimit: number
+  allowList: string[]
+  /** The first characters of the API key; absent when there is no key. */
+  keyStart?: string
+  createdAt: string
+}
+
+export function toAccount(row: AccountRow): Account {
+  return {
+    accountId: row.id,
+    name: row.name,
+    api: row.api_enabled ? 'enabled' : 'disabled',
+    rateLimit: row.rate_limit_per_minute,
+    allowList: row.allow_list,
+    ...(row.key_start !== null && { keyStart: row.key_start }),
+    createdAt: row.created_at.toISOString(),
+  }
+}
+
+export function noSuchAccount(accountId: string): OperatorError {
+  return new OperatorError(`There is no account ${JSON.stringify(accountId)}.`, {
+    missing: true,
+    remedy: 'The accounts are listed by: waybill account list',
+  })
+}
+
+export async function requireAccount(db: Kysely<Database>, accountId: string): Promise<Account> {
+  const row = await findAccount(db, accountId)
+  if (!row) throw noSuchAccount(accountId)
+  return toAccount(row)
+}
+
+const Name = line(200)
+
+export async function createAccount(
+  deps: Pick<Deps, 'db' | 'now' | 'newId'>,
+  input: { name: string },
+): Promise<Account> {
+  const name = Name.safeParse(input.name.trim())
+  if (!name.success) throw new OperatorError(`The name of an account ${name.error.issues[0]?.message}.`)
+  const id = deps.newId('acc')
+  await insertAccount(deps.db, { id, name: name.data, created_at: deps.now() })
+  return requireAccount(deps.db, id)
+}
+
+export async function listAccounts(deps: Pick<Deps, 'db'>): Promise<Account[]> {
+  const rows = await findAccounts(deps.db)
+  return rows.map(toAccount)
+}
+
+const maxRateLimit = 1_000_000
+
+export interface AccountUpdate {
+  apiEnabled?: boolean | undefined
+  rateLimit?: number | undefined
+}
+
+/** Takes effect with the next request: nothing about an account is cached. */
+export async function updateAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  { apiEnabled, rateLimit }: AccountUpdate,
+): Promise<Account> {
+  if (apiEnabled === undefined && rateLimit === undefined)
+    throw new OperatorError('There is nothing to change: give --api, --rate-limit, or both.')
+  if (rateLimit !== undefined && !isRateLimit(rateLimit))
+    throw new OperatorError(`A rate limit is a whole number of requests a minute, 1 to ${maxRateLimit}.`)
+  const changed = await changeAccount(deps.db, accountId, {
+    ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
+    ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),
+  })
+  if (!changed) throw noSuchAccount(accountId)
+  return requireAccount(deps.db, accountId)
+}
+
+function isRateLimit(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= maxRateLimit
+}

@@ -1,0 +1,66 @@
+import { type Kysely, sql } from 'kysely'
+import type { z } from 'zod'
+import type { ApiAccess } from '../../contracts/dashboard/public-api.ts'
+import type { Deps } from '../deps.ts'
+import type { Database } from '../platform/db/schema.ts'
+import { noSuchAccount } from './account.ts'
+import { windowExpired } from './caller-store.ts'
+import { normalizeAddress } from './ip-allow-list.ts'
+
+export interface ApiAccessRow {
+  api_enabled: boolean
+  allow_list: string[]
+  rate_limit_per_minute: number
+  start: string | null
+  key_created_at: Date | null
+  /** The minute of the last send since this key was made, as the rate limit remembers it. */
+  last_used_at: Date | null
+  used: number
+  address_allowed: boolean
+}
+
+/** Counting a request is the only trace that a key leaves: nothing is written for the sake of `last_used_at`. */
+export async function findApiAccess(
+  db: Kysely<Database>,
+  accountId: string,
+  address: string | undefined,
+): Promise<ApiAccessRow | undefined> {
+  return db
+    .selectFrom('accounts as a')
+    .leftJoin('api_keys as k', 'k.account_id', 'a.id')
+    .leftJoin('rate_limits as l', 'l.account_id', 'a.id')
+    .select(['a.api_enabled', 'a.allow_list', 'a.rate_limit_per_minute', 'k.start', 'k.created_at as key_created_at'])
+    .select([
+      sql<Date | null>`case when l.window_started_at >= k.created_at then l.window_started_at end`.as('last_used_at'),
+      sql<number>`case when ${sql.raw(windowExpired)} then 0 else coalesce(l.used, 0) end`.as('used'),
+      sql<boolean>`coalesce(cardinality(a.allow_list) = 0
+        or ${address ?? null}::text::inet <<= any (a.allow_list::inet[]), false)`.as('address_allowed'),
+    ])
+    .where('a.id', '=', accountId)
+    .executeTakeFirst()
+}
+
+/** What the owner sees of the account's API, from an address of their own. */
+export async function getApiAccess(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  callerAddress: string,
+): Promise<z.output<typeof ApiAccess>> {
+  const address = normalizeAddress(callerAddress)
+  const row = await findApiAccess(db, accountId, address)
+  if (!row) throw noSuchAccount(accountId)
+  return {
+    enabled: row.api_enabled,
+    ...(row.start !== null &&
+      row.key_created_at !== null && {
+        key: {
+          start: row.start,
+          createdAt: row.key_created_at.toISOString(),
+          ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at.toISOString() }),
+        },
+      }),
+    allowList: row.allow_list,
+    rateLimit: { limit: row.rate_limit_per_minute, used: Math.min(row.used, row.rate_limit_per_minute) },
+    you: { address: address ?? callerAddress, allowed: row.address_allowed },
+  }
+}

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+import { requireAccount } from './account.ts'
+import { OperatorError } from './operator-error.ts'
+import { deleteKey, insertKey, type KeyRow, replaceKey } from './store.ts'
+
+/** Spec, API key: a fixed vendor prefix, then `_live_`, then 64 hexadecimal characters. */
+const prefix = 'wb_live_'
+const randomByteCount = 32
+const pattern = /^wb_live_[0-9a-f]{64}$/
+const startLength = prefix.length + 6
+
+export interface NewApiKey {
+  /** Shown once; only its hash is kept. */
+  apiKey: string
+  /** The first characters, enough to tell keys apart. */
+  start: string
+  hash: Uint8Array
+}
+
+export function generateApiKey(randomBytes: (size: number) => Uint8Array): NewApiKey {
+  const apiKey = prefix + Buffer.from(randomBytes(randomByteCount)).toString('hex')
+  return { apiKey, start: apiKey.slice(0, startLength), hash: hashApiKey(apiKey) }
+}
+
+/** Whether a text has the form of a key; any other is nobody's, and needs no look into the database. */
+export function isApiKey(text: string): boolean {
+  return pattern.test(text)
+}
+
+/** A key has 256 bits of chance in it, so a plain SHA-256 protects it: there is nothing to guess. */
+export function hashApiKey(apiKey: string): Buffer {
+  return hash('sha256', apiKey, 'buffer')
+}
+
+/** A key at the one moment when it can be read. */
+export interface IssuedKey {
+  apiKey: string
+  /** The first characters, by which the key is known from now on. */
+  start: string
+  createdAt: string
+}
+
+export function issueKey(
+  deps: Pick<Deps, 'now' | 'randomBytes'>,
+  accountId: string,
+): { issued: IssuedKey; row: KeyRow } {
+  const { apiKey, start, hash } = generateApiKey(deps.randomBytes)
+  const createdAt = deps.now()
+  return {
+    issued: { apiKey, start, createdAt: createdAt.toISOString() },
+    row: { account_id: accountId, key_hash: hash, start, created_at: createdAt },
+  }
+}
+
+/** Refuses when there is a key: replacing one breaks whoever uses it, and that has its own verb. */
+export async function generateKey(
+  deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>,
+  accountId: string,
+): Promise<IssuedKey> {
+  await requireAccount(deps.db, accountId)
+  const { issued, row } = issueKey(deps, accountId)
+  if (!(await insertKey(deps.db, row)))
+    throw new OperatorError(`Account ${accountId} has a key already.`, {
+      remedy: `To replace it, which makes the old one useless at once: waybill key regenerate ${accountId}`,
+    })
+  return issued
+}
+
+/** Spec, Authentication, 4: the old key is invalidated immediately. Without an old key this generates one. */
+export async function regenerateKey(
+  deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>,
+  accountId: string,
+): Promise<IssuedKey> {
+  await requireAccount(deps.db, accountId)
+  const { issued, row } = issueKey(deps, accountId)
+  await replaceKey(deps.db, row)
+  return issued
+}
+
+/** Spec, Authentication, 5: all requests are rejected until a new key is generated. False: there was no key. */
+export async function revokeKey(deps: Pick<Deps, 'db'>, accountId: string): Promise<{ revoked: boolean }> {
+  await requireAccount(deps.db, accountId)
+  return { revoked: await deleteKey(deps.db, accountId) }
+}

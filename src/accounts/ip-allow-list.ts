@@ -1,0 +1,72 @@
+import { isIPv4 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import type { Deps } from '../deps.ts'
+import { noSuchAccount } from './account.ts'
+import { OperatorError } from './operator-error.ts'
+import { changeAccount } from './store.ts'
+
+/**
+ * The one spelling of an address that is compared: v4-mapped v6 (`::ffff:192.0.2.1`, RFC 4291, 2.5.5.2)
+ * becomes v4, a zone (`%eth0`) is dropped. Undefined when the text is no address.
+ */
+export function normalizeAddress(text: string): string | undefined {
+  // Node takes four decimal parts without leading zeros only: there is nothing to normalize.
+  if (isIPv4(text)) return text
+  const withoutZone = text.replace(/%.*$/, '')
+  if (!isStrictAddress(withoutZone)) return undefined
+  return ipaddr.process(withoutZone).toString()
+}
+
+/** What counts as one address: whoever has one IPv6 address has all of its /64 (RFC 6177). */
+export function networkOf(address: string): string {
+  const plain = normalizeAddress(address) ?? address
+  return plain.includes(':') ? (normalizeAllowListEntry(`${plain}/64`) ?? plain) : plain
+}
+
+/**
+ * An entry of the allow-list in canonical spelling: an address, or a CIDR range with its host bits
+ * cleared. A v4-mapped range becomes the v4 range. Undefined when the text is neither.
+ */
+export function normalizeAllowListEntry(text: string): string | undefined {
+  const [address = '', prefixText, ...rest] = text.trim().split('/')
+  if (rest.length > 0 || !isStrictAddress(address)) return undefined
+  if (prefixText === undefined) return normalizeAddress(address)
+  if (!/^\d{1,3}$/.test(prefixText)) return undefined
+  return normalizeRange(ipaddr.parse(address), Number(prefixText))
+}
+
+function normalizeRange(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string | undefined {
+  if (prefix > (address.kind() === 'ipv4' ? 32 : 128)) return undefined
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && prefix >= 96)
+    return normalizeRange(address.toIPv4Address(), prefix - 96)
+  const range = `${address.toString()}/${prefix}`
+  const network =
+    address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(range) : ipaddr.IPv6.networkAddressFromCIDR(range)
+  return `${network.toString()}/${prefix}`
+}
+
+/** Four decimal parts or a plain v6: none of the octal, hex and short spellings that `inet_aton` takes. */
+function isStrictAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
+}
+
+/** Replaces the whole list. An empty one lets every address call (spec, Authentication, 6). */
+export async function setAllowList(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  entries: string[],
+): Promise<{ allowList: string[] }> {
+  const allowList = [...new Set(entries.map(parseEntry))]
+  if (!(await changeAccount(deps.db, accountId, { allow_list: allowList }))) throw noSuchAccount(accountId)
+  return { allowList }
+}
+
+function parseEntry(text: string): string {
+  const entry = normalizeAllowListEntry(text)
+  if (entry === undefined)
+    throw new OperatorError(
+      `${JSON.stringify(text)} is neither an IP address nor a CIDR range, such as 192.0.2.10, 192.0.2.0/24 or 2001:db8::/32. The allow-list is unchanged.`,
+      { field: 'allowList' },
+    )
+  return entry
+}

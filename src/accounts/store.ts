@@ -1,0 +1,83 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { AccountsTable, Database } from '../platform/db/schema.ts'
+
+export type AccountRow = Selectable<AccountsTable> & { key_start: string | null }
+
+export interface AccountChanges {
+  api_enabled?: boolean
+  rate_limit_per_minute?: number
+  allow_list?: string[]
+}
+
+export async function insertAccount(db: Kysely<Database>, account: { id: string; name: string; created_at: Date }) {
+  await db.insertInto('accounts').values(account).execute()
+}
+
+export function findAccount(db: Kysely<Database>, accountId: string): Promise<AccountRow | undefined> {
+  return selectAccounts(db).where('accounts.id', '=', accountId).executeTakeFirst()
+}
+
+/** Reads all accounts: for operators only. Ids sort by time, so the oldest comes first. */
+export function findAccounts(db: Kysely<Database>): Promise<AccountRow[]> {
+  return selectAccounts(db).orderBy('accounts.id').execute()
+}
+
+/** Whether there is such an account. */
+export async function changeAccount(
+  db: Kysely<Database>,
+  accountId: string,
+  changes: AccountChanges,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('accounts')
+    .set(changes)
+    .where('id', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export interface KeyRow {
+  account_id: string
+  key_hash: Uint8Array
+  start: string
+  created_at: Date
+}
+
+/** False when the account has a key already: of two that come together, one wins. */
+export async function insertKey(db: Kysely<Database>, key: KeyRow): Promise<boolean> {
+  const row = await db
+    .insertInto('api_keys')
+    .values(key)
+    .onConflict((conflict) => conflict.column('account_id').doNothing())
+    .returning('account_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** One statement, so that no request meets an account between its keys. */
+export async function replaceKey(db: Kysely<Database>, { account_id, ...key }: KeyRow): Promise<void> {
+  await db
+    .insertInto('api_keys')
+    .values({ account_id, ...key })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(key))
+    .execute()
+}
+
+/** Whether there was a key. */
+export async function deleteKey(db: Kysely<Database>, accountId: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('api_keys')
+    .where('account_id', '=', accountId)
+    .returning('account_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+function selectAccounts(db: Kysely<Database>) {
+  return db
+    .selectFrom('accounts')
+    .leftJoin('api_keys', 'api_keys.account_id', 'accounts.id')
+    .selectAll('accounts')
+    .select('api_keys.start as key_start')
+}

@@ -1,0 +1,159 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Deps } from '../../deps.ts'
+import { joined } from '../../platform/db/batched.ts'
+import { statement } from '../../platform/db/statement.ts'
+import { scanIds } from '../../whatsapp/callbacks/account-ids.ts'
+import { isSignedWith } from '../../whatsapp/callbacks/signature.ts'
+import { appSecretPurpose, openSecret } from './secrets.ts'
+
+/** A WhatsApp account of ours that a callback speaks of. */
+export interface CallbackSender {
+  accountId: string
+  whatsAppAccountId: string
+  phoneNumberId: string
+  wabaId: string
+  /** The secret of the Meta app that reports on this number: its own, or else the service's. */
+  appSecret: string | undefined
+}
+
+/**
+ * Reads all accounts: a callback names phone numbers and WABAs, not accounts. One whose app secret cannot
+ * be decrypted is left out: nobody can speak for it, and the others are spoken for all the same.
+ */
+export async function findCallbackSenders(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  names: Names,
+  defaultAppSecret: string | undefined,
+): Promise<CallbackSender[]> {
+  if (names.phoneNumberIds.length + names.wabaIds.length === 0) return []
+  const rows = await findRows(deps.db, names)
+  return rows.flatMap((row) => openSender(deps, row, defaultAppSecret))
+}
+
+/** The secret that signs what comes to the callback address of a WhatsApp account; undefined when there is none. */
+export async function findSecretOfAddress(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  whatsAppAccountId: string,
+  defaultAppSecret: string | undefined,
+): Promise<{ known: boolean; appSecret: string | undefined }> {
+  const [row] = await findById(deps.db, [whatsAppAccountId])
+  if (!row) return { known: false, appSecret: undefined }
+  return { known: true, appSecret: openSender(deps, row, defaultAppSecret)[0]?.appSecret }
+}
+
+/** The different secrets of the apps that report on these phone numbers and WABAs, in the order of the ids. */
+export async function findSecretsOfIds(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  ids: string[],
+  maxSecrets: number,
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  const secrets = new Set<string>()
+  for (const row of await findWithSecret(deps.db, [ids, maxRows])) {
+    const secret = openSender(deps, row, undefined)[0]?.appSecret
+    if (secret !== undefined) secrets.add(secret)
+    if (secrets.size === maxSecrets) break
+  }
+  return [...secrets]
+}
+
+function openSender(
+  deps: Pick<Deps, 'secrets' | 'log'>,
+  row: SenderRow,
+  defaultAppSecret: string | undefined,
+): CallbackSender[] {
+  const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
+  const sender = { ...owner, phoneNumberId: row.phone_number_id, wabaId: row.waba_id }
+  if (row.app_secret_encrypted === null) return [{ ...sender, appSecret: defaultAppSecret }]
+  const secret = { ciphertext: row.app_secret_encrypted, purpose: appSecretPurpose(row.id) }
+  const appSecret = openSecret(deps, owner, secret)
+  return appSecret === undefined ? [] : [{ ...sender, appSecret }]
+}
+
+export interface Names {
+  phoneNumberIds: string[]
+  wabaIds: string[]
+}
+
+interface SenderRow {
+  id: string
+  account_id: string
+  phone_number_id: string
+  waba_id: string
+  app_secret_encrypted: string | null
+}
+
+const columns = 'id, account_id, phone_number_id, waba_id, app_secret_encrypted'
+
+const findNamed = statement<SenderRow>(
+  'find_callback_senders',
+  `select ${columns} from whatsapp_accounts where phone_number_id = any ($1::text[]) or waba_id = any ($2::text[])`,
+)
+
+/** Reads all accounts: whose it is, is what the row tells. */
+const findById = statement<SenderRow>('find_callback_address', `select ${columns} from whatsapp_accounts where id = $1`)
+
+/** Each is decrypted, for a sender who is not known yet. Numbers of one WABA mostly share an app. */
+const maxRows = 50
+
+/** Reads all accounts, as `findNamed`. */
+const findWithSecret = statement<SenderRow>(
+  'find_callback_secrets',
+  `select ${columns} from whatsapp_accounts
+  where (phone_number_id = any ($1::text[]) or waba_id = any ($1::text[])) and app_secret_encrypted is not null
+  order by least(array_position($1::text[], phone_number_id), array_position($1::text[], waba_id)), id
+  limit $2`,
+)
+
+/** Callbacks that come at once mostly name the same numbers: their rows are looked up together. */
+const findRows = joined<Names, SenderRow[]>({
+  one: (db, { phoneNumberIds, wabaIds }) => findNamed(db, [phoneNumberIds, wabaIds]),
+  many: async (db, callbacks) => {
+    const phoneNumberIds = new Set(callbacks.flatMap((names) => names.phoneNumberIds))
+    const wabaIds = new Set(callbacks.flatMap((names) => names.wabaIds))
+    const rows = await findNamed(db, [[...phoneNumberIds], [...wabaIds]])
+    return callbacks.map((names) =>
+      rows.filter((row) => names.phoneNumberIds.includes(row.phone_number_id) || names.wabaIds.includes(row.waba_id)),
+    )
+  },
+})
+
+export interface SignedCallback {
+  /** The raw bytes: the signature is theirs. */
+  body: Buffer
+  /** Value of `X-Hub-Signature-256`. */
+  signature: string
+  /** From the path of the request; undefined at the address that all apps share. */
+  whatsAppAccountId: string | undefined
+}
+
+const maxSecrets = 5
+/** Hashing takes a millisecond per megabyte: a large body gets fewer attempts, but always one. */
+const maxHashedBytes = 3 * 1024 * 1024
+
+/**
+ * The app secret that signed a callback; undefined when it is none of ours. Nothing is parsed before: the body can
+ * be anybody's. The secret is known from the address or is the service's; otherwise the ids that the body seems to
+ * name lead to a few candidates. The address of a WhatsApp account that was removed is like the shared one, since
+ * its app can report on other numbers too.
+ */
+export async function findCallbackSigner(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  { body, signature, whatsAppAccountId }: SignedCallback,
+  defaultAppSecret: string | undefined,
+): Promise<string | undefined> {
+  const signed = (secret: string) => isSignedWith(body, signature, secret)
+  if (whatsAppAccountId !== undefined) {
+    const { known, appSecret } = await findSecretOfAddress(deps, whatsAppAccountId, defaultAppSecret)
+    if (known) return appSecret !== undefined && signed(appSecret) ? appSecret : undefined
+  }
+  if (defaultAppSecret !== undefined && signed(defaultAppSecret)) return defaultAppSecret
+  const maxAttempts = Math.max(1, Math.min(maxSecrets, Math.floor(maxHashedBytes / Math.max(1, body.length))))
+  const candidates = await findSecretsOfIds(deps, scanIds(body), maxAttempts)
+  for (const candidate of candidates) {
+    if (candidate !== defaultAppSecret && signed(candidate)) return candidate
+    // Each attempt at a large body takes milliseconds.
+    await setImmediate()
+  }
+  return undefined
+}

@@ -1,0 +1,91 @@
+import type { Deps } from '../../deps.ts'
+import { OperatorError } from '../operator-error.ts'
+import {
+  changeWhatsAppAccount,
+  clearDefault,
+  deleteTemplates,
+  deleteWhatsAppAccount,
+  findWhatsAppAccount,
+  findWhatsAppAccounts,
+  lockAccount,
+  type WhatsAppAccountRow,
+} from './store.ts'
+import { requireWhatsAppAccount, toWhatsAppAccount, type WhatsAppAccount } from './whatsapp-account.ts'
+
+/** Undoes both: that a person switched it off, and that WhatsApp refused it, which gets another chance. */
+export async function activateWhatsAppAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+): Promise<WhatsAppAccount> {
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
+    switched_off: false,
+    inactive_reason: null,
+  })
+  return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
+}
+
+/** It stays the default if it was: what named no WhatsApp account is refused, not sent from another number. */
+export async function deactivateWhatsAppAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+): Promise<WhatsAppAccount> {
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { switched_off: true })
+  return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
+}
+
+export async function setDefaultWhatsAppAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+): Promise<WhatsAppAccount> {
+  const row = await deps.db.transaction().execute(async (trx) => {
+    await lockAccount(trx, accountId)
+    refuseInactive(
+      requireWhatsAppAccount(await findWhatsAppAccount(trx, accountId, whatsAppAccountId), whatsAppAccountId),
+    )
+    await clearDefault(trx, accountId)
+    const changed = await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { is_default: true })
+    return requireWhatsAppAccount(changed, whatsAppAccountId)
+  })
+  return toWhatsAppAccount(row)
+}
+
+/** Every request that names no WhatsApp account would be refused from then on. */
+function refuseInactive({ id, active, is_default }: WhatsAppAccountRow): void {
+  if (!active && !is_default)
+    throw new OperatorError('This WhatsApp account is inactive: nothing is sent from it. Activate it first.', {
+      remedy: `Such as: waybill whatsapp activate ${id}`,
+    })
+}
+
+/** Forgets the WhatsApp account, its secrets, and the templates that no other one shares. Messages stay. */
+export async function removeWhatsAppAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+): Promise<{ whatsAppAccountId: string }> {
+  await deps.db.transaction().execute(async (trx) => {
+    await lockAccount(trx, accountId)
+    const rows = await findWhatsAppAccounts(trx, accountId)
+    const row = requireWhatsAppAccount(
+      rows.find(({ id }) => id === whatsAppAccountId),
+      whatsAppAccountId,
+    )
+    const others = rows.filter((other) => other !== row)
+    refuseToDropDefault(row, others)
+    await deleteWhatsAppAccount(trx, accountId, whatsAppAccountId)
+    if (!others.some((other) => other.waba_id === row.waba_id)) await deleteTemplates(trx, accountId, row.waba_id)
+  })
+  return { whatsAppAccountId }
+}
+
+/** Choosing the next default for the owner would send, unasked, from another number. */
+function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
+  const other = others.find(({ active }) => active) ?? others[0]
+  if (row.is_default && other)
+    throw new OperatorError(`${row.id} is the default of its account. Make another one the default first.`, {
+      remedy: `Such as: waybill whatsapp set-default ${other.id}`,
+    })
+}

@@ -1,0 +1,185 @@
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import type { Database, WhatsAppAccountsTable } from '../../platform/db/schema.ts'
+
+export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
+
+/** Changes to the WhatsApp accounts of one account come one after another: one of them is the default. */
+export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {
+  const row = await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().executeTakeFirst()
+  return row !== undefined
+}
+
+export async function insertWhatsAppAccount(
+  db: Kysely<Database>,
+  row: Insertable<WhatsAppAccountsTable>,
+): Promise<void> {
+  await db.insertInto('whatsapp_accounts').values(row).execute()
+}
+
+/** Ids sort by time, so the oldest comes first. */
+export function findWhatsAppAccounts(db: Kysely<Database>, accountId: string): Promise<WhatsAppAccountRow[]> {
+  return db.selectFrom('whatsapp_accounts').selectAll().where('account_id', '=', accountId).orderBy('id').execute()
+}
+
+export function findWhatsAppAccount(
+  db: Kysely<Database>,
+  accountId: string,
+  id: string,
+): Promise<WhatsAppAccountRow | undefined> {
+  return db
+    .selectFrom('whatsapp_accounts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Reads all accounts: for operators only. */
+export function findAllWhatsAppAccounts(db: Kysely<Database>): Promise<WhatsAppAccountRow[]> {
+  return db.selectFrom('whatsapp_accounts').selectAll().orderBy('id').execute()
+}
+
+/** Reads all accounts: an operator names a WhatsApp account without saying whose it is. */
+export async function findOwner(db: Kysely<Database>, whatsAppAccountId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('whatsapp_accounts')
+    .select('account_id')
+    .where('id', '=', whatsAppAccountId)
+    .executeTakeFirst()
+  return row?.account_id
+}
+
+/** Reads all accounts: a phone number belongs to one of them at most. */
+export function findByPhoneNumberId(
+  db: Kysely<Database>,
+  phoneNumberId: string,
+): Promise<{ id: string; account_id: string } | undefined> {
+  return db
+    .selectFrom('whatsapp_accounts')
+    .select(['id', 'account_id'])
+    .where('phone_number_id', '=', phoneNumberId)
+    .executeTakeFirst()
+}
+
+export interface WhatsAppAccountChanges {
+  switched_off?: boolean
+  inactive_reason?: string | null
+  is_default?: boolean
+  access_token_encrypted?: string
+  app_secret_encrypted?: string | null
+  quality_rating?: string | null
+  throughput_level?: string | null
+  display_phone_number?: string | null
+  verified_name?: string | null
+}
+
+export function changeWhatsAppAccount(
+  db: Kysely<Database>,
+  accountId: string,
+  id: string,
+  changes: WhatsAppAccountChanges,
+): Promise<WhatsAppAccountRow | undefined> {
+  return db
+    .updateTable('whatsapp_accounts')
+    .set(changes)
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export async function clearDefault(db: Kysely<Database>, accountId: string): Promise<void> {
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ is_default: false })
+    .where('account_id', '=', accountId)
+    .where('is_default', '=', true)
+    .execute()
+}
+
+export async function deleteWhatsAppAccount(db: Kysely<Database>, accountId: string, id: string): Promise<void> {
+  await db.deleteFrom('whatsapp_accounts').where('account_id', '=', accountId).where('id', '=', id).execute()
+}
+
+/** The templates of a WABA that the account no longer sends from. */
+export async function deleteTemplates(db: Kysely<Database>, accountId: string, wabaId: string): Promise<void> {
+  await db.deleteFrom('templates').where('account_id', '=', accountId).where('waba_id', '=', wabaId).execute()
+}
+
+/** Whether it was still what the caller read: a secret that changed in between is not overwritten. */
+export async function replaceSecret(
+  db: Kysely<Database>,
+  row: { account_id: string; id: string },
+  column: 'access_token_encrypted' | 'app_secret_encrypted',
+  { from, to }: { from: string; to: string },
+): Promise<boolean> {
+  const changed = await db
+    .updateTable('whatsapp_accounts')
+    .set({ [column]: to })
+    .where('account_id', '=', row.account_id)
+    .where('id', '=', row.id)
+    .where(column, '=', from)
+    .returning('id')
+    .executeTakeFirst()
+  return changed !== undefined
+}
+
+/** What we believe of a WABA is out of date: the next round of syncs reads it. */
+export async function scheduleSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<void> {
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ next_sync_at: sql<Date>`now()` })
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .execute()
+}
+
+/** WhatsApp takes back what it refused for a reason that begins like this. */
+export async function reactivate(
+  db: Kysely<Database>,
+  accountId: string,
+  whatsAppAccountId: string,
+  reasonStart: string,
+): Promise<void> {
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ inactive_reason: null })
+    .where('account_id', '=', accountId)
+    .where('id', '=', whatsAppAccountId)
+    .where('inactive_reason', 'like', `${reasonStart}%`)
+    .execute()
+}
+
+/**
+ * Takes WABAs whose sync is due, so that of several nodes one reads each; a node that dies gives its
+ * WABAs back by doing nothing. Reads all accounts: the sync serves them all.
+ */
+export async function claimDueSyncs(
+  db: Kysely<Database>,
+  { limit, nextSeconds }: { limit: number; nextSeconds: number },
+): Promise<{ accountId: string; wabaId: string }[]> {
+  const { rows } = await sql<{ account_id: string; waba_id: string }>`
+    with due as (
+      select id, account_id, waba_id from whatsapp_accounts
+      where next_sync_at <= now() and active
+      order by next_sync_at
+      limit ${limit}
+      for update skip locked
+    )
+    update whatsapp_accounts w set next_sync_at = now() + ${nextSeconds} * interval '1 second'
+    from due
+    where w.account_id = due.account_id and w.waba_id = due.waba_id
+    returning w.account_id, w.waba_id`.execute(db)
+  return [
+    ...new Map(
+      rows.map((row) => [`${row.account_id} ${row.waba_id}`, { accountId: row.account_id, wabaId: row.waba_id }]),
+    ).values(),
+  ]
+}
+
+/** Syncs come as much earlier as the clock was set back. Reads all accounts: they share a clock. */
+export async function shiftSyncs(db: Kysely<Database>, seconds: number): Promise<void> {
+  await sql`
+    update whatsapp_accounts set next_sync_at = next_sync_at - make_interval(secs => ${seconds})
+    where next_sync_at > now()`.execute(db)
+}

@@ -1,0 +1,70 @@
+import type { Deps } from '../../deps.ts'
+import { requireAccount } from '../account.ts'
+import { OperatorError } from '../operator-error.ts'
+import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
+
+/** A WhatsApp account as its operator sees it; its secrets stay where they are. */
+export interface WhatsAppAccount {
+  whatsAppAccountId: string
+  phoneNumberId: string
+  wabaId: string
+  isDefault: boolean
+  active: boolean
+  /** Why it is not active; absent when it is. */
+  reason?: string
+  /** Whether a person took it out of use, and not WhatsApp. Absent when it is active. */
+  switchedOff?: boolean
+  /** Telephone number and name, as WhatsApp reported them last; absent until then. */
+  displayPhoneNumber?: string
+  verifiedName?: string
+  hasAppSecret: boolean
+  /** As WhatsApp reported it last; absent until then. */
+  qualityRating?: string
+  /** As WhatsApp reported it last; absent until then. */
+  throughputLevel?: string
+  createdAt: string
+}
+
+export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
+  const inactiveReason = whyInactive(row)
+  return {
+    whatsAppAccountId: row.id,
+    phoneNumberId: row.phone_number_id,
+    wabaId: row.waba_id,
+    isDefault: row.is_default,
+    active: row.active,
+    ...(inactiveReason !== undefined && { reason: inactiveReason, switchedOff: row.switched_off }),
+    ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
+    ...(row.verified_name !== null && { verifiedName: row.verified_name }),
+    hasAppSecret: row.app_secret_encrypted !== null,
+    ...(row.quality_rating !== null && { qualityRating: row.quality_rating }),
+    ...(row.throughput_level !== null && { throughputLevel: row.throughput_level }),
+    createdAt: row.created_at.toISOString(),
+  }
+}
+
+/** Undefined when it is active. */
+export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason'>): string | undefined {
+  return row.switched_off ? 'switched off by its owner' : (row.inactive_reason ?? undefined)
+}
+
+export function noSuchWhatsAppAccount(whatsAppAccountId: string): OperatorError {
+  return new OperatorError(`There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
+    missing: true,
+    remedy: 'Those of an account are listed by: waybill whatsapp list <account>',
+  })
+}
+
+export function requireWhatsAppAccount(
+  row: WhatsAppAccountRow | undefined,
+  whatsAppAccountId: string,
+): WhatsAppAccountRow {
+  if (!row) throw noSuchWhatsAppAccount(whatsAppAccountId)
+  return row
+}
+
+export async function listWhatsAppAccounts(deps: Pick<Deps, 'db'>, accountId: string): Promise<WhatsAppAccount[]> {
+  await requireAccount(deps.db, accountId)
+  const rows = await findWhatsAppAccounts(deps.db, accountId)
+  return rows.map(toWhatsAppAccount)
+}

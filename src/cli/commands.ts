@@ -1,0 +1,92 @@
+import type { DataCommand } from './command.ts'
+import { accountCreate, accountList, accountUpdate } from './commands/account.ts'
+import { allowListSet } from './commands/allow-list.ts'
+import { auditExport, auditList, auditVerify } from './commands/audit.ts'
+import { doctor } from './commands/doctor.ts'
+import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
+import { messageGet, messageList, messageResolve } from './commands/message.ts'
+import { migrate } from './commands/migrate.ts'
+import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
+import { rekey } from './commands/rekey.ts'
+import { templateList, templateSync } from './commands/template.ts'
+import {
+  webhookAdd,
+  webhookDeliveries,
+  webhookDisable,
+  webhookEnable,
+  webhookList,
+  webhookRecover,
+  webhookRemove,
+  webhookRetry,
+  webhookRotateSecret,
+  webhookTest,
+} from './commands/webhook.ts'
+import {
+  whatsappActivate,
+  whatsappAdd,
+  whatsappDeactivate,
+  whatsappList,
+  whatsappRemove,
+  whatsappSetDefault,
+} from './commands/whatsapp.ts'
+import type { Syntax } from './syntax.ts'
+
+export const dataCommands: readonly DataCommand[] = [
+  migrate,
+  doctor,
+  accountCreate,
+  accountUpdate,
+  accountList,
+  keyGenerate,
+  keyRegenerate,
+  keyRevoke,
+  allowListSet,
+  ownerInvite,
+  ownerList,
+  ownerRemove,
+  ownerResetPassword,
+  whatsappAdd,
+  whatsappList,
+  whatsappActivate,
+  whatsappDeactivate,
+  whatsappSetDefault,
+  whatsappRemove,
+  templateSync,
+  templateList,
+  webhookAdd,
+  webhookList,
+  webhookEnable,
+  webhookDisable,
+  webhookRemove,
+  webhookTest,
+  webhookRotateSecret,
+  webhookDeliveries,
+  webhookRetry,
+  webhookRecover,
+  messageGet,
+  messageList,
+  messageResolve,
+  auditList,
+  auditVerify,
+  auditExport,
+  rekey,
+]
+
+/** The command whose name the words begin with, and the words after it. */
+export function findCommand<C extends Syntax>(
+  commands: readonly C[],
+  words: readonly string[],
+): { command: C; rest: string[] } | undefined {
+  const command = commands.find(({ name }) => beginsWith(words, name.split(' ')))
+  return command && { command, rest: words.slice(command.name.split(' ').length) }
+}
+
+/** The commands of a group, such as `key`. */
+export function findGroup<C extends Syntax>(commands: readonly C[], words: readonly string[]): C[] {
+  const [group] = words
+  return commands.filter(({ name }) => group !== undefined && name.startsWith(`${group} `))
+}
+
+function beginsWith(words: readonly string[], name: readonly string[]): boolean {
+  return name.every((word, index) => words[index] === word)
+}

@@ -1,0 +1,66 @@
+import type { Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { UsageError } from './failure.ts'
+import { isValueOption, type Line, type Syntax } from './syntax.ts'
+
+/** The first line that comes in; undefined when the other end closes before it is whole. */
+export function readLine(socket: Socket): Promise<string | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
+  let text = ''
+  socket.setEncoding('utf8')
+  socket.on('data', (chunk: string) => {
+    text += chunk
+    const end = chunk.includes('\n') ? text.indexOf('\n') : -1
+    if (end >= 0) resolve(text.slice(0, end))
+  })
+  socket.on('error', reject)
+  socket.on('close', () => resolve(undefined))
+  return promise
+}
+
+/** Each line as it comes in; what follows the last newline is none. Ends the socket when it ends. */
+export async function* readLines(socket: Socket): AsyncGenerator<string> {
+  socket.setEncoding('utf8')
+  let rest = ''
+  for await (const chunk of socket) {
+    const [first = '', ...others] = String(chunk).split('\n')
+    rest += first
+    for (const line of others) {
+      yield rest
+      rest = line
+    }
+  }
+}
+
+type OptionValue = Line['options'][string]
+
+/**
+ * Puts in what was left out of the command line as `-`, one line of standard input each, in the order
+ * of the usage. What is typed as an argument ends in the shell's history and in the list of processes.
+ */
+export async function readSecrets(
+  syntax: Syntax,
+  line: Line,
+  stdin: NodeJS.ReadableStream = process.stdin,
+): Promise<Line> {
+  const given = Object.entries(syntax.options).flatMap(([name, option]) => {
+    const value = line.options[name]
+    return isValueOption(option) && option.secret === true && value !== undefined ? [{ name, value }] : []
+  })
+  if (!given.some(({ value }) => [value].flat().includes('-'))) return line
+  const lines = (await text(stdin)).split('\n').map((secret) => secret.trim())
+  const secrets = given.map(({ name, value }) => [name, fillIn(name, value, lines)] as const)
+  return { ...line, options: { ...line.options, ...Object.fromEntries(secrets) } }
+}
+
+/** Takes as many lines from the front as there are values to fill in. */
+function fillIn(name: string, value: OptionValue, lines: string[]): OptionValue {
+  if (Array.isArray(value)) return value.map((one) => (one === '-' ? requireSecret(name, lines.shift()) : one))
+  return value === '-' ? requireSecret(name, lines.shift()) : value
+}
+
+function requireSecret(name: string, secret: string | undefined): string {
+  if (secret === undefined || secret === '')
+    throw new UsageError(`--${name} - reads a line of standard input, and there was none.`)
+  return secret
+}

@@ -1,0 +1,13 @@
+import type { ListSecrets } from '../accounts/rekey.ts'
+import { listWhatsAppAccountSecrets } from '../accounts/whatsapp/secrets.ts'
+import { listAuditKeys } from '../users/audit/chain.ts'
+import { listAuthSecrets } from '../users/sign-in/secret.ts'
+import { listEndpointSecrets } from '../webhooks/endpoints/secrets.ts'
+
+/** Everything that is kept encrypted. */
+export const listStoredSecrets: ListSecrets = async (db) => [
+  ...(await listWhatsAppAccountSecrets(db)),
+  ...(await listEndpointSecrets(db)),
+  ...(await listAuthSecrets(db)),
+  ...(await listAuditKeys(db)),
+]

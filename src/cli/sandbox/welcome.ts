@@ -1,0 +1,37 @@
+import { sendMessage } from '../../../contracts/api/message.ts'
+import type { Demo } from './demo.ts'
+
+/** What `npm start` prints: everything for a first message, ready to be pasted. */
+export function writeWelcome(url: string, demo: Demo): string {
+  return [
+    `Waybill runs on ${url}, with a simulated WhatsApp: nothing is sent to anybody.`,
+    `Open the dashboard, signed in as the owner of a demo account (the link is good once):\n\n  ${url}${demo.signInPath}`,
+    describeKey(demo),
+    `Send a message:\n\n${writeCurl(url, demo.apiKey ?? 'YOUR_API_KEY')}`,
+    [
+      `Dashboard    ${url}/settings/`,
+      `Docs         ${url}/docs`,
+      `OpenAPI      ${url}/openapi.json`,
+      `Webhooks     npm run waybill -- webhook add ${demo.accountId} --url http://127.0.0.1:4000/`,
+      'Commands     npm run waybill -- --help',
+    ].join('\n'),
+    'Ctrl+C stops it; the data stays.',
+  ].join('\n\n')
+}
+
+function describeKey({ accountId, apiKey, keyStart }: Demo): string {
+  if (apiKey !== undefined) return `API key of the demo account ${accountId}, shown only once:\n\n  ${apiKey}`
+  const regenerate = `npm run waybill -- key regenerate ${accountId}`
+  return keyStart === undefined
+    ? `The demo account ${accountId} has no API key. Make one: ${regenerate}`
+    : `The API key of the demo account ${accountId} begins with ${keyStart}… and was shown when it was made.\nFor a new one, in another terminal: ${regenerate}`
+}
+
+function writeCurl(url: string, apiKey: string): string {
+  return [
+    `  curl -X POST ${url}${sendMessage.path}`,
+    `-H 'X-API-Key: ${apiKey}'`,
+    `-H 'Content-Type: application/json'`,
+    `-d '${JSON.stringify(sendMessage.example.input)}'`,
+  ].join(' \\\n    ')
+}

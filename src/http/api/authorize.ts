@@ -1,0 +1,67 @@
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Contract } from '../../../contracts/procedure.ts'
+import { authenticate, type Caller } from '../../accounts/authenticate.ts'
+import { assertWithinBudget, rateLimitHeaders } from '../../accounts/rate-limit.ts'
+import type { Deps } from '../../deps.ts'
+import type { Slot } from '../limits/load-limit.ts'
+
+/** The parts of an HTTP exchange that a procedure depends on, whether it came by REST or by tRPC. */
+export interface Exchange {
+  /** Value of a request header; undefined when absent. */
+  header(name: 'x-api-key' | 'idempotency-key'): string | undefined
+  /** The caller's address, after `TRUST_PROXY`. */
+  address: string
+  /** The place of the request among those at work. */
+  slot: Slot | null
+  setHeader(name: string, value: string): void
+}
+
+/** A call that was let in. */
+export interface Call {
+  caller: Caller
+  idempotencyKey: string | undefined
+  slot: Slot | null
+  setHeader(name: string, value: string): void
+}
+
+/** Key, enabled, address, then the rate limit; validation comes after, so that a stranger learns nothing. */
+export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange: Exchange): Promise<Call> {
+  const credentials = {
+    apiKey: exchange.header('x-api-key'),
+    keyHash: exchange.slot?.keyHash,
+    address: exchange.address,
+  }
+  const { caller, budget } = await authenticate(deps, credentials, { spend: contract.rateLimited })
+  exchange.slot?.recognize()
+  if (budget) {
+    const headers = rateLimitHeaders(budget)
+    // In lower case: Fastify would write it so anyway, for each request anew.
+    exchange.setHeader('ratelimit', headers.RateLimit)
+    exchange.setHeader('ratelimit-policy', headers['RateLimit-Policy'])
+    assertWithinBudget(budget)
+  }
+  const idempotencyKey = contract.idempotent ? parseIdempotencyKey(exchange.header('idempotency-key')) : undefined
+  return { caller, idempotencyKey, slot: exchange.slot, setHeader: (name, value) => exchange.setHeader(name, value) }
+}
+
+/** Printable ASCII, as a Structured Field string holds it (RFC 9651, 3.3.3). */
+const keyPattern = /^[\x20-\x7e]{1,255}$/
+
+/**
+ * The key of an `Idempotency-Key` header: a quoted string, as draft-ietf-httpapi-idempotency-key-header
+ * has it, or bare, as most callers write it. Both spellings are one key.
+ */
+export function parseIdempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const text = header.trim()
+  const key =
+    text.startsWith('"') && text.endsWith('"') && text.length >= 2
+      ? text.slice(1, -1).replace(/\\(["\\])/g, '$1')
+      : text
+  if (!keyPattern.test(key))
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'Idempotency-Key: must be 1 to 255 printable ASCII characters, such as a UUID.',
+    )
+  return key
+}

@@ -1,0 +1,86 @@
+import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
+import { errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
+import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
+import type { Logger } from '../../platform/log.ts'
+
+/** The failure envelope of the spec. */
+export interface FailureBody {
+  success: false
+  error: { code: ServiceError['code']; message: string }
+}
+
+export function toFailureBody({ code, message }: ServiceError): FailureBody {
+  return { success: false, error: { code, message } }
+}
+
+export function statusOf(error: ServiceError): ErrorStatus {
+  return errors[error.code].status
+}
+
+/** Header fields of a failure. */
+export function failureHeaders(error: ServiceError): Record<string, string> {
+  return {
+    ...(error.retryAfterSeconds !== undefined && { 'Retry-After': String(error.retryAfterSeconds) }),
+    ...(error.replayed && { 'Idempotent-Replayed': 'true' }),
+  }
+}
+
+export const trpcCodes = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_SUPPORTED',
+  409: 'CONFLICT',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'UNPROCESSABLE_CONTENT',
+  429: 'TOO_MANY_REQUESTS',
+  500: 'INTERNAL_SERVER_ERROR',
+  503: 'SERVICE_UNAVAILABLE',
+  504: 'GATEWAY_TIMEOUT',
+} as const satisfies Record<ErrorStatus, TRPC_ERROR_CODE_KEY>
+
+/**
+ * Whatever was thrown, as one of the published codes. What is not ours becomes INTERNAL_ERROR with
+ * nothing of its text; the log has the rest, under the same request id.
+ */
+export function toServiceError(error: unknown, { requestId, log }: { requestId: string; log: Logger }): ServiceError {
+  if (error instanceof ServiceError) return error
+  if (isDatabaseUnavailable(error)) {
+    log.error({ err: error, requestId }, 'the database is unavailable')
+    return new ServiceError(
+      'SERVICE_UNAVAILABLE',
+      'The database is unavailable. Nothing was sent. Try again in a moment.',
+      { retryAfterSeconds: 1 },
+    )
+  }
+  log.error({ err: error, requestId }, 'a request failed')
+  return new ServiceError('INTERNAL_ERROR', `Something failed on our side. Report it with the request ID ${requestId}.`)
+}
+
+/** What Fastify itself refuses before a route runs, by its error code. */
+const refusals: Record<string, () => ServiceError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ServiceError('PAYLOAD_TOO_LARGE', 'The request body is larger than 64 KiB.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The request body must be JSON: send the header Content-Type: application/json.',
+    ),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new ServiceError('VALIDATION_ERROR', 'The request body does not have the length that Content-Length announces.'),
+  FST_ERR_BAD_URL: () =>
+    new ServiceError('VALIDATION_ERROR', 'The path of the URL is not valid: check its percent-encoding.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new ServiceError('NOT_FOUND', 'There is no such route.'),
+}
+
+/** A `ServiceError` for what the caller did wrong at the HTTP level; undefined for everything else. */
+export function fromFastifyError(error: unknown): ServiceError | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
+  const refusal = refusals[error.code]
+  if (refusal) return refusal()
+  const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500
+  return error.code.startsWith('FST_') && status < 500
+    ? new ServiceError('VALIDATION_ERROR', 'The request could not be read as HTTP.')
+    : undefined
+}

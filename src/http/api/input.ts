@@ -1,0 +1,121 @@
+import { isUtf8 } from 'node:buffer'
+import type { z } from 'zod'
+import { ServiceError } from '../../../contracts/errors.ts'
+
+/** RFC 8259, 8.1, lets a parser ignore it. */
+const byteOrderMark = '\uFEFF'
+
+/** The value of a JSON request body (RFC 8259). Errors say where it breaks, never what stands there. */
+export function parseJsonBody(
+  body: unknown,
+  headers: { contentType: string | undefined; contentEncoding: string | undefined },
+): unknown {
+  if (!isJson(headers.contentType))
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The request body must be JSON in UTF-8: send the header Content-Type: application/json.',
+    )
+  if (headers.contentEncoding !== undefined && headers.contentEncoding !== 'identity')
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The request body must not be compressed: send it without Content-Encoding.',
+    )
+  if (!Buffer.isBuffer(body) || body.length === 0)
+    throw new ServiceError('VALIDATION_ERROR', 'The request body is empty: it must be a JSON object.')
+  return parse(decode(body))
+}
+
+function isJson(contentType: string | undefined): boolean {
+  // As most callers write it.
+  if (contentType === 'application/json') return true
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '')
+  return type === 'application/json' && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
+}
+
+function decode(body: Buffer): string {
+  if (!isUtf8(body)) throw new ServiceError('VALIDATION_ERROR', 'The request body is not valid UTF-8.')
+  const text = body.toString('utf8')
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `The request body is not valid JSON: it breaks at ${position === undefined ? 'its end' : `character ${position}`}.`,
+    )
+  }
+}
+
+type Issue = z.core.$ZodIssue
+
+const maxIssues = 5
+
+/** Parses with a contract's schema; throws a VALIDATION_ERROR that names each field and its fix. */
+export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unknown): z.output<Schema> {
+  const result = schema.safeParse(raw)
+  if (result.success) return result.data
+  throw new ServiceError('VALIDATION_ERROR', describeIssues(result.error.issues, schema))
+}
+
+/** The same for a form: what is wrong with each field, by its dotted name. */
+export function describeFields(issues: Issue[]): Record<string, string> {
+  const named = issues.filter((issue) => issue.path.length > 0)
+  // Of several about one field the first is shown.
+  return Object.fromEntries(
+    named.toReversed().map((issue) => [issue.path.map(String).join('.'), describeProblem(issue)]),
+  )
+}
+
+/** One sentence per field. A value is never repeated: it may be a phone number. */
+export function describeIssues(issues: Issue[], { shape }: Pick<z.ZodObject, 'shape'>): string {
+  const fields = Object.keys(shape)
+  const sentences = [...new Set(issues.map((issue) => describeIssue(issue, fields)))]
+  const more = sentences.length > maxIssues ? ` And ${sentences.length - maxIssues} more.` : ''
+  return sentences.slice(0, maxIssues).join(' ') + more
+}
+
+function describeIssue(issue: Issue, fields: string[]): string {
+  const field = issue.path.map(String).join('.').slice(0, 80)
+  if (issue.code === 'unrecognized_keys') return describeUnknownFields(issue.keys, fields)
+  if (field === '') return 'The request must be a JSON object.'
+  return `${field}: ${describeProblem(issue)}.`
+}
+
+function describeProblem(issue: Issue): string {
+  if (issue.code !== 'invalid_type')
+    return issue.message.startsWith('must ') ? issue.message : `is not valid (${issue.message.toLowerCase()})`
+  // Zod tells a field that is absent from one of the wrong type only by the input it met.
+  if (issue.message.endsWith('received undefined')) return 'is required'
+  if (issue.message.startsWith('must ')) return issue.message
+  return `must be ${article(issue.expected)} ${nameOfType(issue.expected)}`
+}
+
+function describeUnknownFields(unknown: string[], fields: string[]): string {
+  const names = unknown.slice(0, maxIssues).map((name) => JSON.stringify(name.slice(0, 40)))
+  const near = unknown.length === 1 ? fields.find((field) => isNear(field, unknown[0] ?? '')) : undefined
+  const hint = near === undefined ? `known are ${fields.join(', ')}` : `did you mean ${near}?`
+  return `${names.join(', ')}: no such field; ${hint}.`.replace('?.', '?')
+}
+
+/** Same letters but for case and separators, or one contained in the other. */
+function isNear(field: string, given: string): boolean {
+  const a = field.toLowerCase()
+  const b = given.toLowerCase().replace(/[^a-z0-9]/g, '')
+  return b.length > 2 && (a === b || a.startsWith(b) || b.startsWith(a))
+}
+
+function nameOfType(expected: string): string {
+  return expected === 'record' ? 'object' : expected === 'int' ? 'whole number' : expected
+}
+
+function article(expected: string): string {
+  return /^[aeo]/.test(nameOfType(expected)) ? 'an' : 'a'
+}

@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../../deps.ts'
+import { admit, type Exchange } from './authorize.ts'
+import { parseInput, parseJsonBody } from './input.ts'
+import type { Procedure } from './procedures.ts'
+
+/** Serves each procedure at its contract's method and path, in the spec's envelope. */
+export async function registerRest(app: FastifyInstance, deps: Deps, procedures: Procedure[]): Promise<void> {
+  await app.register((rest, _options, done) => {
+    // The body is parsed after authentication, so Fastify only collects its bytes.
+    rest.removeAllContentTypeParsers()
+    rest.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    for (const procedure of procedures) registerProcedure(rest, deps, procedure)
+    done()
+  })
+}
+
+function registerProcedure(rest: FastifyInstance, deps: Deps, { contract, perform }: Procedure): void {
+  const readInput = contract.kind === 'query' ? urlReader(contract.input) : readBody
+  rest.route({
+    method: contract.method,
+    url: contract.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    handler: async (request, reply) => {
+      const call = await admit(deps, contract, exchangeOf(request, reply))
+      const input = parseInput(contract.input, readInput(request))
+      // The contract's own schema has just parsed this input for this verb.
+      const data = await perform(deps, call, input as never)
+      return { success: true, data }
+    },
+  })
+}
+
+export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+  return {
+    header: (name) => {
+      const value = request.headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+    address: request.ip,
+    slot: request.slot,
+    setHeader: (name, value) => void reply.header(name, value),
+  }
+}
+
+function readBody(request: FastifyRequest): unknown {
+  return parseJsonBody(request.body, {
+    contentType: request.headers['content-type'],
+    contentEncoding: request.headers['content-encoding'],
+  })
+}
+
+/** Path and query parameters are text: those whose schema wants a number are read as one. */
+function urlReader(schema: z.ZodObject): (request: FastifyRequest) => unknown {
+  const numeric = Object.entries(schema.shape)
+    .filter(([, field]) => wantsNumber(field))
+    .map(([name]) => name)
+  return (request) => {
+    const input: Record<string, unknown> = { ...(request.query as object), ...(request.params as object) }
+    for (const name of numeric)
+      if (typeof input[name] === 'string' && /^-?\d+(\.\d+)?$/.test(input[name])) input[name] = Number(input[name])
+    return input
+  }
+}
+
+function wantsNumber(field: unknown): boolean {
+  if (field instanceof z.ZodOptional || field instanceof z.ZodDefault) return wantsNumber(field.def.innerType)
+  return field instanceof z.ZodNumber
+}

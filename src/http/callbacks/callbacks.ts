@@ -1,0 +1,192 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { z } from 'zod'
+import { networkOf } from '../../accounts/ip-allow-list.ts'
+import { findCallbackSigner } from '../../accounts/whatsapp/callback-senders.ts'
+import { findOwner } from '../../accounts/whatsapp/store.ts'
+import type { Deps } from '../../deps.ts'
+import { takeCallback } from '../../messages/status/handle-callback.ts'
+import { isSameSecret } from '../../platform/secrets.ts'
+import { type BodyLimits, CallbackRefusedError, createBodyReceiver, type ReceivedBody } from './body.ts'
+import { createCallbackTurns, type TurnLimits } from './turns.ts'
+
+export interface InboundOptions {
+  /** Secret of the Meta app whose numbers have no secret of their own. */
+  appSecret: string | undefined
+  /** What the handshake must show. */
+  verifyToken: string | undefined
+}
+
+/** All apps can call the first. At the second, the app's secret is known from the WhatsApp account. */
+const paths = ['/webhooks/whatsapp', '/webhooks/whatsapp/:whatsAppAccountId'] as const
+
+interface CallbackRoute {
+  Params: { whatsAppAccountId?: string }
+}
+
+/** Reference, section 4.1. A parameter that is given twice is a list, and no handshake. */
+const Handshake = z.object({
+  'hub.mode': z.literal('subscribe'),
+  'hub.verify_token': z.string(),
+  'hub.challenge': z.string(),
+})
+
+/** Reference, section 4.2. */
+const signaturePattern = /^sha256=[0-9a-f]{64}$/i
+
+const mebibyte = 1024 * 1024
+
+const bodyLimits: BodyLimits = {
+  /** Meta sends 3 MB at most (reference, section 4.2). More cannot be verified without being held. */
+  maxBytes: 3 * mebibyte,
+  maxHeldBytes: 96 * mebibyte,
+  maxHeldBytesOfAddress: 48 * mebibyte,
+  deadlineMilliseconds: 5_000,
+  // 3 MB in segments of 500 bytes.
+  maxPieces: 6_000,
+}
+
+const turnLimits: TurnLimits = {
+  smallBytes: 64 * 1024,
+  maxAtOnce: 4,
+  maxBytes: 192 * mebibyte,
+  maxBytesOfApp: 64 * mebibyte,
+}
+
+/** Meta's callback: the handshake, and what WhatsApp tells of messages, templates and accounts. */
+export async function registerInbound(
+  app: FastifyInstance,
+  deps: Deps,
+  options: InboundOptions,
+  metrics: Registry,
+): Promise<void> {
+  const counters = createCounters(metrics)
+  const bodies = createBodyReceiver(bodyLimits)
+  const turns = createCallbackTurns(turnLimits)
+  metrics.registerMetric(
+    new Gauge({
+      name: 'waybill_whatsapp_callback_bytes_held',
+      help: 'Memory of callback bodies whose signature has not been checked yet.',
+      registers: [],
+      collect() {
+        this.set(bodies.heldBytes())
+      },
+    }),
+  )
+
+  async function answerHandshake(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
+    const handshake = Handshake.safeParse(request.query)
+    void reply.type('text/plain')
+    if (!handshake.success || !isSameSecret(handshake.data['hub.verify_token'], options.verifyToken))
+      return reply.code(403).send('The verify token does not match META_VERIFY_TOKEN.\n')
+    const { whatsAppAccountId } = request.params
+    // After the token: others learn nothing about ids.
+    if (whatsAppAccountId !== undefined && (await findOwner(deps.db, whatsAppAccountId)) === undefined)
+      return reply.code(404).send('The path names no WhatsApp account. List them with: waybill whatsapp list ACC\n')
+    return reply.send(handshake.data['hub.challenge'])
+  }
+
+  async function answerCallback(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
+    const { bytes, release, discard } = isReceived(request.body) ? request.body : noBody
+    const callback = {
+      body: bytes,
+      signature: signatureOf(request),
+      whatsAppAccountId: request.params.whatsAppAccountId,
+    }
+    const signer = await findCallbackSigner(deps, callback, options.appSecret).finally(release)
+    void reply.type('text/plain')
+    if (signer === undefined) {
+      discard()
+      counters.unsigned.inc()
+      deps.log.debug(
+        { requestId: request.id },
+        'a callback is not signed with META_APP_SECRET or the app secret of its WhatsApp account',
+      )
+      return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
+    }
+    const taking = turns.run(signer, bytes.length, () =>
+      takeCallback(deps, bytes, { signer, default: options.appSecret }),
+    )
+    if (!taking) {
+      counters.unreceived.inc({ reason: 'too_many' })
+      return reply.code(503).header('Retry-After', '1').send('Too many large callbacks wait. Send this one again.\n')
+    }
+    const taken = await taking
+    for (const result of ['applied', 'repeated', 'unknown', 'ignored'] as const)
+      counters.statuses.inc({ result }, taken[result])
+    return reply.send('ok\n')
+  }
+
+  for (const path of paths) app.get<CallbackRoute>(path, answerHandshake)
+  await app.register((inbound, _options, done) => {
+    inbound.removeAllContentTypeParsers()
+    inbound.addContentTypeParser('*', (request: FastifyRequest, payload: FastifyRequest['raw']) => {
+      return bodies.receive(payload, { address: networkOf(request.ip), length: lengthOf(request) })
+    })
+    inbound.addHook('preValidation', (request, reply, next) => {
+      // Whatever becomes of the request before its signature is checked.
+      if (isReceived(request.body)) reply.raw.once('close', request.body.release)
+      next()
+    })
+    inbound.setErrorHandler((error, _request, reply) => {
+      if (!(error instanceof CallbackRefusedError)) throw error
+      counters.unreceived.inc({ reason: error.reason })
+      return refuse(reply, error)
+    })
+    inbound.addHook('onRequest', (request, reply, next) => {
+      // Nobody reads the body of a stranger.
+      if (!signaturePattern.test(signatureOf(request)))
+        return void refuse(reply, { statusCode: 401, message: 'X-Hub-Signature-256 is missing or malformed.' })
+      return next((lengthOf(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRefusedError('too_large') : undefined)
+    })
+    for (const path of paths) inbound.post<CallbackRoute>(path, answerCallback)
+    done()
+  })
+}
+
+function createCounters(metrics: Registry) {
+  const registers = [metrics]
+  return {
+    statuses: new Counter({
+      name: 'waybill_whatsapp_statuses_total',
+      help: 'Statuses received from WhatsApp, by result.',
+      labelNames: ['result'] as const,
+      registers,
+    }),
+    unsigned: new Counter({
+      name: 'waybill_whatsapp_callbacks_refused_total',
+      help: 'Callbacks that were not signed with META_APP_SECRET or the app secret of their WhatsApp account.',
+      registers,
+    }),
+    unreceived: new Counter({
+      name: 'waybill_whatsapp_callbacks_unreceived_total',
+      help: 'Callbacks whose body was not received: too_large, too_slow, too_many at once, or interrupted.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+  }
+}
+
+const noBody: ReceivedBody = { bytes: Buffer.alloc(0), release: () => undefined, discard: () => undefined }
+
+/** A request without a body has none. */
+function isReceived(body: unknown): body is ReceivedBody {
+  return typeof body === 'object' && body !== null && 'bytes' in body
+}
+
+/** The rest of the body, if any, is not read. */
+function refuse(reply: FastifyReply, { statusCode, message }: { statusCode: number; message: string }): FastifyReply {
+  if (statusCode === 503) void reply.header('Retry-After', '1')
+  return reply.code(statusCode).header('Connection', 'close').type('text/plain').send(`${message}\n`)
+}
+
+function signatureOf(request: FastifyRequest): string {
+  const signature = request.headers['x-hub-signature-256']
+  return typeof signature === 'string' ? signature : ''
+}
+
+/** As announced; undefined for a body that comes in chunks. */
+function lengthOf(request: FastifyRequest): number | undefined {
+  const length = Number(request.headers['content-length'] ?? NaN)
+  return Number.isSafeInteger(length) ? length : undefined
+}

@@ -1,0 +1,80 @@
+import { SettingsError } from '../../../contracts/dashboard/errors.ts'
+import type { Admission, Role, SettingsContract } from '../../../contracts/dashboard/procedure.ts'
+import type { Deps } from '../../deps.ts'
+import type { OwnerAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
+import type { OidcProvider } from '../../users/sign-in/options.ts'
+import { findRole } from '../../users/store.ts'
+
+/** How people get in. */
+export interface Door {
+  ownerAuth: OwnerAuth
+  /** Where an organisation's own provider is set up. */
+  oidc: OidcProvider | undefined
+}
+
+/** What a settings procedure learns of its caller. */
+export interface SettingsCall extends Door {
+  /** The caller's address, after `TRUST_PROXY`. */
+  address: string
+  /** Throws SIGN_IN_REQUIRED for whoever is let in without a session. */
+  person(): SignedIn
+}
+
+export interface SettingsRequest {
+  headers: Headers
+  address: string
+}
+
+/**
+ * Session, then role. The role is read anew for every call: whoever is removed from an account is out at
+ * once. An account that is not theirs answers as one that does not exist.
+ */
+export async function admitToSettings(
+  { db }: Pick<Deps, 'db'>,
+  door: Door,
+  { admits, kind }: Pick<SettingsContract, 'admits' | 'kind'>,
+  { headers, address }: SettingsRequest,
+  accountId: string,
+): Promise<SettingsCall> {
+  if (kind === 'mutation') assertSameOrigin(headers)
+  const person = admits === 'anybody' ? undefined : await door.ownerAuth.findSession(headers)
+  if (admits !== 'anybody' && !person)
+    throw new SettingsError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
+  if (person && isRole(admits)) assertRole(admits, await findRole(db, accountId, person.ownerId))
+  return {
+    ...door,
+    address,
+    person: () => {
+      if (person) return person
+      throw new SettingsError('SIGN_IN_REQUIRED', 'Sign in first.')
+    },
+  }
+}
+
+function isRole(admits: Admission): admits is Role {
+  return admits === 'owner' || admits === 'viewer'
+}
+
+function assertRole(needed: Role, role: Role | undefined): void {
+  if (role === undefined) throw new SettingsError('NOT_FOUND', 'accountId: you have no account with this ID.')
+  if (needed === 'owner' && role !== 'owner')
+    throw new SettingsError('ROLE_REQUIRED', 'Viewers cannot change anything. Ask an owner of this account.')
+}
+
+/**
+ * A browser says where a request comes from, and a page cannot lie about it (Fetch, section "Origin header").
+ * Cookies are `SameSite=Lax` besides.
+ */
+function assertSameOrigin(headers: Headers): void {
+  const site = headers.get('sec-fetch-site')
+  const origin = headers.get('origin')
+  if (site !== null && site !== 'same-origin') throw foreign()
+  if (origin !== null && (!URL.canParse(origin) || new URL(origin).host !== headers.get('host'))) throw foreign()
+}
+
+function foreign(): SettingsError {
+  return new SettingsError(
+    'FOREIGN_ORIGIN',
+    'This request came from another site than the dashboard, and was refused. Behind a proxy, pass the Host header on unchanged.',
+  )
+}

@@ -1,0 +1,140 @@
+import type { z } from 'zod'
+import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
+import type { SettingsContract } from '../../../contracts/dashboard/procedure.ts'
+import { updateAccount } from '../../accounts/account.ts'
+import { getApiAccess } from '../../accounts/api-access.ts'
+import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
+import { setAllowList } from '../../accounts/ip-allow-list.ts'
+import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
+import {
+  activateWhatsAppAccount,
+  deactivateWhatsAppAccount,
+  removeWhatsAppAccount,
+  setDefaultWhatsAppAccount,
+} from '../../accounts/whatsapp/change.ts'
+import { replaceSecrets } from '../../accounts/whatsapp/secrets.ts'
+import { testWhatsAppAccount } from '../../accounts/whatsapp/test.ts'
+import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
+import type { Deps } from '../../deps.ts'
+import { getMessageHistory } from '../../messages/queries/get.ts'
+import { listMessages } from '../../messages/queries/list.ts'
+import { getOverview } from '../../messages/queries/overview.ts'
+import { sendTest } from '../../messages/send/send-test.ts'
+import { listOwnTemplates } from '../../templates/list-own.ts'
+import { syncTemplates } from '../../templates/sync.ts'
+import { listAudit } from '../../users/audit/audit.ts'
+import { acceptInvitation, readInvitation } from '../../users/invitation.ts'
+import { findMemberships } from '../../users/store.ts'
+import { listDeliveries } from '../../webhooks/deliveries/list.ts'
+import { recoverStepwise } from '../../webhooks/deliveries/recover.ts'
+import { requireDelivery, retryDelivery } from '../../webhooks/deliveries/retry.ts'
+import { addEndpoint } from '../../webhooks/endpoints/add.ts'
+import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../webhooks/endpoints/change.ts'
+import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
+import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
+import { testEndpoint } from '../../webhooks/endpoints/test.ts'
+import type { SettingsCall } from './call.ts'
+
+export type Verb<C extends SettingsContract> = (
+  deps: Deps,
+  call: SettingsCall,
+  input: z.output<C['input']>,
+) => Promise<z.output<C['output']>>
+
+/** One verb per contract, in the contracts' own shape. */
+export type VerbsOf<Tree> = {
+  [Name in keyof Tree]: Tree[Name] extends SettingsContract ? Verb<Tree[Name]> : VerbsOf<Tree[Name]>
+}
+
+export const messageVerbs: VerbsOf<SettingsContracts['settings']['message']> = {
+  list: (deps, _call, { accountId, ...filter }) => listMessages(deps, { accountId }, filter),
+  get: (deps, _call, input) => getMessageHistory(deps, input),
+}
+
+export const overviewVerbs: VerbsOf<SettingsContracts['settings']['overview']> = {
+  get: (deps, _call, input) => getOverview(deps, input),
+}
+
+/** Who is signed in, how one gets in, and what was changed. */
+export const ownerVerbs: VerbsOf<Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>> = {
+  session: {
+    get: async ({ db }, call) => {
+      const { ownerId, name, email, twoFactor } = call.person()
+      return { name, email, twoFactor, accounts: await findMemberships(db, ownerId), address: call.address }
+    },
+    options: (_deps, { oidc }) => Promise.resolve(oidc ? { organisation: new URL(oidc.issuer).host } : {}),
+  },
+  invitation: {
+    get: (deps, _call, { token }) => readInvitation(deps, token),
+    accept: (deps, door, input) => acceptInvitation(deps, door, input),
+  },
+  audit: { list: (deps, _call, input) => listAudit(deps, input) },
+}
+
+export const publicApiVerbs: VerbsOf<SettingsContracts['settings']['publicApi']> = {
+  get: (deps, { address }, { accountId }) => getApiAccess(deps, accountId, address),
+  setAccess: async (deps, _call, { accountId, enabled }) => {
+    const { api } = await updateAccount(deps, accountId, { apiEnabled: enabled })
+    return { enabled: api === 'enabled' }
+  },
+  generateKey: (deps, _call, { accountId }) => generateKey(deps, accountId),
+  regenerateKey: (deps, _call, { accountId }) => regenerateKey(deps, accountId),
+  revokeKey: (deps, _call, { accountId }) => revokeKey(deps, accountId),
+  setAllowList: (deps, _call, { accountId, allowList }) => setAllowList(deps, accountId, allowList),
+}
+
+export const templateVerbs: VerbsOf<SettingsContracts['settings']['template']> = {
+  list: (deps, _call, input) => listOwnTemplates(deps, input),
+  sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
+  sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
+    sendTest(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
+}
+
+export const webhookVerbs: VerbsOf<SettingsContracts['settings']['webhook']> = {
+  list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
+  add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
+  enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
+  disable: (deps, _call, { accountId, endpointId }) =>
+    disableEndpoint(deps, accountId, endpointId, { by: 'its owner' }),
+  remove: (deps, _call, { accountId, endpointId }) => removeEndpoint(deps, accountId, endpointId),
+  revealSecret: (deps, _call, { accountId, endpointId }) => revealSecret(deps, accountId, endpointId),
+  rotateSecret: (deps, _call, { accountId, endpointId, overlapSeconds }) =>
+    rotateSecret(deps, accountId, endpointId, { overlapSeconds }),
+  test: (deps, _call, { accountId, endpointId }) => testEndpoint(deps, accountId, endpointId),
+  deliveries: (deps, _call, { accountId, endpointId, ...filter }) =>
+    listDeliveries(deps, accountId, endpointId, filter),
+  retry: async (deps, _call, { accountId, deliveryId }) =>
+    retryDelivery(deps, await requireDelivery(deps.db, accountId, deliveryId), deliveryId),
+  recover: (deps, _call, input) => recoverStepwise(deps, input),
+}
+
+export const whatsAppAccountVerbs: VerbsOf<SettingsContracts['settings']['whatsAppAccount']> = {
+  list: async (deps, _call, { accountId }) => ({ items: await listWhatsAppAccounts(deps, accountId) }),
+  add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input),
+  test: (deps, _call, { accountId, whatsAppAccountId }) => testWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  replaceSecrets: (deps, _call, { accountId, whatsAppAccountId, ...secrets }) =>
+    replaceSecrets(deps, accountId, whatsAppAccountId, secrets),
+  setDefault: (deps, _call, { accountId, whatsAppAccountId }) =>
+    setDefaultWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  activate: (deps, _call, { accountId, whatsAppAccountId }) =>
+    activateWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  deactivate: (deps, _call, { accountId, whatsAppAccountId }) =>
+    deactivateWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  remove: async (deps, _call, { accountId, whatsAppAccountId }) => {
+    await removeWhatsAppAccount(deps, accountId, whatsAppAccountId)
+    return { removed: true }
+  },
+}
+
+/** What each procedure of the dashboard does. One that is in the contracts and not here does not compile. */
+export const settingsVerbs: VerbsOf<SettingsContracts> = {
+  settings: {
+    ...ownerVerbs,
+    publicApi: publicApiVerbs,
+    whatsAppAccount: whatsAppAccountVerbs,
+    template: templateVerbs,
+    message: messageVerbs,
+    overview: overviewVerbs,
+    webhook: webhookVerbs,
+  },
+}

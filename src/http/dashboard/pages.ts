@@ -1,0 +1,63 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { serveAsset } from '../docs/asset.ts'
+
+const contentTypes: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+}
+
+/** Components place their elements by inline styles; scripts and data come from here and from nowhere else. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  "font-src 'self' data:",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The name of a built file changes with its content. */
+const forever = { 'Cache-Control': 'public, max-age=31536000, immutable' }
+
+const builtDashboard = fileURLToPath(new URL('../../dashboard/built', import.meta.url))
+
+export function isDashboardBuilt(folder = builtDashboard): boolean {
+  return existsSync(`${folder}/index.html`)
+}
+
+/**
+ * The dashboard below `/settings/`: one page for all its addresses, which it tells apart by itself. What was
+ * built when this server started is what it serves: the parts of a later build do not fit the page of this one.
+ */
+export function registerPages(app: FastifyInstance, folder = builtDashboard): void {
+  const page = {
+    file: `${folder}/index.html`,
+    contentType: 'text/html; charset=utf-8',
+    atOnce: true,
+    headers: { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' },
+  } as const
+  for (const name of readdirSync(`${folder}/assets`)) {
+    const contentType = contentTypes[name.split('.').at(-1) ?? '']
+    if (contentType === undefined) continue
+    const asset = { file: `${folder}/assets/${name}`, contentType, headers: forever, atOnce: true } as const
+    serveAsset(app, `/settings/assets/${name}`, asset)
+  }
+  app.get('/settings/assets/*', (_request, reply) => reply.callNotFound())
+  serveAsset(app, '/settings', page)
+  serveAsset(app, '/settings/*', page)
+}
+
+/** The header fields of a request as the web's own type; one that came twice is joined (RFC 9110, 5.3). */
+export function toHeaders({ headers }: FastifyRequest): Headers {
+  const result = new Headers()
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) result.set(name, Array.isArray(value) ? value.join(', ') : value)
+  return result
+}

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import { serveAsset } from './asset.ts'
+
+const html = 'text/html; charset=utf-8'
+const javascript = 'text/javascript; charset=utf-8'
+
+/** Scalar styles its elements one by one; everything else comes from here, and from nowhere else. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  "font-src 'self' data:",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Four megabytes that change with a release of Scalar: worth a day without asking. */
+const aDay = { 'Cache-Control': 'public, max-age=86400' }
+
+/**
+ * `/openapi.json`, and `/docs`: Scalar's API reference from our own files. No third party is asked for
+ * anything. An install without Scalar's file says so on the page.
+ */
+export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFiles() } = {}): void {
+  const scalarFile = scalarFiles.find((file) => existsSync(file))
+  serveAsset(app, '/openapi.json', {
+    file: local('../../../openapi.json'),
+    contentType: 'application/json; charset=utf-8',
+  })
+  serveAsset(app, '/docs', {
+    file: local(scalarFile === undefined ? 'missing.html' : 'page.html'),
+    contentType: html,
+    headers: { 'Content-Security-Policy': contentSecurityPolicy },
+  })
+  if (scalarFile === undefined) return
+  serveAsset(app, '/docs/setup.js', { file: local('setup.js'), contentType: javascript })
+  serveAsset(app, '/docs/scalar.js', { file: scalarFile, contentType: javascript, headers: aDay })
+}
+
+/**
+ * Where Scalar's one standalone file may be: beside the page in a build, which carries the file and not
+ * the 400 packages that it was made from, or in the development dependency.
+ */
+function listScalarFiles(): string[] {
+  const built = fileURLToPath(local('scalar.js'))
+  try {
+    const entry = createRequire(import.meta.url).resolve('@scalar/api-reference')
+    return [built, path.join(path.dirname(entry), 'browser', 'standalone.js')]
+  } catch {
+    return [built]
+  }
+}
+
+function local(file: string): URL {
+  return new URL(file, import.meta.url)
+}

@@ -1,0 +1,81 @@
+import { contracts } from '../../../contracts/index.ts'
+import { listContracts, tags } from '../../../contracts/procedure.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { OpenApiDocument, PathItem, Schema } from './document.ts'
+import { draftDocument } from './draft.ts'
+import { headers } from './headers.ts'
+import { writeIntroduction } from './introduction.ts'
+import { writeOperation } from './operation.ts'
+import { hoistSharedResponses } from './responses.ts'
+import { mapValues, open, simplify } from './schemas.ts'
+import { writeEventSchemas, writeWebhooks } from './webhooks.ts'
+
+export type { OpenApiDocument } from './document.ts'
+
+/** The document of the public REST interface and of the webhooks, from the contracts and from nothing else. */
+export function generateOpenApi(): OpenApiDocument {
+  const draft = draftDocument(contracts)
+  const paths = writePaths(draft)
+  const responses = hoistSharedResponses(Object.values(paths).flatMap((item) => Object.values(item)))
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Waybill',
+      version: packageJson.version,
+      summary: 'WhatsApp template messages over one HTTP call.',
+      description: writeIntroduction(),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The Waybill that serves this document.' }],
+    security: [{ ApiKey: [] }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    webhooks: writeWebhooks(),
+    components: {
+      schemas: {
+        ...mapValues(collectBodies(draft), simplify),
+        ...mapValues({ ...draft.components.schemas, ...writeEventSchemas() }, writeAnswer),
+      },
+      responses,
+      headers,
+      securitySchemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'The API key of the account, from Settings > Public API in its dashboard.',
+        },
+      },
+    },
+  }
+}
+
+/** The file `openapi.json`, to the byte. */
+export function printOpenApi(): string {
+  return `${JSON.stringify(generateOpenApi(), null, 2)}\n`
+}
+
+function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
+  const paths: Record<string, PathItem> = {}
+  for (const { name, contract } of listContracts(contracts)) {
+    const method = contract.method === 'GET' ? 'get' : 'post'
+    const operation = draft.paths[contract.path]?.[method]
+    if (!operation) throw new Error(`The generator left out ${name}.`)
+    paths[contract.path] = { ...paths[contract.path], [method]: writeOperation(operation, name, contract) }
+  }
+  return paths
+}
+
+/** The schemas of the request bodies, which the generator leaves in place, under their names. */
+function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
+  const bodies = listContracts(contracts).flatMap(({ contract: { path, input } }) => {
+    const schema = paths[path]?.post?.requestBody?.content['application/json'].schema
+    const name = input.meta()?.id
+    return schema && name !== undefined ? [[name, schema] as const] : []
+  })
+  return Object.fromEntries(bodies)
+}
+
+function writeAnswer(schema: Schema): Schema {
+  return simplify(open(schema))
+}

@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Deps } from '../../deps.ts'
+import { countPendingMessages } from '../../messages/status/stale-pending.ts'
+import { isSameSecret } from '../../platform/secrets.ts'
+
+/** Who may read the metrics: a bearer of this token, everybody (the sandbox), or nobody. */
+export type MetricsAccess = { token: string } | 'everybody' | 'nobody'
+
+/** `/metrics` in Prometheus' text format. Routes are labelled by pattern: a path can hold an id. */
+export function registerMetrics(app: FastifyInstance, access: MetricsAccess, registry: Registry): void {
+  collectDefaultMetrics({ register: registry })
+  const duration = new Histogram({
+    name: 'waybill_http_request_duration_seconds',
+    help: 'Time from a request to the end of its answer, in seconds.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    duration.observe(
+      { method: request.method, route: request.routeOptions.url ?? 'none', status: reply.statusCode },
+      reply.elapsedTime / 1000,
+    )
+    done()
+  })
+  app.get('/metrics', async (request, reply) => {
+    if (!mayRead(access, request)) return refuse(reply)
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}
+
+function mayRead(access: MetricsAccess, request: FastifyRequest): boolean {
+  if (access === 'everybody') return true
+  if (access === 'nobody') return false
+  return isSameSecret(request.headers.authorization ?? '', `Bearer ${access.token}`)
+}
+
+function refuse(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(401)
+    .header('WWW-Authenticate', 'Bearer')
+    .type('text/plain')
+    .send('The metrics need the bearer token that METRICS_TOKEN sets.\n')
+}
+
+/**
+ * Messages whose outcome is unknown for longer than any send takes: their process died or WhatsApp's
+ * answer was lost, and no status has settled them. Read when the metrics are asked for.
+ */
+export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
+  const register = (name: string, help: string, pick: (pending: { count: number; oldestSeconds: number }) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        try {
+          this.set(pick(await countPendingMessages(db)))
+        } catch (error) {
+          // Metrics are asked for when the database is away above all: the others must still come.
+          log.debug({ err: error }, 'pending messages could not be counted')
+        }
+      },
+    })
+  register(
+    'waybill_messages_pending',
+    'Messages whose outcome is unknown for more than a minute.',
+    (pending) => pending.count,
+  )
+  register(
+    'waybill_messages_pending_oldest_seconds',
+    'Age of the oldest message whose outcome is unknown for more than a minute, in seconds.',
+    (pending) => pending.oldestSeconds,
+  )
+}
+
+/** Messages that this process has reported as of unknown outcome: each counts on one node, once. */
+export function registerOutcomesUnknownMetric(registry: Registry): (messages: number) => void {
+  const counter = new Counter({
+    name: 'waybill_messages_outcome_unknown_total',
+    help: 'Messages reported because their outcome stayed unknown for WAYBILL_OUTCOME_UNKNOWN_AFTER.',
+    registers: [registry],
+  })
+  return (messages) => counter.inc(messages)
+}

@@ -1,0 +1,43 @@
+import type { z } from 'zod'
+import type { Message } from '../../../contracts/api/message.ts'
+import type { getMessage as contract } from '../../../contracts/dashboard/message.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import type { Deps } from '../../deps.ts'
+import { toDelivery } from '../../webhooks/deliveries/list.ts'
+import { findAttempts, findDeliveriesOfMessage } from '../../webhooks/deliveries/store.ts'
+import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
+import { toMessage } from '../message.ts'
+import { findMessage } from '../store.ts'
+
+export async function getMessage(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  { messageId }: { messageId: string },
+): Promise<Message> {
+  const row = await findMessage(deps.db, caller.accountId, messageId)
+  if (!row) throw new ServiceError('MESSAGE_NOT_FOUND', 'messageId: this account has no message with this ID.')
+  return toMessage(row)
+}
+
+const maxDeliveries = 100
+
+/** A message, why it failed in plain words, and the webhooks that told of it. */
+export async function getMessageHistory(
+  { db }: Pick<Deps, 'db'>,
+  { accountId, messageId }: z.output<(typeof contract)['input']>,
+): Promise<z.output<(typeof contract)['output']>> {
+  const message = await getMessage({ db }, { accountId }, { messageId })
+  const rows = await findDeliveriesOfMessage(db, accountId, messageId, maxDeliveries)
+  const ids = rows.map((row) => row.id)
+  const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
+  return {
+    message,
+    ...(message.error && { failure: adviseOnFailure(message.error) }),
+    deliveries: rows.map((row) => ({
+      ...toDelivery(row, attempts.get(row.id) ?? [], row.enabled),
+      endpointId: row.endpoint_id,
+      url: row.url,
+    })),
+  }
+}

@@ -1,0 +1,94 @@
+import { whyInactive } from '../../accounts/whatsapp/whatsapp-account.ts'
+import { groupAlike, joined } from '../../platform/db/batched.ts'
+import type { StoredComponent } from '../../platform/db/schema.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { SendFacts } from './decide.ts'
+
+interface SendFactsRow {
+  whatsapp_account_id: string
+  phone_number_id: string
+  waba_id: string
+  access_token_encrypted: string
+  switched_off: boolean
+  inactive_reason: string | null
+  template_status: string | null
+  parameter_format: string
+  components: StoredComponent[]
+  tells_sent: boolean
+}
+
+export interface SendQuestion {
+  accountId: string
+  /** The WhatsApp account asked for; undefined: the default one. */
+  whatsAppAccountId: string | undefined
+  template: string
+  language: string
+}
+
+const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted, wa.switched_off,
+    wa.inactive_reason, t.status as template_status, t.parameter_format, t.components,
+    exists (
+      select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
+    ) as tells_sent`
+
+const findOneFacts = statement<SendFactsRow>(
+  'find_send_facts',
+  `select ${sendFacts}
+  from whatsapp_accounts wa
+  left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = $3 and t.language = $4
+  where wa.account_id = $1 and (case when $2::text is null then wa.is_default else wa.id = $2 end)`,
+)
+
+/** `(select $1)`: for a list whose length it sees PostgreSQL would plan anew each time, at twice the cost of the rest. */
+const findManyFacts = statement<SendFactsRow & { n: number }>(
+  'find_many_send_facts',
+  `select r.n::integer as n, ${sendFacts}
+  from unnest((select $1::text[]), $2::text[], $3::text[], $4::text[]) with ordinality
+    as r (account_id, whatsapp_account_id, template, language, n)
+  join whatsapp_accounts wa on wa.account_id = r.account_id
+    and (case when r.whatsapp_account_id is null then wa.is_default else wa.id = r.whatsapp_account_id end)
+  left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = r.template and t.language = r.language`,
+)
+
+/** Everything that a send needs to know, in one statement. */
+export const findSendFacts = joined<SendQuestion, SendFacts>({
+  one: async (db, { accountId, whatsAppAccountId, template, language }) =>
+    toSendFacts((await findOneFacts(db, [accountId, whatsAppAccountId ?? null, template, language]))[0]),
+  many: async (db, questions) => {
+    const groups = groupAlike(questions, ({ accountId, whatsAppAccountId, template, language }) =>
+      JSON.stringify([accountId, whatsAppAccountId, template, language]),
+    )
+    const asked = groups.map(({ question }) => question)
+    const rows = await findManyFacts(db, [
+      asked.map(({ accountId }) => accountId),
+      asked.map(({ whatsAppAccountId }) => whatsAppAccountId ?? null),
+      asked.map(({ template }) => template),
+      asked.map(({ language }) => language),
+    ])
+    const answers = Array.from(questions, () => toSendFacts(undefined))
+    for (const row of rows) {
+      const facts = toSendFacts(row)
+      for (const place of groups[row.n - 1]?.places ?? []) answers[place] = facts
+    }
+    return answers
+  },
+  groupOf: ({ accountId }) => accountId,
+})
+
+function toSendFacts(row: SendFactsRow | undefined): SendFacts {
+  if (!row) return { whatsAppAccount: undefined, template: undefined, tellsSent: false }
+  return {
+    tellsSent: row.tells_sent,
+    whatsAppAccount: {
+      id: row.whatsapp_account_id,
+      phoneNumberId: row.phone_number_id,
+      wabaId: row.waba_id,
+      accessTokenEncrypted: row.access_token_encrypted,
+      inactiveReason: whyInactive(row),
+    },
+    template:
+      row.template_status === null
+        ? undefined
+        : { status: row.template_status, parameterFormat: row.parameter_format, components: row.components },
+  }
+}

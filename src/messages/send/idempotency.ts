@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { MessageRow } from '../store.ts'
+
+/** The request that an `Idempotency-Key` belongs to. */
+export interface IdempotentRequest {
+  key: string
+  /** SHA-256 of the request, whatever the order of its fields. */
+  requestHash: Uint8Array
+}
+
+/** The first request with a key, as it stands now. */
+export interface EarlierRequest {
+  requestHash: Uint8Array
+  /** It may still be running: it is younger than any send can take. */
+  mayBeRunning: boolean
+  message: MessageRow
+}
+
+export function describeRequest(key: string, input: SendMessageRequest): IdempotentRequest {
+  const { to, template, language, variables = {}, externalId = null, accountId = null } = input
+  const sorted = Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1))
+  const canonical = JSON.stringify([to, template, language, sorted, externalId, accountId])
+  return { key, requestHash: createHash('sha256').update(canonical).digest() }
+}
+
+/**
+ * The answer to a retry: what became of the first request, also when a status webhook settled it
+ * since. Throws the `ServiceError` that the first request ended in, or why there is no answer yet.
+ */
+export function replay(earlier: EarlierRequest, request: IdempotentRequest): SentMessage {
+  if (Buffer.compare(earlier.requestHash, request.requestHash) !== 0)
+    throw new ServiceError(
+      'IDEMPOTENCY_KEY_REUSED',
+      'This Idempotency-Key was used with another request body. Use a new key for a new message.',
+    )
+  const { message } = earlier
+  if (hasFailedUnaccepted(message))
+    throw new ServiceError('MESSAGE_REJECTED', describeFailure(message), { replayed: true })
+  if (message.wa_message_id !== null) return toSentMessage(message, message.wa_message_id)
+  // An operator found that it was sent (resolve.ts): nobody knows the wamid, and it must not be sent again.
+  if (message.status !== 'pending') return toSentMessage(message, '')
+  if (earlier.mayBeRunning)
+    throw new ServiceError(
+      'IDEMPOTENCY_KEY_IN_USE',
+      'The first request with this Idempotency-Key is still running. Try again in a moment.',
+      { retryAfterSeconds: 1 },
+    )
+  throw unknownOutcome(
+    message.id,
+    'The connection to WhatsApp broke, or this service was interrupted, before an answer of WhatsApp was stored',
+    { replayed: true },
+  )
+}
+
+/**
+ * Nobody was ever told that WhatsApp accepted it: neither our own answer nor a `sent` status set
+ * `sent_at`. What was accepted stays `sent` for its retries, and is told of its failure by webhook.
+ */
+function hasFailedUnaccepted({ status, sent_at }: MessageRow): boolean {
+  return status === 'failed' && sent_at === null
+}
+
+/** A message without a wamid was refused at the door; one with it failed later, as its status tells. */
+function describeFailure({ wa_message_id, error_code: code, error_message: reason }: MessageRow): string {
+  if (wa_message_id === null) return describeRejection(code, reason)
+  return `WhatsApp reported that this message failed${inBrackets(code)}: ${toSentence(reason)}`
+}
+
+export function toSentMessage(
+  message: Pick<MessageRow, 'id' | 'to_number' | 'template_name' | 'external_id'>,
+  waMessageId: string,
+): SentMessage {
+  return {
+    messageId: message.id,
+    waMessageId,
+    status: 'sent',
+    to: message.to_number,
+    template: message.template_name,
+    ...(message.external_id !== null && { externalId: message.external_id }),
+  }
+}
+
+export function describeRejection(code: string | null, reason: string | null): string {
+  return `WhatsApp refused this message${inBrackets(code)}: ${toSentence(reason)}`
+}
+
+function inBrackets(code: string | null): string {
+  return code === null ? '' : ` (${code})`
+}
+
+/** Meta ends some of its reasons with a full stop, and some not. */
+function toSentence(reason: string | null): string {
+  return `${(reason || 'no reason was given').replace(/\.$/, '')}.`
+}
+
+/** `why`: what is known of it, as the beginning of a sentence. */
+export function unknownOutcome(messageId: string, why: string, options: { replayed?: boolean } = {}): ServiceError {
+  return new ServiceError(
+    'SEND_OUTCOME_UNKNOWN',
+    `${why}, so message ${messageId} may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.`,
+    options,
+  )
+}

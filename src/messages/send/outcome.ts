@@ -1,0 +1,53 @@
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { SendOutcome } from '../../whatsapp/whatsapp.ts'
+import { describeRejection, unknownOutcome } from './idempotency.ts'
+
+/** What an outcome means for the message's row, and for its caller. */
+export type Conclusion =
+  | { kind: 'sent'; waMessageId: string }
+  /** `final`: a retry with the same idempotency key gets this answer again instead of sending. */
+  | { kind: 'failed'; code: string; reason: string; final: boolean; answer: ServiceError }
+  | { kind: 'pending'; answer: ServiceError }
+
+const nothingSent = 'Nothing was sent.'
+
+export function conclude(messageId: string, outcome: SendOutcome): Conclusion {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { kind: 'sent', waMessageId: outcome.waMessageId }
+    case 'refused':
+      return concludeRefusal(outcome)
+    case 'unavailable':
+      return {
+        kind: 'failed',
+        code: 'WHATSAPP_UNAVAILABLE',
+        reason: outcome.reason,
+        final: false,
+        answer: new ServiceError('WHATSAPP_UNAVAILABLE', `WhatsApp is unavailable: ${outcome.reason}. ${nothingSent}`, {
+          retryAfterSeconds: outcome.retryAfterSeconds ?? 5,
+        }),
+      }
+    case 'unknown':
+      return { kind: 'pending', answer: unknownOutcome(messageId, `WhatsApp's answer is missing (${outcome.reason})`) }
+  }
+}
+
+function concludeRefusal({ answer, error, retryAfterSeconds }: Extract<SendOutcome, { kind: 'refused' }>): Conclusion {
+  const code = String(error.code)
+  // Our own sentence goes on behind it.
+  const reason = (error.details ?? error.title).replace(/\.+$/, '')
+  const message = {
+    MESSAGE_REJECTED: describeRejection(code, reason),
+    TEMPLATE_NOT_FOUND: `WhatsApp does not know this template as approved (${code}): ${reason}. ${nothingSent}`,
+    NO_ACTIVE_ACCOUNT: `WhatsApp does not let this WhatsApp account send (${code}): ${reason}. ${nothingSent}`,
+    WHATSAPP_THROTTLED: `WhatsApp is throttling this sender (${code}): ${reason}. ${nothingSent}`,
+    WHATSAPP_UNAVAILABLE: `WhatsApp could not serve the request (${code}): ${reason}. ${nothingSent}`,
+  } satisfies Record<typeof answer, string>
+  return {
+    kind: 'failed',
+    code,
+    reason,
+    final: answer === 'MESSAGE_REJECTED',
+    answer: new ServiceError(answer, message[answer], { retryAfterSeconds }),
+  }
+}

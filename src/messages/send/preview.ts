@@ -1,0 +1,27 @@
+import type { MessagePreview, SendMessageRequest } from '../../../contracts/api/message.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import type { Deps } from '../../deps.ts'
+import { decide, renderDraft } from './decide.ts'
+import { findSendFacts } from './facts-store.ts'
+
+/** Checks what a send checks, and renders the text. Sends and stores nothing. */
+export async function preview(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  input: SendMessageRequest,
+): Promise<MessagePreview> {
+  const facts = await findSendFacts(deps.db, {
+    accountId: caller.accountId,
+    whatsAppAccountId: input.accountId,
+    template: input.template,
+    language: input.language,
+  })
+  const draft = decide(facts, input)
+  return {
+    to: input.to,
+    template: input.template,
+    language: input.language,
+    accountId: draft.from.id,
+    ...renderDraft(draft, input.variables ?? {}),
+  }
+}

@@ -1,0 +1,145 @@
+import type { Kysely } from 'kysely'
+import { ServiceError } from '../../../contracts/errors.ts'
+import { joined } from '../../platform/db/batched.ts'
+import { clockEstimateOf } from '../../platform/db/clock.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { SendJournal } from '../journal/journal.ts'
+import { columnsOf, type PendingMessage, valuesOf } from '../message.ts'
+import { idempotencyKept } from './idempotency-store.ts'
+import type { IdempotentRequest } from './idempotency.ts'
+
+/** A message to record, and the idempotency key that it claims. */
+export interface PendingRecord {
+  message: PendingMessage
+  request: IdempotentRequest | undefined
+  journal: SendJournal
+}
+
+/**
+ * An insert that reaches the database later than this after it left does nothing: its caller was told that nothing
+ * was sent. With the statement timeout behind it, none commits half a minute after it left (settle.ts).
+ */
+const insertDeadlineMilliseconds = 10_000
+
+/** What each insert answers. */
+interface InsertAnswer {
+  on_time: boolean
+  /** The database's clock, in milliseconds since 1970. */
+  clock: number
+}
+
+/** Read once a statement, so that a batch is on time or late as a whole. */
+const clock = 'clock as materialized (select clock_timestamp() as at)'
+
+function answering(deadline: string): string {
+  return `select at < ${deadline} as on_time, extract(epoch from at)::float8 * 1000 as clock`
+}
+
+const insertPending = `insert into messages
+    (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, external_id, created_at)`
+
+const recordOne = statement<InsertAnswer>(
+  'record_pending',
+  `with ${clock}, recorded as (
+    ${insertPending} select $1, $2, $3, 'pending', $4, $5, $6, $7, $8::timestamptz from clock where at < $9::timestamptz
+  )
+  ${answering('$9')} from clock`,
+)
+
+/** Of several requests of one batch with one key the first one claims it. */
+const recordMany = statement<InsertAnswer & { ids: string | null }>(
+  'record_many_pending',
+  `with ${clock}, request as (
+    select * from unnest(
+      $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::bytea[]
+    ) with ordinality as r (
+      account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at, key, request_hash, n
+    )
+    where (select at from clock) < $11::timestamptz
+  ), claimed as (
+    insert into idempotency_keys as i (account_id, key, request_hash, message_id)
+    select distinct on (account_id, key) account_id, key, request_hash, id
+    from request where key is not null
+    order by account_id, key, n
+    on conflict (account_id, key) do update
+      set request_hash = excluded.request_hash, message_id = excluded.message_id, created_at = now()
+      where i.created_at <= now() - ${idempotencyKept}
+    returning message_id
+  ), recorded as (
+    ${insertPending}
+    select account_id, id, whatsapp_account_id, 'pending', to_number, template_name, template_language, external_id, created_at
+    from request
+    where key is null or id in (select message_id from claimed)
+    returning id
+  )
+  ${answering('$11')}, (select string_agg(id, ' ') from recorded) as ids from clock`,
+)
+
+const recordManyUnclaimed = statement<InsertAnswer>(
+  'record_many_unclaimed',
+  `with ${clock}, recorded as (
+    ${insertPending}
+    select account_id, id, whatsapp_account_id, 'pending', to_number, template_name, template_language, external_id, created_at
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+      as r (account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at)
+    where (select at from clock) < $9::timestamptz
+  )
+  ${answering('$9')} from clock`,
+)
+
+/**
+ * Records the message before WhatsApp hears of it, and claims its idempotency key in the same
+ * statement. False when another request holds the key: then nothing is recorded.
+ */
+export const recordPending = joined<PendingRecord, boolean>({
+  one: async (db, record) => {
+    if (record.request) return (await recordAll(db, [record]))[0] ?? false
+    record.journal.recording([record.message])
+    await insertInTime(db, (deadline) => recordOne(db, [...valuesOf(record.message), deadline]))
+    return true
+  },
+  many: recordAll,
+  groupOf: ({ message }) => message.accountId,
+})
+
+async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]): Promise<boolean[]> {
+  const messages = records.map(({ message }) => message)
+  // All calls on one database come with the same journal.
+  records[0]?.journal.recording(messages)
+  const columns = columnsOf(messages)
+  if (records.every(({ request }) => request === undefined)) {
+    await insertInTime(db, (deadline) => recordManyUnclaimed(db, [...columns, deadline]))
+    return records.map(() => true)
+  }
+  const keys = records.map(({ request }) => request?.key ?? null)
+  const hashes = records.map(({ request }) => request?.requestHash ?? null)
+  const { ids } = await insertInTime(db, (deadline) => recordMany(db, [...columns, keys, hashes, deadline]))
+  const recorded = new Set(ids?.split(' '))
+  return messages.map(({ id }) => recorded.has(id))
+}
+
+/** Runs an insert that does nothing from a deadline on, by the database's clock. */
+async function insertInTime<Answer extends InsertAnswer>(
+  db: Kysely<Database>,
+  insert: (deadline: Date) => Promise<Answer[]>,
+): Promise<Answer> {
+  const estimate = clockEstimateOf(db)
+  for (let isFirst = true; ; isFirst = false) {
+    const now = await estimate.read(db)
+    const leftAt = performance.now()
+    const [answer] = await insert(new Date(now + insertDeadlineMilliseconds))
+    if (!answer) throw new Error('an insert did not say whether it was on time')
+    estimate.learn(answer.clock, leftAt)
+    if (answer.on_time) return answer
+    // Late so soon: the database's clock was set forward. It is known anew now.
+    if (isFirst && performance.now() - leftAt < insertDeadlineMilliseconds / 2) continue
+    throw new ServiceError(
+      'SERVICE_UNAVAILABLE',
+      'The database was too slow. Nothing was sent. Try again in a moment.',
+      {
+        retryAfterSeconds: 1,
+      },
+    )
+  }
+}

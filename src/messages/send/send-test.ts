@@ -1,0 +1,35 @@
+import type { z } from 'zod'
+import type { SendMessageRequest } from '../../../contracts/api/message.ts'
+import type { SentTest } from '../../../contracts/dashboard/template.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import { spendRequest } from '../../accounts/caller-store.ts'
+import { assertWithinBudget } from '../../accounts/rate-limit.ts'
+import type { Deps } from '../../deps.ts'
+import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
+import type { Conclusion } from './outcome.ts'
+import { dispatch, prepare, record } from './send.ts'
+
+/**
+ * Sends like any other message, and spends the same rate limit: else whoever has a session could send without
+ * one. What WhatsApp refused is an answer here and no error: the message is in the
+ * log, and whoever tries a template wants to see it there.
+ */
+export async function sendTest(
+  deps: Deps,
+  caller: Caller,
+  input: SendMessageRequest,
+): Promise<z.output<typeof SentTest>> {
+  const budget = await spendRequest(deps.db, caller.accountId)
+  if (budget) assertWithinBudget(budget)
+  const prepared = await prepare(deps, caller, input)
+  // Without an idempotency key nobody can be before us.
+  await record(deps, prepared.message, undefined)
+  const conclusion = await dispatch(deps, prepared, undefined)
+  return { messageId: prepared.message.id, ...describe(conclusion) }
+}
+
+function describe(conclusion: Conclusion): Omit<z.output<typeof SentTest>, 'messageId'> {
+  if (conclusion.kind !== 'failed') return { status: conclusion.kind }
+  const { code, reason } = conclusion
+  return { status: 'failed', failure: adviseOnFailure({ code, message: reason }) }
+}

@@ -1,0 +1,148 @@
+import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsapp/secrets.ts'
+import type { Deps } from '../../deps.ts'
+import { isOutcomeUnknown } from '../../platform/db/unavailable.ts'
+import type { PendingMessage } from '../message.ts'
+import { learn } from './apply-refusal.ts'
+import { decide, type Draft } from './decide.ts'
+import { findSendFacts } from './facts-store.ts'
+import { findEarlierRequest } from './idempotency-store.ts'
+import { describeRequest, type IdempotentRequest, replay, toSentMessage } from './idempotency.ts'
+import { conclude, type Conclusion } from './outcome.ts'
+import { recordPending } from './record-store.ts'
+import { settle, settleNeverDispatched } from './settle.ts'
+
+export interface Sent {
+  message: SentMessage
+  /** The answer belongs to an earlier request with the same `Idempotency-Key`. */
+  replayed: boolean
+}
+
+/**
+ * The message is recorded before WhatsApp hears of it, so that a process that dies in between
+ * leaves a row which the status webhook, carrying our id, can still settle.
+ */
+export async function send(
+  deps: Deps,
+  caller: Caller,
+  input: SendMessageRequest,
+  idempotencyKey?: string,
+): Promise<Sent> {
+  const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input)
+  const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
+  if (request && earlier) return { message: replay(earlier, request), replayed: true }
+
+  const prepared = await prepare(deps, caller, input)
+  const { message } = prepared
+  const recorded = await record(deps, message, request)
+  if (!recorded) return { message: await replayOvertaken(deps, caller, request), replayed: true }
+
+  const conclusion = await dispatch(deps, prepared, request)
+  if (conclusion.kind !== 'sent') throw conclusion.answer
+  return {
+    message: toSentMessage(
+      {
+        id: message.id,
+        to_number: message.to,
+        template_name: message.template,
+        external_id: message.externalId ?? null,
+      },
+      conclusion.waMessageId,
+    ),
+    replayed: false,
+  }
+}
+
+/** A message that may be sent, and what it takes to send it. */
+export interface Prepared extends Pick<Draft, 'from' | 'parameters'> {
+  message: PendingMessage
+  accessToken: string
+}
+
+/** Throws a `ServiceError` that says why the message cannot be sent. */
+export async function prepare(deps: Deps, { accountId }: Caller, input: SendMessageRequest): Promise<Prepared> {
+  const facts = await findSendFacts(deps.db, {
+    accountId,
+    whatsAppAccountId: input.accountId,
+    template: input.template,
+    language: input.language,
+  })
+  const { from, parameters, tellsSent } = decide(facts, input)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
+
+  const createdAt = deps.now()
+  const message: PendingMessage = {
+    // Filters compare with the time in the id.
+    id: deps.newId('msg', createdAt),
+    accountId,
+    whatsAppAccountId: from.id,
+    to: input.to,
+    template: input.template,
+    language: input.language,
+    externalId: input.externalId,
+    createdAt,
+    tellsSent,
+  }
+  return { message, from, parameters, accessToken }
+}
+
+/** Sends a message that is recorded, and writes down what came of it. */
+export async function dispatch(
+  deps: Deps,
+  { message, from, parameters, accessToken }: Prepared,
+  request: IdempotentRequest | undefined,
+): Promise<Conclusion> {
+  const { to, template: name, language } = message
+  const outcome = await deps.whatsapp.sendTemplate(
+    { phoneNumberId: from.phoneNumberId, accessToken },
+    {
+      to,
+      name,
+      language,
+      parameters,
+      callbackData: message.id,
+      beforeWrite: () => deps.journal.writing(message.id),
+    },
+  )
+  const conclusion = conclude(message.id, outcome)
+  await settle(deps, message, conclusion, request)
+  await learn(deps, message, from, outcome)
+  return conclusion
+}
+
+/** Whatever the database says of a record that failed, WhatsApp has not heard of the message. */
+export async function record(
+  deps: Deps,
+  message: PendingMessage,
+  request: IdempotentRequest | undefined,
+): Promise<boolean> {
+  try {
+    const recorded = await recordPending(deps.db, { message, request, journal: deps.journal })
+    if (!recorded) deps.journal.settled(message.id)
+    return recorded
+  } catch (error) {
+    // Of anything else the database has said itself that nothing was recorded.
+    if (isOutcomeUnknown(error)) await settleNeverDispatched(deps, message, request)
+    else deps.journal.settled(message.id)
+    throw error
+  }
+}
+
+/** Another request claimed the key between our look and our insert. */
+async function replayOvertaken(
+  deps: Deps,
+  caller: Caller,
+  request: IdempotentRequest | undefined,
+): Promise<SentMessage> {
+  const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
+  if (!request || !earlier)
+    throw new ServiceError(
+      'IDEMPOTENCY_KEY_IN_USE',
+      'Another request with this Idempotency-Key is just ending. Try again in a moment.',
+      { retryAfterSeconds: 1 },
+    )
+  return replay(earlier, request)
+}

@@ -1,0 +1,63 @@
+import type { MessageStatus } from '../../../contracts/api/message.ts'
+
+/** Failed stands before delivered: with several devices both can come, and then the recipient has it. */
+const order = ['pending', 'sent', 'failed', 'delivered', 'read'] as const satisfies MessageStatus[]
+
+/** WhatsApp repeats statuses and sends them out of order, so a status only ever moves forward. */
+export function advance(current: MessageStatus, reported: MessageStatus): MessageStatus {
+  return order.indexOf(reported) > order.indexOf(current) ? reported : current
+}
+
+/** The part of a message that statuses change. */
+export interface MessageState {
+  status: MessageStatus
+  waMessageId: string | null
+  sentAt: Date | null
+  deliveredAt: Date | null
+  readAt: Date | null
+  failedAt: Date | null
+  error: { code: string; message: string } | null
+}
+
+/** A status as WhatsApp reports it. */
+export interface Report {
+  waMessageId: string
+  status: 'sent' | 'delivered' | 'read' | 'failed'
+  at: Date
+  error: { code: string; message: string } | undefined
+}
+
+/**
+ * The state after a report, and whether the status changed, which is what an event tells. Whatever
+ * the order and however often the same reports come, the last state is the same.
+ */
+export function applyReport(state: MessageState, report: Report): { state: MessageState; changed: boolean } {
+  const status = advance(state.status, report.status)
+  const failed = status === 'failed'
+  return {
+    changed: status !== state.status,
+    state: {
+      status,
+      waMessageId: state.waMessageId ?? report.waMessageId,
+      sentAt: earliest(state.sentAt, report.status === 'sent' ? report.at : null),
+      deliveredAt: earliest(state.deliveredAt, report.status === 'delivered' ? report.at : null),
+      readAt: earliest(state.readAt, report.status === 'read' ? report.at : null),
+      // A message that the recipient has is no failed one, whatever a device said.
+      ...(failed ? applyFailure(state, report) : { failedAt: null, error: null }),
+    },
+  }
+}
+
+/** Of several failures the earliest one is told; of two at one time, the one with the lower code. */
+function applyFailure({ failedAt, error }: MessageState, report: Report): Pick<MessageState, 'failedAt' | 'error'> {
+  if (report.status !== 'failed') return { failedAt, error }
+  const reported = { failedAt: report.at, error: report.error ?? null }
+  if (failedAt === null || report.at < failedAt) return reported
+  const sameTime = report.at.getTime() === failedAt.getTime()
+  return sameTime && (reported.error?.code ?? '') < (error?.code ?? '') ? reported : { failedAt, error }
+}
+
+function earliest(known: Date | null, reported: Date | null): Date | null {
+  if (known === null || reported === null) return known ?? reported
+  return reported < known ? reported : known
+}

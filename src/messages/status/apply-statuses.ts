@@ -1,0 +1,172 @@
+import type { MessageEvent } from '../../../contracts/events.ts'
+import type { Deps } from '../../deps.ts'
+import { createFairBatcher } from '../../platform/fair-batch.ts'
+import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
+import type { MessageRow } from '../store.ts'
+import { applyReport, type MessageState, type Report } from './advance.ts'
+import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
+import { toEvent } from './to-event.ts'
+
+export type StatusToTake = MessageReference & { report: Report }
+
+/** What became of the statuses of a callback. */
+export interface TakenStatuses {
+  /** They changed the status of a message. */
+  applied: number
+  /** They told what was known already, or came too late to matter. */
+  repeated: number
+  /** No message of ours. */
+  unknown: number
+}
+
+type TakeDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
+
+/** Statuses of one transaction: more of them hold their messages locked, and others up, for too long. */
+const maxStatuses = 1000
+/** A database that is slow or busy gets smaller transactions. PGlite runs nothing else beside one. */
+const minStatuses = 200
+const maxMilliseconds = 60
+/** Statuses that an account adds to a transaction in its turn, while other accounts wait. */
+const shareOfAccount = 100
+/** As in db/joined.ts. */
+const maxInFlight = 2
+
+/**
+ * Applies statuses: the messages move forward, and each real change writes its event and the
+ * deliveries of it. When this returns, all of it is durable. Statuses that come at once share a
+ * transaction, in which the accounts take turns: many statuses of one account do not delay another's.
+ * When it throws, some of them may have been applied; repeating all of them is safe.
+ */
+export async function takeStatuses(deps: TakeDeps, statuses: StatusToTake[]): Promise<TakenStatuses> {
+  const byAccount = Map.groupBy(statuses, ({ accountId }) => accountId)
+  const take = batcherOf(deps)
+  return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
+}
+
+type StatusBatcher = ReturnType<typeof createFairBatcher<StatusToTake, TakenStatuses>>
+
+const batchers = new WeakMap<TakeDeps['db'], StatusBatcher>()
+
+/** All calls on one database come with the same dependencies. */
+function batcherOf(deps: TakeDeps): StatusBatcher {
+  const known = batchers.get(deps.db)
+  if (known) return known
+  const batcher = createFairBatcher<StatusToTake, TakenStatuses>({
+    run: (parts) => takeAll(deps.db, deps, parts),
+    sum: addUp,
+    maxItems: maxStatuses,
+    minItems: minStatuses,
+    maxMilliseconds,
+    now: () => performance.now(),
+    share: shareOfAccount,
+    maxInFlight,
+    retry: retryOf,
+  })
+  batchers.set(deps.db, batcher)
+  return batcher
+}
+
+/**
+ * Data that PostgreSQL rejects or a deadlock can be the fault of one callback. A lock that did not come in time
+ * is of the messages of one account.
+ */
+function retryOf(error: unknown): 'halves' | 'keys' | 'none' {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (/^(22|23)/.test(code) || code === '40P01') return 'halves'
+  return code === '55P03' ? 'keys' : 'none'
+}
+
+type Callbacks = readonly (readonly StatusToTake[])[]
+
+async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks): Promise<TakenStatuses[]> {
+  const { taken, told } = await db.transaction().execute(async (trx) => {
+    const messages = await lockMessages(trx, callbacks.flat())
+    const { changes, events, taken } = fold(messages, callbacks)
+    await writeStates(trx, changes)
+    await recordEvents(trx, events.map(toUnrecordedEvent), deps)
+    return { taken, told: events.length }
+  })
+  // After the commit: the workers find the deliveries that they are woken for.
+  if (told > 0) deps.announcements.announce('deliveries')
+  return taken
+}
+
+export interface Told {
+  message: MessageRow
+  event: MessageEvent
+}
+
+/** The statuses in the order of the callbacks, each applied to what the one before left. */
+function fold(
+  messages: MessageRow[],
+  callbacks: Callbacks,
+): { taken: TakenStatuses[]; changes: StateChange[]; events: Told[] } {
+  const find = indexMessages(messages)
+  const states = new Map<MessageRow, MessageState>()
+  const events: Told[] = []
+  const take = ({ report, ...reference }: StatusToTake): keyof TakenStatuses => {
+    const message = find(reference)
+    if (!message) return 'unknown'
+    const { state, changed } = applyReport(states.get(message) ?? toState(message), report)
+    states.set(message, state)
+    const event = changed ? toEvent(message, state, report.at) : undefined
+    if (event) events.push({ message, event })
+    return changed ? 'applied' : 'repeated'
+  }
+  const taken = callbacks.map((statuses) => {
+    const counts = nothingTaken()
+    for (const status of statuses) counts[take(status)]++
+    return counts
+  })
+  const changes = [...states].map(([message, state]) => ({ message, state }))
+  return { taken, changes, events }
+}
+
+function nothingTaken(): TakenStatuses {
+  return { applied: 0, repeated: 0, unknown: 0 }
+}
+
+/** What became of all of them. */
+export function addUp(parts: readonly TakenStatuses[]): TakenStatuses {
+  return parts.reduce(
+    (sum, part) => ({
+      applied: sum.applied + part.applied,
+      repeated: sum.repeated + part.repeated,
+      unknown: sum.unknown + part.unknown,
+    }),
+    nothingTaken(),
+  )
+}
+
+function indexMessages(messages: MessageRow[]): (reference: MessageReference) => MessageRow | undefined {
+  const byId = new Map(messages.map((message) => [`${message.account_id} ${message.id}`, message]))
+  let byWamid: Map<string, MessageRow> | undefined
+  return ({ accountId, messageId, waMessageId }) => {
+    const message = byId.get(`${accountId} ${messageId}`)
+    if (message) return message
+    // Few come without our id, or with one that we do not know.
+    byWamid ??= new Map(messages.map((each) => [`${each.account_id} ${each.wa_message_id}`, each]))
+    return byWamid.get(`${accountId} ${waMessageId}`)
+  }
+}
+
+function toState(message: MessageRow): MessageState {
+  return {
+    status: message.status,
+    waMessageId: message.wa_message_id,
+    sentAt: message.sent_at,
+    deliveredAt: message.delivered_at,
+    readAt: message.read_at,
+    failedAt: message.failed_at,
+    error: message.error_code === null ? null : { code: message.error_code, message: message.error_message ?? '' },
+  }
+}
+
+export function toUnrecordedEvent({ message, event }: Told): UnrecordedEvent {
+  return {
+    accountId: message.account_id,
+    type: event.type,
+    messageId: message.id,
+    payload: JSON.stringify(event),
+  }
+}

@@ -1,0 +1,103 @@
+import { setImmediate } from 'node:timers/promises'
+import { type CallbackSender, findCallbackSenders, type Names } from '../../accounts/whatsapp/callback-senders.ts'
+import { applyAccountUpdate } from '../../accounts/whatsapp/refusals.ts'
+import type { Deps } from '../../deps.ts'
+import { applyTemplateUpdate } from '../../templates/apply-update.ts'
+import { type Inbound, readCallback, type StatusUpdate } from '../../whatsapp/callbacks/read-callback.ts'
+import { addUp, type StatusToTake, type TakenStatuses, takeStatuses } from './apply-statuses.ts'
+
+export interface TakenCallback extends TakenStatuses {
+  ignored: number
+}
+
+type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements'>
+
+export interface AppSecrets {
+  /** Of the app that signed the callback. */
+  signer: string
+  /** Of the app whose numbers have no secret of their own. */
+  default: string | undefined
+}
+
+/**
+ * Takes a callback whose signature was verified, whatever its size: part by part, so that neither its reading nor
+ * its statuses hold up others. When this returns, its statuses are durable. An app speaks for the numbers that are
+ * set up with its secret, and for no others: the owner of one app must not report on the messages of another.
+ */
+export async function takeCallback(deps: CallbackDeps, body: Buffer, secrets: AppSecrets): Promise<TakenCallback> {
+  const findSpokenFor = rememberLast((names: Names) => findSpokenForBy(deps, names, secrets))
+  const taken: TakenCallback[] = []
+  for (const part of readCallback(parseLeniently(body))) {
+    // The parts of a callback that holds nothing for the database would otherwise be read at one go.
+    if (taken.length > 0) await setImmediate()
+    taken.push(await takePart(deps, part, await findSpokenFor(listNames(part))))
+  }
+  return { ...addUp(taken), ignored: taken.reduce((sum, { ignored }) => sum + ignored, 0) }
+}
+
+async function takePart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<TakenCallback> {
+  const { known, unknown } = splitStatuses(part.statuses, spokenFor)
+  const taken = await takeStatuses(deps, known)
+  await applyUpdates(deps, part, spokenFor)
+  return { ...taken, unknown: taken.unknown + unknown, ignored: part.ignored }
+}
+
+function parseLeniently(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+async function findSpokenForBy(deps: CallbackDeps, names: Names, secrets: AppSecrets): Promise<CallbackSender[]> {
+  const senders = await findCallbackSenders(deps, names, secrets.default)
+  return senders.filter(({ appSecret }) => appSecret === secrets.signer)
+}
+
+/** The parts of a callback mostly name the same number. */
+function rememberLast<Value>(find: (names: Names) => Promise<Value>): (names: Names) => Promise<Value> {
+  let last: { key: string; value: Value } | undefined
+  return async (names) => {
+    const key = JSON.stringify(names)
+    if (last?.key !== key) last = { key, value: await find(names) }
+    return last.value
+  }
+}
+
+function listNames({ statuses, templates, accounts }: Inbound): Names {
+  return {
+    phoneNumberIds: [...new Set(statuses.map((status) => status.phoneNumberId))],
+    wabaIds: [...new Set([...templates, ...accounts].map((update) => update.wabaId))],
+  }
+}
+
+const ourIdPattern = /^msg_[0-9a-z]{26}$/
+
+function splitStatuses(
+  statuses: StatusUpdate[],
+  senders: CallbackSender[],
+): { known: StatusToTake[]; unknown: number } {
+  const accountOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender.accountId]))
+  const known = statuses.flatMap(({ phoneNumberId, callbackData, ...report }) => {
+    const accountId = accountOf.get(phoneNumberId)
+    const messageId = callbackData !== undefined && ourIdPattern.test(callbackData) ? callbackData : undefined
+    return accountId === undefined ? [] : [{ accountId, messageId, waMessageId: report.waMessageId, report }]
+  })
+  return { known, unknown: statuses.length - known.length }
+}
+
+async function applyUpdates(
+  deps: Pick<Deps, 'db' | 'log'>,
+  { templates, accounts }: Inbound,
+  senders: CallbackSender[],
+): Promise<void> {
+  for (const update of templates)
+    for (const accountId of new Set(
+      senders.filter((sender) => sender.wabaId === update.wabaId).map((sender) => sender.accountId),
+    ))
+      await applyTemplateUpdate(deps, accountId, update)
+  for (const update of accounts)
+    for (const sender of senders.filter(({ wabaId }) => wabaId === update.wabaId))
+      await applyAccountUpdate(deps, sender, update)
+}

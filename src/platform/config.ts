@@ -1,0 +1,330 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
+import { logLevels } from './log.ts'
+
+const secretKeyBytes = 32
+
+/** One key, or several after a rotation: the first encrypts, all of them decrypt. */
+const SecretKeys = z.string().transform((text, context): [Uint8Array, ...Uint8Array[]] => {
+  const [first, ...others] = text.split(',').map((part) => Buffer.from(part.trim(), 'base64'))
+  if (!first || [first, ...others].some((key) => key.length !== secretKeyBytes)) {
+    context.addIssue(
+      'must be 32 bytes in base64 (several, separated by commas, while a key is rotated). Make one with: openssl rand -base64 32',
+    )
+    return z.NEVER
+  }
+  return [first, ...others]
+})
+
+const proxyGroups = ['loopback', 'linklocal', 'uniquelocal']
+
+const TrustedProxies = z.string().transform((text, context): string[] => {
+  const proxies = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  for (const proxy of proxies) {
+    if (proxyGroups.includes(proxy) || ipaddr.isValid(proxy) || ipaddr.isValidCIDR(proxy)) continue
+    context.addIssue(
+      `must list the addresses or CIDR ranges of your proxies, or ${proxyGroups.join(', ')}, separated by commas; "${proxy}" is neither`,
+    )
+  }
+  return proxies
+})
+
+const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+function toSeconds(text: string): number | undefined {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text.trim()) ?? []
+  if (amount === undefined || unit === undefined) return undefined
+  return Number(amount) * secondsOf[unit as keyof typeof secondsOf]
+}
+
+/** `5s,5m,2h`: the waits between the attempts of a delivery, in seconds. */
+const RetrySchedule = z.string().transform((text, context): number[] =>
+  text.split(',').map((part) => {
+    const seconds = toSeconds(part)
+    if (seconds !== undefined) return seconds
+    context.addIssue('must list times such as 5s, 5m, 2h or 1d, separated by commas')
+    return z.NEVER
+  }),
+)
+
+/** `1h`, in seconds. */
+const Duration = z.string().transform((text, context): number => {
+  const seconds = toSeconds(text)
+  if (seconds !== undefined) return seconds
+  context.addIssue('must be a time such as 30m, 1h or 2d')
+  return z.NEVER
+})
+
+const WebUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+  .transform((url) => url.replace(/\/+$/, ''))
+
+const Environment = z
+  .object({
+    HOST: z.string().default('127.0.0.1'),
+    PORT: z.coerce
+      .number('must be a number')
+      .int('must be a whole number')
+      .min(0, 'must be at least 0')
+      .max(65_535, 'must be at most 65535')
+      .default(3000),
+    DATABASE_URL: z
+      .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL; leave it out for the embedded database' })
+      .optional(),
+    WAYBILL_DATA_DIR: z.string().default('.waybill'),
+    WAYBILL_SECRET_KEY: SecretKeys.optional(),
+    GRAPH_API_URL: WebUrl.default('https://graph.facebook.com'),
+    GRAPH_API_VERSION: z
+      .string()
+      .regex(/^v\d+\.\d+$/, 'must look like v25.0')
+      .default('v25.0'),
+    META_APP_SECRET: z.string().optional(),
+    META_VERIFY_TOKEN: z.string().optional(),
+    TRUST_PROXY: TrustedProxies.default([]),
+    WEBHOOK_RETRY_SCHEDULE: RetrySchedule.default([5, 300, 1800, 7200, 18_000, 36_000, 36_000]),
+    WEBHOOK_TIMEOUT_SECONDS: z.coerce
+      .number('must be a number')
+      .min(1, 'must be at least 1')
+      .max(120, 'must be at most 120')
+      .default(15),
+    WAYBILL_RETENTION_DAYS: z.coerce
+      .number('must be a number')
+      .int('must be a whole number')
+      .min(1, 'must be at least 1')
+      .default(30),
+    WAYBILL_OUTCOME_UNKNOWN_AFTER: Duration.refine((seconds) => seconds >= secondsOf.m, 'must be at least 1m').default(
+      secondsOf.h,
+    ),
+    WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
+    WAYBILL_PUBLIC_URL: WebUrl.refine(
+      (url) => new URL(url).pathname === '/',
+      'must have no path, such as https://waybill.example.com',
+    ).optional(),
+    OIDC_ISSUER: WebUrl.optional(),
+    OIDC_CLIENT_ID: z.string().optional(),
+    OIDC_CLIENT_SECRET: z.string().optional(),
+    LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+    METRICS_TOKEN: z.string().optional(),
+  })
+  .superRefine((env, context) => {
+    if (env.DATABASE_URL !== undefined && env.WAYBILL_SECRET_KEY === undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['WAYBILL_SECRET_KEY'],
+        message: 'is required with DATABASE_URL: 32 bytes in base64. Make one with: openssl rand -base64 32',
+      })
+    const oidc = [env.OIDC_ISSUER, env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET]
+    if (oidc.some((value) => value !== undefined))
+      for (const [index, name] of (['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const).entries())
+        if (oidc[index] === undefined)
+          context.addIssue({ code: 'custom', path: [name], message: 'is required with the other OIDC_ variables' })
+    // Twice: waits are lengthened by chance, and by endpoints that ask for it.
+    const retryDays = (2 * env.WEBHOOK_RETRY_SCHEDULE.reduce((sum, wait) => sum + wait, 0)) / secondsOf.d
+    if (env.WAYBILL_RETENTION_DAYS < retryDays)
+      context.addIssue({
+        code: 'custom',
+        path: ['WAYBILL_RETENTION_DAYS'],
+        message: `must be at least ${Math.ceil(retryDays)}: twice as long as WEBHOOK_RETRY_SCHEDULE takes`,
+      })
+  })
+
+/** Each variable as the configuration guide shows it. */
+export const environmentVariables: Record<keyof z.input<typeof Environment>, { default?: string; meaning: string }> = {
+  HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
+  PORT: { default: '3000', meaning: 'Port to listen on' },
+  DATABASE_URL: { meaning: 'PostgreSQL 14 or newer, as `postgres://…`. If absent, the embedded database is used' },
+  WAYBILL_DATA_DIR: {
+    default: '.waybill',
+    meaning:
+      'Folder of the embedded database, its key, its control socket and the send journal. With PostgreSQL it holds only the journal',
+  },
+  WAYBILL_SECRET_KEY: {
+    meaning:
+      '32 bytes in base64; encrypts access tokens, app secrets, webhook secrets and headers (AES-256-GCM). Required with `DATABASE_URL`; the embedded database keeps one in `secret.key`. With several keys, separated by commas, the first encrypts and all of them decrypt',
+  },
+  GRAPH_API_URL: { default: 'https://graph.facebook.com', meaning: 'Base URL of the Graph API' },
+  GRAPH_API_VERSION: { default: 'v25.0', meaning: 'Version of the Graph API' },
+  META_APP_SECRET: {
+    meaning: 'Secret of the Meta app whose callbacks are accepted, for numbers without an app secret of their own',
+  },
+  META_VERIFY_TOKEN: {
+    meaning: 'Verify token that Meta presents when the callback is configured; if absent, the handshake is refused',
+  },
+  TRUST_PROXY: {
+    meaning:
+      'Proxies whose `X-Forwarded-For` is trusted: addresses, CIDR ranges, `loopback`, `linklocal`, `uniquelocal`, separated by commas',
+  },
+  WEBHOOK_RETRY_SCHEDULE: { default: '5s,5m,30m,2h,5h,10h,10h', meaning: 'Waits between the attempts of a delivery' },
+  WEBHOOK_TIMEOUT_SECONDS: { default: '15', meaning: 'Timeout of an attempt, 1 to 120' },
+  WEBHOOK_ALLOW_PRIVATE: { default: 'false', meaning: '`true` allows http and private addresses, for development' },
+  WAYBILL_RETENTION_DAYS: {
+    default: '30',
+    meaning:
+      'How long messages, events, deliveries and attempts are kept. Whole weeks are dropped, so data can remain up to a week longer. Must be at least twice as long as the retry schedule. Daily counts are kept for at least 90 days',
+  },
+  WAYBILL_OUTCOME_UNKNOWN_AFTER: {
+    default: '1h',
+    meaning: 'Age at which a message without an outcome is reported, once; at least `1m`',
+  },
+  WAYBILL_PUBLIC_URL: {
+    meaning:
+      'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links begin with `HOST` and `PORT`',
+  },
+  OIDC_ISSUER: { meaning: 'OpenID provider for dashboard sign-in; requires the other two `OIDC_` variables' },
+  OIDC_CLIENT_ID: { meaning: 'Client ID at the OpenID provider' },
+  OIDC_CLIENT_SECRET: { meaning: 'Client secret at the OpenID provider' },
+  LOG_LEVEL: { default: 'info', meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`' },
+  METRICS_TOKEN: { meaning: 'Bearer token for `/metrics`; if absent, `/metrics` is closed' },
+}
+
+/** Where the data is kept: a PostgreSQL server, or PGlite in a folder of ours. */
+export type DatabaseConfig = { kind: 'postgres'; url: string } | { kind: 'pglite'; dataDir: string }
+
+export interface WebhookConfig {
+  /** Waits between the attempts of a delivery; one attempt more than waits. */
+  retrySeconds: number[]
+  /** From the first byte out to the last byte in, of one attempt. */
+  timeoutSeconds: number
+  /** For development: http, and private addresses. */
+  allowPrivate: boolean
+}
+
+export interface Config {
+  host: string
+  port: number
+  database: DatabaseConfig
+  /** Where each process notes what it has begun, so that the next one knows what was never sent. */
+  journalDir: string
+  /** Absent in embedded mode until `readOrCreateSecretKey` has made one in the data folder. */
+  secretKeys: [Uint8Array, ...Uint8Array[]] | undefined
+  graphApi: { url: string; version: string }
+  meta: { appSecret: string | undefined; verifyToken: string | undefined }
+  trustedProxies: string[]
+  webhooks: WebhookConfig
+  /** How long messages, events, deliveries and attempts are kept. */
+  retentionDays: number
+  /** A message without an outcome for so long is reported, once. */
+  outcomeUnknownAfterSeconds: number
+  /** Where browsers find the dashboard; https makes its cookies secure. */
+  publicUrl: string | undefined
+  /** An OpenID provider that the owners' organisation signs in with. */
+  oidc: { issuer: string; clientId: string; clientSecret: string } | undefined
+  logLevel: (typeof logLevels)[number]
+  metricsToken: string | undefined
+}
+
+export class ConfigError extends Error {
+  /** One line per variable that is wrong; the variable's value is never repeated. */
+  constructor(lines: string[]) {
+    super(lines.join('\n'))
+    this.name = 'ConfigError'
+  }
+}
+
+/** Secrets, each of which may be in a file that `<name>_FILE` names, as container platforms mount them. */
+export const secretVariables = [
+  'DATABASE_URL',
+  'WAYBILL_SECRET_KEY',
+  'META_APP_SECRET',
+  'META_VERIFY_TOKEN',
+  'OIDC_CLIENT_SECRET',
+  'METRICS_TOKEN',
+] as const
+
+/** The environment with the content of each file in the place of its name. */
+function readSecretFiles(environment: Record<string, string | undefined>): Record<string, string | undefined> {
+  const problems: string[] = []
+  const read = secretVariables.flatMap((name): [string, string][] => {
+    const file = environment[`${name}_FILE`]
+    if (file === undefined) return []
+    if (environment[name] !== undefined) {
+      problems.push(`${name}_FILE: is set as well as ${name}. Set one of them`)
+      return []
+    }
+    const secret = readSecretFile(file)
+    if ('problem' in secret) problems.push(`${name}_FILE: ${secret.problem}`)
+    return 'content' in secret ? [[name, secret.content]] : []
+  })
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { ...environment, ...Object.fromEntries(read) }
+}
+
+/** Editors and `echo` end a file with a newline, which is no part of the secret. */
+function readSecretFile(file: string): { content: string } | { problem: string } {
+  try {
+    const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '')
+    return content === '' ? { problem: 'names an empty file' } : { content }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    return { problem: `names a file that cannot be read (${code})` }
+  }
+}
+
+/** Reads the environment, once. Throws a `ConfigError` that names every variable that is wrong. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  // A variable set to nothing, as compose files do, counts as absent.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const parsed = Environment.safeParse(readSecretFiles(given))
+  if (!parsed.success)
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
+  const env = parsed.data
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    database:
+      env.DATABASE_URL === undefined
+        ? { kind: 'pglite', dataDir: path.resolve(env.WAYBILL_DATA_DIR) }
+        : { kind: 'postgres', url: env.DATABASE_URL },
+    journalDir: path.resolve(env.WAYBILL_DATA_DIR, 'journal'),
+    secretKeys: env.WAYBILL_SECRET_KEY,
+    graphApi: { url: env.GRAPH_API_URL, version: env.GRAPH_API_VERSION },
+    meta: { appSecret: env.META_APP_SECRET, verifyToken: env.META_VERIFY_TOKEN },
+    trustedProxies: env.TRUST_PROXY,
+    webhooks: {
+      retrySeconds: env.WEBHOOK_RETRY_SCHEDULE,
+      timeoutSeconds: env.WEBHOOK_TIMEOUT_SECONDS,
+      allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
+    },
+    retentionDays: env.WAYBILL_RETENTION_DAYS,
+    outcomeUnknownAfterSeconds: env.WAYBILL_OUTCOME_UNKNOWN_AFTER,
+    publicUrl: env.WAYBILL_PUBLIC_URL,
+    oidc:
+      env.OIDC_ISSUER !== undefined && env.OIDC_CLIENT_ID !== undefined && env.OIDC_CLIENT_SECRET !== undefined
+        ? { issuer: env.OIDC_ISSUER, clientId: env.OIDC_CLIENT_ID, clientSecret: env.OIDC_CLIENT_SECRET }
+        : undefined,
+    logLevel: env.LOG_LEVEL,
+    metricsToken: env.METRICS_TOKEN,
+  }
+}
+
+/** What is allowed and yet likely to be a mistake, in words for whoever starts the server. */
+export function findConfigWarnings({
+  trustedProxies,
+  publicUrl,
+}: Pick<Config, 'trustedProxies' | 'publicUrl'>): string[] {
+  if (trustedProxies.length === 0 || publicUrl !== undefined) return []
+  return [
+    'TRUST_PROXY is set and WAYBILL_PUBLIC_URL is not: set it to the address that browsers use, such as https://waybill.example.com. Without it the dashboard believes the Host and X-Forwarded-Proto headers of the proxy, which decide where sign-ins lead and whether cookies are sent over https only.',
+  ]
+}
+
+/** Embedded mode keeps its key beside its data, readable by its owner only. */
+export function readOrCreateSecretKey(dataDir: string): [Uint8Array, ...Uint8Array[]] {
+  const file = path.join(dataDir, 'secret.key')
+  if (!existsSync(file)) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    writeFileSync(file, randomBytes(secretKeyBytes).toString('base64') + '\n', { mode: 0o600, flag: 'wx' })
+  }
+  const keys = SecretKeys.safeParse(readFileSync(file, 'utf8'))
+  if (!keys.success)
+    throw new ConfigError([
+      `${file}: must hold 32 bytes in base64. Restore it from a backup: without it, stored access tokens cannot be read`,
+    ])
+  return keys.data
+}

@@ -1,0 +1,85 @@
+import { type Kysely, sql } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import { readDatabaseClock } from './clock.ts'
+import { withoutTimeout } from './database.ts'
+import * as send from './migrations/0001-send.ts'
+import * as status from './migrations/0002-status.ts'
+import * as settings from './migrations/0003-settings.ts'
+import * as dashboard from './migrations/0004-dashboard.ts'
+import * as counts from './migrations/0005-counts.ts'
+import * as hotUpdates from './migrations/0006-hot-updates.ts'
+import * as narrowKeys from './migrations/0007-narrow-keys.ts'
+import * as switchedOff from './migrations/0008-switched-off.ts'
+import * as outcomeUnknown from './migrations/0009-outcome-unknown.ts'
+import * as clocks from './migrations/0010-clocks.ts'
+import * as auditChain from './migrations/0011-audit-chain.ts'
+import { createPartitions } from './partitions.ts'
+import type { Database } from './schema.ts'
+
+/** Forward only, in this order; a migration that has been released is never edited. */
+const migrations: Record<string, Migration> = {
+  '0001-send': send,
+  '0002-status': status,
+  '0003-settings': settings,
+  '0004-dashboard': dashboard,
+  '0005-counts': counts,
+  '0006-hot-updates': hotUpdates,
+  '0007-narrow-keys': narrowKeys,
+  '0008-switched-off': switchedOff,
+  '0009-outcome-unknown': outcomeUnknown,
+  '0010-clocks': clocks,
+  '0011-audit-chain': auditChain,
+}
+
+/** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */
+const advisoryLock = 9_292_455
+
+/**
+ * Brings the schema up to date and returns the names of what was applied. Of several processes that
+ * start together one migrates while the others wait, also for the migration table itself, which
+ * Kysely's own lock does not cover.
+ */
+export async function migrate(db: Kysely<Database>): Promise<string[]> {
+  return db.connection().execute(async (connection) => {
+    await withoutTimeout(connection, () => sql`select pg_advisory_lock(${advisoryLock})`.execute(connection))
+    try {
+      await adoptEarlierNames(connection)
+      const { error, results } = await withoutTimeout(connection, () => createMigrator(connection).migrateToLatest())
+      if (error) throw error
+      // What cannot be made now is no reason not to start: housekeeping tries again every hour, and tells.
+      await createPartitions(connection, await readDatabaseClock(connection))
+      return (results ?? []).map((result) => result.migrationName)
+    } finally {
+      await sql`select pg_advisory_unlock(${advisoryLock})`.execute(connection)
+    }
+  })
+}
+
+export async function listPendingMigrations(db: Kysely<Database>): Promise<string[]> {
+  const all = await createMigrator(db).getMigrations()
+  return all.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name)
+}
+
+function createMigrator(db: Kysely<Database>): Migrator {
+  return new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(migrations) },
+    migrationTableName: 'waybill_migrations',
+    migrationLockTableName: 'waybill_migrations_lock',
+  })
+}
+
+/**
+ * A version of 2026-11-21 made in 0003 what 0004-dashboard makes since, and called 0004 what is 0005-counts now.
+ * A database that it has migrated has both, and is told their names.
+ */
+export async function adoptEarlierNames(db: Kysely<Database>): Promise<void> {
+  const { rows } = await sql<{ isNew: boolean }>`
+    select to_regclass('waybill_migrations') is null as "isNew"`.execute(db)
+  if (rows[0]?.isNew) return
+  await sql`
+    with renamed as (
+      update waybill_migrations set name = '0005-counts' where name = '0004-counts' returning timestamp
+    )
+    insert into waybill_migrations (name, timestamp) select '0004-dashboard', timestamp from renamed`.execute(db)
+}

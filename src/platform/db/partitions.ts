@@ -1,0 +1,177 @@
+import { type Kysely, sql } from 'kysely'
+import { firstIdAt } from '../ids.ts'
+import type { Database } from './schema.ts'
+
+/** The tables that grow with time, by the column that holds it (ids carry theirs), and a moment in its terms. */
+const partitioned = [
+  { table: 'messages', column: 'id', boundAt: (at: Date) => firstIdAt('msg', at) },
+  { table: 'wa_message_ids', column: 'message_id', boundAt: (at: Date) => firstIdAt('msg', at) },
+  { table: 'events', column: 'id', boundAt: (at: Date) => firstIdAt('evt', at) },
+  { table: 'webhook_finished_deliveries', column: 'id', boundAt: (at: Date) => firstIdAt('dlv', at) },
+  { table: 'webhook_attempts', column: 'started_at', boundAt: (at: Date) => at.toISOString() },
+] as const satisfies { table: keyof Database; column: string; boundAt: (at: Date) => string }[]
+
+const dayMilliseconds = 86_400_000
+const weekMilliseconds = 7 * dayMilliseconds
+/** A Monday, 00:00 UTC. */
+const firstMonday = Date.UTC(2024, 0, 1)
+/** As long as a service may be switched off and still find a place for its rows when it comes back. */
+const weeksAhead = 4
+
+/** Each message is updated a few times: there is room for it beside the row (migration 0006). */
+const storage: Partial<Record<string, string>> = { messages: ' with (fillfactor = 50)' }
+
+/** A partition that could not be made, and why. */
+export interface MissingPartition {
+  partition: string
+  error: unknown
+}
+
+/**
+ * Makes the partitions of this week and the coming ones; what lies outside of them has one together.
+ * Safe to run on many nodes: what exists stays. Returns what could not be made, such as those of a table
+ * in use: the weeks ahead leave time to try again. Throws only for a table that has no partition at all.
+ */
+export async function createPartitions(db: Kysely<Database>, now: Date): Promise<MissingPartition[]> {
+  const missing: MissingPartition[] = []
+  for (const { table, boundAt } of partitioned) {
+    const existing = await findPartitions(db, table)
+    for (const partition of listWanted(table, boundAt, now).filter(({ name }) => !existing.includes(name))) {
+      try {
+        await create(db, partition)
+      } catch (error) {
+        if (existing.length === 0) throw error
+        missing.push({ partition: partition.name, error })
+        // The next one would only hold up the table for another second.
+        if (hasCode(error, lockNotAvailable)) break
+      }
+    }
+  }
+  return missing
+}
+
+interface Partition {
+  name: string
+  table: string
+  /** Absent: whatever no other partition takes. */
+  range?: { from: string; to: string }
+}
+
+function listWanted(table: string, boundAt: (at: Date) => string, now: Date): Partition[] {
+  const weeks = Array.from({ length: weeksAhead + 1 }, (_, index) => {
+    const start = new Date(weekOf(now) + index * weekMilliseconds)
+    const end = new Date(start.getTime() + weekMilliseconds)
+    return { name: nameOf(table, start), table, range: { from: boundAt(start), to: boundAt(end) } }
+  })
+  return [{ name: restOf(table), table }, ...weeks]
+}
+
+/**
+ * Drops the partitions whose last row is older than the retention: a matter of milliseconds, however
+ * many rows they hold. Returns their names. A table in use is left for the next time.
+ */
+export async function dropOldPartitions(db: Kysely<Database>, now: Date, retentionDays: number): Promise<string[]> {
+  const oldest = new Date(now.getTime() - retentionDays * dayMilliseconds)
+  const dropped: string[] = []
+  for (const { table, column, boundAt } of partitioned) {
+    const names = await findPartitions(db, table)
+    for (const name of names.filter((candidate) => endsBefore(table, candidate, oldest)))
+      if (await drop(db, name)) dropped.push(name)
+    // What has no week of its own is a few rows.
+    await sql`delete from ${sql.table(restOf(table))} where ${sql.ref(column)} < ${boundAt(oldest)}`.execute(db)
+  }
+  return dropped
+}
+
+function weekOf(time: Date): number {
+  return firstMonday + Math.floor((time.getTime() - firstMonday) / weekMilliseconds) * weekMilliseconds
+}
+
+/** `messages_20261116`: the week that begins on that day. */
+function nameOf(table: string, week: Date): string {
+  return `${table}_${week.toISOString().slice(0, 10).replaceAll('-', '')}`
+}
+
+function endsBefore(table: string, name: string, time: Date): boolean {
+  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})$/.exec(name.slice(table.length + 1)) ?? []
+  return year !== undefined && Date.parse(`${year}-${month}-${day}T00:00:00Z`) + weekMilliseconds <= time.getTime()
+}
+
+/** Rows whose time is far off, or older than the first week that was made. */
+function restOf(table: string): string {
+  return `${table}_rest`
+}
+
+async function findPartitions(db: Kysely<Database>, table: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select child.relname as name from pg_inherits
+    join pg_class child on child.oid = inhrelid
+    where inhparent = ${table}::regclass`.execute(db)
+  return rows.map((row) => row.name)
+}
+
+const checkViolation = '23514'
+const lockNotAvailable = '55P03'
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+async function create(db: Kysely<Database>, partition: Partition): Promise<void> {
+  try {
+    await withImpatientLocks(db, (trx) => createEmpty(trx, partition))
+  } catch (error) {
+    if (!hasCode(error, checkViolation)) throw error
+    await withImpatientLocks(db, (trx) => createFromRest(trx, partition))
+  }
+}
+
+/** Names and bounds are made here, of letters, digits and the signs of a time. */
+async function createEmpty(trx: Kysely<Database>, { name, table, range }: Partition): Promise<void> {
+  const bounds = range ? `for values from ('${range.from}') to ('${range.to}')` : 'default'
+  await sql
+    .raw(`create table if not exists ${name} partition of ${table} ${bounds}${storage[table] ?? ''}`)
+    .execute(trx)
+}
+
+/** A clock that was weeks ahead has left rows of this range in the rest, which PostgreSQL does not move by itself. */
+async function createFromRest(trx: Kysely<Database>, partition: Partition): Promise<void> {
+  const { name, table, range } = partition
+  const column = partitioned.find((candidate) => candidate.table === table)?.column
+  if (!range || column === undefined) return
+  const [all, rest, aside] = [sql.table(table), sql.table(restOf(table)), sql.table(`${name}_aside`)]
+  // The parent first, as everybody does who uses it.
+  await sql`lock table only ${all} in access exclusive mode`.execute(trx)
+  await sql`lock table ${rest} in access exclusive mode`.execute(trx)
+  await sql`create table ${aside} (like ${rest})`.execute(trx)
+  await sql`
+    with moved as (
+      delete from ${rest} where ${sql.ref(column)} >= ${range.from} and ${sql.ref(column)} < ${range.to} returning *
+    )
+    insert into ${aside} select * from moved`.execute(trx)
+  await createEmpty(trx, partition)
+  await sql`insert into ${all} select * from ${aside}`.execute(trx)
+  await sql`drop table ${aside}`.execute(trx)
+}
+
+/** False when the table is in use. */
+async function drop(db: Kysely<Database>, name: string): Promise<boolean> {
+  try {
+    await withImpatientLocks(db, (trx) => sql.raw(`drop table if exists ${name}`).execute(trx))
+    return true
+  } catch (error) {
+    if (hasCode(error, lockNotAvailable)) return false
+    throw error
+  }
+}
+
+/** Whoever waits for a whole table waits for all who read it, and everybody else waits behind: not for long. */
+async function withImpatientLocks(
+  db: Kysely<Database>,
+  change: (trx: Kysely<Database>) => Promise<unknown>,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`set local lock_timeout = '1s'`.execute(trx)
+    await change(trx)
+  })
+}

@@ -1,0 +1,37 @@
+import type { listTemplates as contract, TemplatePage } from '../../contracts/api/template.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { InputOf } from '../../contracts/procedure.ts'
+import type { Caller } from '../accounts/authenticate.ts'
+import type { Deps } from '../deps.ts'
+import { findTemplates } from './store.ts'
+import { requireWabaId } from './sync.ts'
+import { toTemplate } from './template.ts'
+
+export async function listTemplates(
+  deps: Pick<Deps, 'db'>,
+  { accountId }: Caller,
+  input: InputOf<typeof contract>,
+): Promise<TemplatePage> {
+  const wabaId = await requireWabaId(deps, accountId, input.accountId)
+  const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor)
+  // One more than asked for tells whether there is a next page.
+  const rows = await findTemplates(deps.db, { accountId, wabaId, status: input.status, after, limit: input.limit + 1 })
+  const items = rows.slice(0, input.limit).map(toTemplate)
+  const last = items.at(-1)
+  return { items, ...(rows.length > input.limit && last && { nextCursor: encodeCursor(last) }) }
+}
+
+/** A cursor names the last template seen: `name.language`, neither of which can hold a dot. */
+export function encodeCursor({ name, language }: { name: string; language: string }): string {
+  return `${name}.${language}`
+}
+
+export function decodeCursor(cursor: string): { name: string; language: string } {
+  const [name, language, ...rest] = cursor.split('.')
+  if (name === undefined || language === undefined || rest.length > 0)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'cursor: must be the nextCursor of the page before. Leave it out for the first page.',
+    )
+  return { name, language }
+}

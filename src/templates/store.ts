@@ -1,0 +1,87 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Database, TemplatesTable } from '../platform/db/schema.ts'
+
+export type TemplateRow = Selectable<TemplatesTable>
+
+/** Identity of a template: reference, section 3.1. */
+export interface TemplateKey {
+  accountId: string
+  wabaId: string
+  name: string
+  language: string
+}
+
+/** The WABA of a WhatsApp account of this account: the one asked for, or the default one. */
+export async function findWabaId(
+  db: Kysely<Database>,
+  accountId: string,
+  whatsAppAccountId: string | undefined,
+): Promise<string | undefined> {
+  const accounts = db.selectFrom('whatsapp_accounts').select('waba_id').where('account_id', '=', accountId)
+  const row = await (
+    whatsAppAccountId === undefined
+      ? accounts.where('is_default', '=', true)
+      : accounts.where('id', '=', whatsAppAccountId)
+  ).executeTakeFirst()
+  return row?.waba_id
+}
+
+export function findTemplate(db: Kysely<Database>, key: TemplateKey): Promise<TemplateRow | undefined> {
+  return db
+    .selectFrom('templates')
+    .selectAll()
+    .where('account_id', '=', key.accountId)
+    .where('waba_id', '=', key.wabaId)
+    .where('name', '=', key.name)
+    .where('language', '=', key.language)
+    .executeTakeFirst()
+}
+
+/** By name, then language; at most `limit`, beginning behind `after`. */
+export function findTemplates(
+  db: Kysely<Database>,
+  {
+    accountId,
+    wabaId,
+    status,
+    after,
+    limit,
+  }: {
+    accountId: string
+    wabaId: string
+    status: string | undefined
+    after: { name: string; language: string } | undefined
+    limit: number
+  },
+): Promise<TemplateRow[]> {
+  let query = db.selectFrom('templates').selectAll().where('account_id', '=', accountId).where('waba_id', '=', wabaId)
+  if (status !== undefined) query = query.where('status', '=', status)
+  if (after) query = query.where((eb) => eb(eb.refTuple('name', 'language'), '>', eb.tuple(after.name, after.language)))
+  return query.orderBy('name').orderBy('language').limit(limit).execute()
+}
+
+/** When the templates of a WABA were last read from WhatsApp; undefined when they never were. */
+export async function findLastSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('whatsapp_accounts')
+    .select((eb) => eb.fn.max('templates_synced_at').as('synced_at'))
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .executeTakeFirst()
+  return row?.synced_at ?? undefined
+}
+
+export async function changeTemplate(
+  db: Kysely<Database>,
+  key: TemplateKey,
+  change: { status?: string; quality_score?: string },
+): Promise<void> {
+  await db
+    .updateTable('templates')
+    .set(change)
+    .where('account_id', '=', key.accountId)
+    .where('waba_id', '=', key.wabaId)
+    .where('name', '=', key.name)
+    .where('language', '=', key.language)
+    .execute()
+}

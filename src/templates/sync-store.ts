@@ -1,0 +1,78 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../platform/db/schema.ts'
+import type { ListedTemplate } from '../whatsapp/whatsapp.ts'
+
+export interface Listing {
+  accountId: string
+  wabaId: string
+  /** From before the listing was asked for: of two that overlap, the one asked for later wins. */
+  listedAt: Date
+  /** Each name and language once. */
+  templates: ListedTemplate[]
+}
+
+/** What was listed is as listed; what was not is no longer there. */
+export async function storeListing(db: Kysely<Database>, listing: Listing): Promise<void> {
+  await upsertTemplates(db, listing)
+  await markVanished(db, listing)
+  await noteSync(db, listing)
+}
+
+/**
+ * One statement and one parameter, however many templates: a WABA can have thousands. In one order, so
+ * that two that overlap wait for each other instead of locking each other up.
+ */
+async function upsertTemplates(
+  db: Kysely<Database>,
+  { accountId, wabaId, listedAt, templates }: Listing,
+): Promise<void> {
+  await sql`
+    insert into templates (
+      account_id, waba_id, name, language, whatsapp_template_id, status, category, parameter_format,
+      components, quality_score, rejected_reason, synced_at
+    )
+    select ${accountId}, ${wabaId}, name, language, id, status, category, "parameterFormat",
+      components, "qualityScore", "rejectedReason", ${listedAt}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(templates)}::jsonb) as listed (
+      id text, name text, language text, status text, category text, "parameterFormat" text,
+      components jsonb, "qualityScore" text, "rejectedReason" text
+    )
+    where not exists (
+      select from templates
+      where account_id = ${accountId} and waba_id = ${wabaId} and synced_at > ${listedAt}::timestamptz
+    )
+    order by name, language
+    on conflict (account_id, waba_id, name, language) do update set
+      whatsapp_template_id = excluded.whatsapp_template_id,
+      status = excluded.status,
+      category = excluded.category,
+      parameter_format = excluded.parameter_format,
+      components = excluded.components,
+      quality_score = excluded.quality_score,
+      rejected_reason = excluded.rejected_reason,
+      synced_at = excluded.synced_at
+    where templates.synced_at <= excluded.synced_at
+  `.execute(db)
+}
+
+/** The upsert left its time on all that was listed, so an older time is one that was not. */
+async function markVanished(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
+  await db
+    .updateTable('templates')
+    .set({ status: 'DELETED', synced_at: listedAt })
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .where('synced_at', '<', listedAt)
+    .where('status', '<>', 'DELETED')
+    .execute()
+}
+
+/** Where the templates cannot tell: there may be none. */
+async function noteSync(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
+  await db
+    .updateTable('whatsapp_accounts')
+    .set({ templates_synced_at: sql<Date>`greatest(templates_synced_at, ${listedAt}::timestamptz)` })
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .execute()
+}

@@ -1,0 +1,117 @@
+import { ServiceError } from '../../contracts/errors.ts'
+import { requireAccount } from '../accounts/account.ts'
+import { OperatorError } from '../accounts/operator-error.ts'
+import { markUnusable } from '../accounts/whatsapp/refusals.ts'
+import { describeUnreadableToken, openAccessToken } from '../accounts/whatsapp/secrets.ts'
+import { findWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
+import type { Deps } from '../deps.ts'
+import type { ListedTemplate } from '../whatsapp/whatsapp.ts'
+import { findWabaId } from './store.ts'
+import { type Listing, storeListing } from './sync-store.ts'
+
+type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
+
+export interface SyncResult {
+  synced: number
+  approved: number
+}
+
+export type SyncOutcome = ({ ok: true } & SyncResult) | { ok: false; reason: string }
+
+/**
+ * Reads the templates of every WABA that the account has an active WhatsApp account in. All of them
+ * are stored in one transaction, or, when one listing fails, none.
+ */
+export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<SyncResult> {
+  await requireAccount(deps.db, accountId)
+  const senders = await findActive(deps, accountId)
+  if (senders.length === 0)
+    throw new OperatorError(`Account ${accountId} has no active WhatsApp account. Add or activate one.`, {
+      remedy: `They are listed by: waybill whatsapp list ${accountId}`,
+    })
+  const outcome = await syncThrough(deps, accountId, senders)
+  if (!outcome.ok)
+    throw new OperatorError(`The templates could not be read from WhatsApp, nothing was changed: ${outcome.reason}`)
+  return { synced: outcome.synced, approved: outcome.approved }
+}
+
+/** The same for one WABA, for whoever met a template that WhatsApp no longer knows. */
+export async function syncWaba(deps: SyncDeps, accountId: string, wabaId: string): Promise<SyncOutcome> {
+  const active = await findActive(deps, accountId)
+  const senders = active.filter((sender) => sender.waba_id === wabaId)
+  if (senders.length === 0) return { ok: false, reason: `no active WhatsApp account in WABA ${wabaId}` }
+  return syncThrough(deps, accountId, senders)
+}
+
+async function syncThrough(deps: SyncDeps, accountId: string, senders: WhatsAppAccountRow[]): Promise<SyncOutcome> {
+  const listings: Listing[] = []
+  for (const [wabaId, sharing] of Map.groupBy(senders, (sender) => sender.waba_id)) {
+    const listing = await list(deps, { accountId, wabaId, senders: sharing })
+    if (typeof listing === 'string') return { ok: false, reason: listing }
+    listings.push(listing)
+  }
+  await deps.db.transaction().execute(async (trx) => {
+    for (const listing of listings) await storeListing(trx, listing)
+  })
+  return { ok: true, ...count(listings) }
+}
+
+/**
+ * Any token of the WABA will do: one that cannot be decrypted is passed over, and one that WhatsApp
+ * refuses takes its account out of use. The text is a reason.
+ */
+async function list(
+  deps: SyncDeps,
+  { accountId, wabaId, senders }: { accountId: string; wabaId: string; senders: WhatsAppAccountRow[] },
+): Promise<Listing | string> {
+  let reason = ''
+  for (const sender of senders) {
+    const listedAt = deps.now()
+    const owner = { accountId, whatsAppAccountId: sender.id }
+    const accessToken = openAccessToken(deps, owner, sender.access_token_encrypted)
+    if (accessToken === undefined) {
+      reason = describeUnreadableToken(sender.id)
+      continue
+    }
+    const outcome = await deps.whatsapp.listTemplates({ wabaId, accessToken })
+    if (outcome.ok) return { accountId, wabaId, listedAt, templates: uniqueTemplates(outcome.value) }
+    reason = outcome.reason
+    if (!outcome.accountUnusable) return reason
+    await markUnusable(deps, accountId, sender.id, reason)
+  }
+  return reason
+}
+
+/** A page boundary that moves while we read can list a template twice; the later one is the newer. */
+function uniqueTemplates(templates: ListedTemplate[]): ListedTemplate[] {
+  return [...new Map(templates.map((template) => [`${template.name}\n${template.language}`, template])).values()]
+}
+
+async function findActive(deps: Pick<Deps, 'db'>, accountId: string): Promise<WhatsAppAccountRow[]> {
+  const rows = await findWhatsAppAccounts(deps.db, accountId)
+  return rows.filter((row) => row.active)
+}
+
+function count(listings: Listing[]): SyncResult {
+  const templates = listings.flatMap((listing) => listing.templates)
+  return {
+    synced: templates.length,
+    approved: templates.filter((template) => template.status === 'APPROVED').length,
+  }
+}
+
+/** The WABA whose templates are meant. An inactive WhatsApp account's templates can still be read. */
+export async function requireWabaId(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string | undefined,
+): Promise<string> {
+  const wabaId = await findWabaId(deps.db, accountId, whatsAppAccountId)
+  if (wabaId !== undefined) return wabaId
+  throw new ServiceError(
+    'NO_ACTIVE_ACCOUNT',
+    whatsAppAccountId === undefined
+      ? 'No default WhatsApp account is set up. Add one, or name one in accountId.'
+      : 'accountId: no WhatsApp account of yours has this ID. Leave it out for the default account.',
+  )
+}

@@ -1,0 +1,160 @@
+import type { Kysely } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import { readDatabaseClock } from '../../platform/db/clock.ts'
+import type { AuditOutcome, Database } from '../../platform/db/schema.ts'
+import {
+  type AuditKey,
+  type AuditKeys,
+  chainStart,
+  createAuditKey,
+  nextSequence,
+  readAuditKeys,
+  sealEntry,
+  sealHead,
+} from './chain.ts'
+import {
+  deleteUnchainedEntries,
+  findAuditKeys,
+  findLastSequence,
+  findUnchainedEntries,
+  insertAuditChain,
+  insertAuditEntries,
+  lockAuditChain,
+  lockAuditKeys,
+  updateAuditChain,
+} from './store.ts'
+
+/** What writing to the audit log needs. */
+export type AuditDeps = Pick<Deps, 'db' | 'newId' | 'log' | 'secrets' | 'randomBytes'>
+
+export interface NewAuditEntry {
+  accountId: string
+  /** Of the action: its start and its outcome share it. */
+  id: string
+  who: string
+  what: string
+  address: string
+  outcome: AuditOutcome
+  /** Of an outcome: the number of the entry of its start. */
+  startSequence?: number
+}
+
+/** Appends an entry to the chain of its account, also within a transaction of the caller's, and returns its number. */
+export async function appendAuditEntry(deps: AuditDeps, entry: NewAuditEntry): Promise<number> {
+  const { keys, current } = await openAuditLog(deps)
+  return inTransaction(deps.db, async (trx) => {
+    const at = await readDatabaseClock(trx)
+    const [sequence = 0] = await appendAll(trx, entry.accountId, [{ ...entry, at }], { keys, current })
+    return sequence
+  })
+}
+
+interface Keys {
+  keys: AuditKeys
+  /** Seals new entries. */
+  current: AuditKey
+}
+
+/**
+ * The keys of the audit log. Its first use makes the first key and brings the entries of the version before into
+ * the chains; that happens once, so that whoever can write to the database cannot have others adopted later.
+ */
+export async function openAuditLog(deps: AuditDeps): Promise<Keys> {
+  const keys = await readAuditKeys(deps)
+  const [current] = keys.values()
+  if (current) return { keys, current }
+  return inTransaction(deps.db, async (trx) => {
+    await lockAuditKeys(trx)
+    const within = { ...deps, db: trx }
+    const present = await readAuditKeys(within)
+    const [another] = present.values()
+    if (another) return { keys: present, current: another }
+    const isFirst = (await findAuditKeys(trx)).length === 0
+    const made = await createAuditKey(within)
+    const opened = { keys: new Map([[made.id, made]]), current: made }
+    if (isFirst) await adoptUnchainedEntries(within, opened)
+    else deps.log.error('the key of the audit log cannot be decrypted: a new one was made; see: waybill doctor')
+    return opened
+  })
+}
+
+interface DatedEntry extends Omit<NewAuditEntry, 'accountId'> {
+  at: Date
+}
+
+/** The head is locked until the transaction ends, so that concurrent writers of an account take turns. */
+async function appendAll(
+  trx: Kysely<Database>,
+  accountId: string,
+  entries: readonly DatedEntry[],
+  { keys, current }: Keys,
+): Promise<number[]> {
+  const head = await lockOrCreateChain(trx, accountId, current)
+  let [sequence, hash] = [nextSequence(head, await findLastSequence(trx, accountId), keys) - 1, head.hash]
+  const sealed = entries.map(({ id, outcome, who, what, address, at, startSequence = null }) => {
+    const entry = sealEntry(
+      hash,
+      {
+        account_id: accountId,
+        sequence: (sequence += 1),
+        start_sequence: startSequence,
+        id,
+        outcome,
+        who: toStorable(who),
+        what: toStorable(what),
+        address: toStorable(address),
+        created_at: at,
+      },
+      current,
+    )
+    hash = entry.hash
+    return entry
+  })
+  await insertAuditEntries(trx, sealed)
+  await updateAuditChain(trx, sealHead({ ...head, sequence, hash }, current))
+  return sealed.map((entry) => entry.sequence)
+}
+
+async function lockOrCreateChain(trx: Kysely<Database>, accountId: string, current: AuditKey) {
+  const known = await lockAuditChain(trx, accountId)
+  if (known) return known
+  const { sequence, hash } = chainStart
+  const empty = { account_id: accountId, sequence, hash, expired_sequence: sequence, expired_hash: hash }
+  await insertAuditChain(trx, sealHead(empty, current))
+  const made = await lockAuditChain(trx, accountId)
+  if (!made) throw new Error('the head of an audit log vanished while it was made')
+  return made
+}
+
+const adoptedAtOnce = 1000
+
+async function adoptUnchainedEntries({ db: trx, newId }: AuditDeps, keys: Keys): Promise<void> {
+  const counts = new Map<string, number>()
+  for (let after: { account_id: string; id: string } | undefined; ;) {
+    const rows = await findUnchainedEntries(trx, { after, limit: adoptedAtOnce })
+    for (const [accountId, entries] of Map.groupBy(rows, (row) => row.account_id)) {
+      const dated = entries.map(({ created_at: at, ...entry }) => ({ ...entry, at }))
+      await appendAll(trx, accountId, dated, keys)
+      counts.set(accountId, (counts.get(accountId) ?? 0) + dated.length)
+    }
+    after = rows.at(-1)
+    if (!after) break
+  }
+  const at = await readDatabaseClock(trx)
+  for (const [accountId, count] of counts) {
+    // What came before this entry was not protected when it was written, and a reader of the log should know.
+    const what = `brought ${count} earlier ${count === 1 ? 'entry' : 'entries'} into the hash chain`
+    const entry = { id: newId('aud'), outcome: 'done', who: 'waybill', what, address: 'upgrade', at } as const
+    await appendAll(trx, accountId, [entry], keys)
+  }
+  await deleteUnchainedEntries(trx)
+}
+
+/** What is hashed is what PostgreSQL gives back: it keeps no NUL and no half of a surrogate pair. */
+function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\u{fffd}')
+}
+
+function inTransaction<Result>(db: Kysely<Database>, run: (trx: Kysely<Database>) => Promise<Result>): Promise<Result> {
+  return db.isTransaction ? run(db) : db.transaction().execute(run)
+}

@@ -1,0 +1,161 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Kysely, Selectable } from 'kysely'
+import type { StoredSecret } from '../../accounts/rekey.ts'
+import type { Deps } from '../../deps.ts'
+import type { AuditChainsTable, AuditEntriesTable, Database } from '../../platform/db/schema.ts'
+import { type AuditKeyRow, findAuditKeys, insertAuditKey, replaceAuditKey } from './store.ts'
+
+/**
+ * The hash chain of an account's audit log. Each entry has a SHA-256 over the hash of the entry before it and over
+ * its own fields; an HMAC over that hash, under a key that the database holds encrypted only, keeps whoever can
+ * write to the database from computing a chain of their own. A further HMAC covers the head of the chain, so that
+ * entries cannot be cut off at either end.
+ */
+export type AuditEntryRow = Selectable<AuditEntriesTable>
+export type AuditChainRow = Selectable<AuditChainsTable>
+/** An entry before its place in the chain has been sealed. */
+export type UnsealedEntry = Omit<AuditEntryRow, 'key_id' | 'hash' | 'mac'>
+
+export interface AuditKey {
+  id: string
+  key: Uint8Array
+}
+
+/** By ID: those that WAYBILL_SECRET_KEY decrypts. */
+export type AuditKeys = ReadonlyMap<string, AuditKey>
+
+/** The point in a chain that the next entry is linked to. */
+export interface ChainLink {
+  sequence: number
+  hash: Uint8Array
+}
+
+/** What the first entry of an account is linked to. */
+export const chainStart: ChainLink = { sequence: 0, hash: new Uint8Array(32) }
+
+export function sealEntry(previousHash: Uint8Array, entry: UnsealedEntry, key: AuditKey): AuditEntryRow {
+  const hash = hashEntry(previousHash, { ...entry, key_id: key.id })
+  return { ...entry, key_id: key.id, hash, mac: authenticate(key, 'entry', hash) }
+}
+
+export function sealHead(head: Omit<AuditChainRow, 'key_id' | 'mac'>, key: AuditKey): AuditChainRow {
+  const keyed = { ...head, key_id: key.id }
+  return { ...keyed, mac: authenticate(key, 'head', encodeHead(keyed)) }
+}
+
+/**
+ * The number of the next entry. If the head is not what this installation wrote, or entries are there that it does
+ * not know, one number is left out: the new head will be authentic, and the gap keeps showing what happened.
+ */
+export function nextSequence(head: AuditChainRow, lastSequence: number, keys: AuditKeys): number {
+  const intact = findHeadFault(head, keys) === undefined && lastSequence <= head.sequence
+  return Math.max(head.sequence, lastSequence) + (intact ? 1 : 2)
+}
+
+/** What is wrong with an entry that follows `previous`; undefined if nothing is. */
+export function findEntryFault(previous: ChainLink, entry: AuditEntryRow, keys: AuditKeys): ChainFault | undefined {
+  const { sequence } = entry
+  const expected = previous.sequence + 1
+  if (sequence > expected) return missing(expected, sequence - 1)
+  if (sequence < expected) return { sequence, reason: 'it has the number of an entry that expired: it was inserted' }
+  if (!isEqual(entry.hash, hashEntry(previous.hash, entry)))
+    return { sequence, reason: 'its hash does not match: this entry was changed, or another one is in its place' }
+  const key = keys.get(entry.key_id)
+  if (!key) return { sequence, reason: unknownKey(entry.key_id) }
+  if (isEqual(entry.mac, authenticate(key, 'entry', entry.hash))) return undefined
+  return { sequence, reason: 'its HMAC does not match: this installation did not write it' }
+}
+
+export interface ChainFault {
+  /** The first entry that is broken or missing. */
+  sequence: number
+  reason: string
+}
+
+export function missing(first: number, last: number): ChainFault {
+  const what = first === last ? `entry ${first} is missing` : `entries ${first} to ${last} are missing`
+  return { sequence: first, reason: what }
+}
+
+export function findHeadFault(head: AuditChainRow, keys: AuditKeys): string | undefined {
+  const key = keys.get(head.key_id)
+  if (!key) return unknownKey(head.key_id)
+  if (isEqual(head.mac, authenticate(key, 'head', encodeHead(head)))) return undefined
+  return 'the HMAC of the head does not match: this installation did not write it'
+}
+
+export function isEqual(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+function unknownKey(id: string): string {
+  return `no key of WAYBILL_SECRET_KEY decrypts the audit key ${JSON.stringify(id)} that it names`
+}
+
+/** A JSON array with a fixed number of elements: no two entries have the same text. */
+function hashEntry(previousHash: Uint8Array, entry: Omit<AuditEntryRow, 'hash' | 'mac'>): Buffer {
+  const { account_id, sequence, start_sequence, id, outcome, who, what, address, created_at, key_id } = entry
+  const at = encodeTime(created_at)
+  const fields = [1, account_id, sequence, start_sequence, id, outcome, who, what, address, at, key_id]
+  return createHash('sha256').update(previousHash).update(JSON.stringify(fields)).digest()
+}
+
+function encodeHead(head: Omit<AuditChainRow, 'mac'>): string {
+  const { account_id, sequence, hash, expired_sequence, expired_hash, key_id } = head
+  return JSON.stringify([1, account_id, sequence, toHex(hash), expired_sequence, toHex(expired_hash), key_id])
+}
+
+function authenticate({ key }: AuditKey, domain: 'entry' | 'head', data: Uint8Array | string): Buffer {
+  return createHmac('sha256', key).update(`waybill audit ${domain}\0`).update(data).digest()
+}
+
+export function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
+
+/** PostgreSQL also knows times that are no Date, such as `infinity`; somebody may have written one. */
+export function encodeTime(time: unknown): string {
+  return time instanceof Date && !Number.isNaN(time.getTime()) ? time.toISOString() : String(time)
+}
+
+const keyBytes = 32
+
+/** Those that WAYBILL_SECRET_KEY decrypts, the newest first. */
+export async function readAuditKeys({ db, secrets }: Pick<Deps, 'db' | 'secrets'>): Promise<AuditKeys> {
+  const rows = await findAuditKeys(db)
+  return new Map(rows.flatMap((row) => openKey(secrets, row)).map((key) => [key.id, key]))
+}
+
+function openKey(secrets: Deps['secrets'], { id, key_encrypted }: AuditKeyRow): AuditKey[] {
+  try {
+    return [{ id, key: Buffer.from(secrets.decrypt(key_encrypted, purposeOf(id)), 'base64url') }]
+  } catch {
+    return []
+  }
+}
+
+/** Random, and not derived from WAYBILL_SECRET_KEY: after `rekey` it is the same key in another wrapping. */
+export async function createAuditKey({
+  db,
+  secrets,
+  randomBytes,
+}: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>): Promise<AuditKey> {
+  const key = Buffer.from(randomBytes(keyBytes))
+  const id = createHash('sha256').update(key).digest('hex').slice(0, 8)
+  await insertAuditKey(db, { id, key_encrypted: secrets.encrypt(key.toString('base64url'), purposeOf(id)) })
+  return { id, key }
+}
+
+export async function listAuditKeys(db: Kysely<Database>): Promise<StoredSecret[]> {
+  const rows = await findAuditKeys(db)
+  return rows.map(({ id, key_encrypted: ciphertext }) => ({
+    ownerId: 'audit log',
+    purpose: purposeOf(id),
+    ciphertext,
+    replace: (db, to) => replaceAuditKey(db, id, { from: ciphertext, to }),
+  }))
+}
+
+function purposeOf(id: string): string {
+  return `audit_keys:${id}`
+}

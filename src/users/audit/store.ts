@@ -1,0 +1,199 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { AuditKeysTable, AuditLogUnchainedTable, AuditOutcome, Database } from '../../platform/db/schema.ts'
+import type { AuditChainRow, AuditEntryRow } from './chain.ts'
+
+export type AuditKeyRow = Selectable<AuditKeysTable>
+export type UnchainedEntryRow = Selectable<AuditLogUnchainedTable>
+
+/** The newest first. They belong to the server, and to no account. */
+export function findAuditKeys(db: Kysely<Database>): Promise<AuditKeyRow[]> {
+  return db.selectFrom('audit_keys').selectAll().orderBy('created_at', 'desc').orderBy('id').execute()
+}
+
+export async function insertAuditKey(db: Kysely<Database>, key: { id: string; key_encrypted: string }): Promise<void> {
+  await db.insertInto('audit_keys').values(key).execute()
+}
+
+/** Whether it was still the one that `from` says. */
+export async function replaceAuditKey(
+  db: Kysely<Database>,
+  id: string,
+  { from, to }: { from: string; to: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('audit_keys')
+    .set({ key_encrypted: to })
+    .where('id', '=', id)
+    .where('key_encrypted', '=', from)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Until the end of the transaction nobody else makes the first key; readers do not wait. */
+export async function lockAuditKeys(trx: Kysely<Database>): Promise<void> {
+  await sql`lock table audit_keys in exclusive mode`.execute(trx)
+}
+
+/** Of all accounts: the first ones by account and age, behind `after`. */
+export function findUnchainedEntries(
+  db: Kysely<Database>,
+  { after, limit }: { after: { account_id: string; id: string } | undefined; limit: number },
+): Promise<UnchainedEntryRow[]> {
+  const entries = db.selectFrom('audit_log_unchained').selectAll().orderBy('account_id').orderBy('id').limit(limit)
+  if (!after) return entries.execute()
+  return entries.where(sql<boolean>`(account_id, id) > (${after.account_id}, ${after.id})`).execute()
+}
+
+/** Of all accounts. */
+export async function deleteUnchainedEntries(db: Kysely<Database>): Promise<void> {
+  await db.deleteFrom('audit_log_unchained').execute()
+}
+
+export function findAuditChain(db: Kysely<Database>, accountId: string): Promise<AuditChainRow | undefined> {
+  return db.selectFrom('audit_chains').selectAll().where('account_id', '=', accountId).executeTakeFirst()
+}
+
+export function lockAuditChain(trx: Kysely<Database>, accountId: string): Promise<AuditChainRow | undefined> {
+  return trx.selectFrom('audit_chains').selectAll().where('account_id', '=', accountId).forUpdate().executeTakeFirst()
+}
+
+/** The first one stays. */
+export async function insertAuditChain(trx: Kysely<Database>, head: AuditChainRow): Promise<void> {
+  await trx
+    .insertInto('audit_chains')
+    .values(head)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export async function updateAuditChain(trx: Kysely<Database>, { account_id, ...head }: AuditChainRow): Promise<void> {
+  await trx.updateTable('audit_chains').set(head).where('account_id', '=', account_id).execute()
+}
+
+/** The last number that an entry has, whatever the head says; 0: there is none. */
+export async function findLastSequence(db: Kysely<Database>, accountId: string): Promise<number> {
+  const row = await db
+    .selectFrom('audit_entries')
+    .select('sequence')
+    .where('account_id', '=', accountId)
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.sequence ?? 0
+}
+
+export async function insertAuditEntries(db: Kysely<Database>, entries: AuditEntryRow[]): Promise<void> {
+  await db.insertInto('audit_entries').values(entries).execute()
+}
+
+/** In the order of the chain, behind `after`. */
+export function findAuditEntries(
+  db: Kysely<Database>,
+  accountId: string,
+  { after, limit }: { after: number | undefined; limit: number },
+): Promise<AuditEntryRow[]> {
+  const entries = db.selectFrom('audit_entries').selectAll().where('account_id', '=', accountId)
+  const page = after === undefined ? entries : entries.where('sequence', '>', after)
+  return page.orderBy('sequence').limit(limit).execute()
+}
+
+export interface AuditActionRow {
+  sequence: number
+  id: string
+  outcome: AuditOutcome
+  who: string
+  what: string
+  address: string
+  created_at: Date
+}
+
+/** A row per action, with its outcome if that is known; the newest first, beginning before `before`. */
+export function findAuditActions(
+  db: Kysely<Database>,
+  accountId: string,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<AuditActionRow[]> {
+  const starts = db
+    .selectFrom('audit_entries as start')
+    .select(['sequence', 'id', 'who', 'what', 'address', 'created_at'])
+    .select((eb) =>
+      eb.fn
+        .coalesce(
+          eb
+            .selectFrom('audit_entries as end')
+            .select('end.outcome')
+            .whereRef('end.account_id', '=', 'start.account_id')
+            .whereRef('end.start_sequence', '=', 'start.sequence')
+            .orderBy('end.sequence')
+            .limit(1),
+          'start.outcome',
+        )
+        .$castTo<AuditOutcome>()
+        .as('outcome'),
+    )
+    .where('account_id', '=', accountId)
+    .where('start_sequence', 'is', null)
+  const page = before === undefined ? starts : starts.where('sequence', '<', before)
+  return page.orderBy('sequence', 'desc').limit(limit).execute()
+}
+
+/** The account that follows `after` among those with an audit log, and those that could have one. */
+export async function findNextAuditedAccount(db: Kysely<Database>, after: string): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string | null }>`
+    select min(id) as id from (
+      select min(account_id) as id from audit_chains where account_id > ${after}
+      union all select min(account_id) from audit_entries where account_id > ${after}
+      union all select min(id) from accounts where id > ${after}
+    ) candidates`.execute(db)
+  return rows[0]?.id ?? undefined
+}
+
+/** Reads all accounts: those that have an entry of before that time. */
+export async function findAccountsWithEntriesBefore(db: Kysely<Database>, before: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('audit_entries')
+    .select('account_id')
+    .distinct()
+    .where('created_at', '<', before)
+    .orderBy('account_id')
+    .execute()
+  return rows.map((row) => row.account_id)
+}
+
+/** The number of the oldest entry that is not from before that time; undefined: all are. */
+export async function findFirstSequenceSince(
+  db: Kysely<Database>,
+  accountId: string,
+  since: Date,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('audit_entries')
+    .select('sequence')
+    .where('account_id', '=', accountId)
+    .where('created_at', '>=', since)
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.sequence
+}
+
+export async function deleteAuditEntriesUpTo(db: Kysely<Database>, accountId: string, sequence: number): Promise<void> {
+  await db.deleteFrom('audit_entries').where('account_id', '=', accountId).where('sequence', '<=', sequence).execute()
+}
+
+/** Of all accounts: sessions, links and codes that open nothing any more, and tries to sign in of yesterday. */
+export async function deleteExpiredSignIns(db: Kysely<Database>): Promise<void> {
+  for (const table of ['owner_sessions', 'owner_verifications'] as const)
+    await sql`delete from ${sql.table(table)} where "expiresAt" < now()`.execute(db)
+  await db
+    .deleteFrom('owner_invitations')
+    .where('expires_at', '<', sql<Date>`now()`)
+    .execute()
+  await db
+    .deleteFrom('owner_tries')
+    .where('ends_at', '<', sql<Date>`now()`)
+    .execute()
+  await sql`
+    delete from owner_sign_in_rates
+    where "lastRequest" < 1000 * extract(epoch from now() - interval '1 day')`.execute(db)
+}

@@ -1,0 +1,174 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
+import { type AuditDeps, openAuditLog } from './append.ts'
+import {
+  type AuditChainRow,
+  type AuditEntryRow,
+  type AuditKeys,
+  type ChainFault,
+  type ChainLink,
+  chainStart,
+  findEntryFault,
+  findHeadFault,
+  isEqual,
+  missing,
+  readAuditKeys,
+  sealHead,
+  toHex,
+} from './chain.ts'
+import {
+  deleteAuditEntriesUpTo,
+  findAccountsWithEntriesBefore,
+  findAuditChain,
+  findAuditEntries,
+  findFirstSequenceSince,
+  lockAuditChain,
+  updateAuditChain,
+} from './store.ts'
+
+const entriesPerPage = 500
+
+/** The entries of an account in the order of the chain, a page at a time: a log can be longer than the memory. */
+export async function* readAuditEntries(
+  db: Kysely<Database>,
+  accountId: string,
+  { after }: { after?: number | undefined } = {},
+): AsyncGenerator<AuditEntryRow[], void, void> {
+  for (let last = after; ;) {
+    const page = await findAuditEntries(db, accountId, { after: last, limit: entriesPerPage })
+    last = page.at(-1)?.sequence
+    if (last === undefined) return
+    yield page
+  }
+}
+
+export interface AuditVerification {
+  accountId: string
+  ok: boolean
+  entries: number
+  /** The last entry; null: there has been none. Whoever keeps its hash elsewhere can expect it later. */
+  head: { sequence: number; hash: string } | null
+  /** The last entry that expired; null: none has. */
+  expired: { sequence: number; hash: string } | null
+  /** The first entry that is wrong, and how. */
+  fault?: ChainFault
+}
+
+/** Recomputes the chain of an account. `expectedHash`: of an entry that must be in it, or have been its last to expire. */
+export async function verifyAudit(
+  deps: AuditDeps,
+  accountId: string,
+  { expectedHash }: { expectedHash?: string | undefined } = {},
+): Promise<AuditVerification> {
+  await openAuditLog(deps)
+  const first = await walk(deps, accountId, expectedHash)
+  // Entries expire, and keys are made, while this reads: what is wrong is still wrong at a second look.
+  return first.ok ? first : walk(deps, accountId, expectedHash)
+}
+
+async function walk(
+  deps: Pick<AuditDeps, 'db' | 'secrets'>,
+  accountId: string,
+  expectedHash: string | undefined,
+): Promise<AuditVerification> {
+  const { db } = deps
+  const keys = await readAuditKeys(deps)
+  const begin = await findAuditChain(db, accountId)
+  let previous: ChainLink = begin ? { sequence: begin.expired_sequence, hash: begin.expired_hash } : chainStart
+  // Nothing has expired yet: then there is no hash that could have been kept.
+  const isExpired = previous.sequence > 0 && toHex(previous.hash) === expectedHash
+  let [entries, expectedFound] = [0, expectedHash === undefined || isExpired]
+  const result = (head: AuditChainRow | undefined, fault?: ChainFault): AuditVerification => ({
+    accountId,
+    ok: fault === undefined,
+    entries,
+    head: head && head.sequence > 0 ? { sequence: head.sequence, hash: toHex(head.hash) } : null,
+    expired:
+      head && head.expired_sequence > 0 ? { sequence: head.expired_sequence, hash: toHex(head.expired_hash) } : null,
+    ...(fault && { fault }),
+  })
+  for (let after: number | undefined; ; after = previous.sequence) {
+    const read = entries
+    for await (const page of readAuditEntries(db, accountId, { after }))
+      for (const entry of page) {
+        const fault = findEntryFault(previous, entry, keys)
+        if (fault) return result(begin, fault)
+        previous = entry
+        entries += 1
+        expectedFound ||= toHex(entry.hash) === expectedHash
+      }
+    // Read after the entries: it is never older than the last of them.
+    const head = await findAuditChain(db, accountId)
+    if (head && head.sequence > previous.sequence && entries > read) continue
+    const fault = findEndFault(previous, head, keys)
+    if (fault || expectedFound) return result(head, fault)
+    const expired =
+      head && head.expired_sequence > 0 ? `; it may be one of the ${head.expired_sequence} that expired` : ''
+    return result(head, {
+      sequence: previous.sequence,
+      reason: `no entry has the expected hash${expired}. Otherwise the log was set back or replaced`,
+    })
+  }
+}
+
+/** What is wrong with the head, if the entries end with `last`. */
+function findEndFault(last: ChainLink, head: AuditChainRow | undefined, keys: AuditKeys): ChainFault | undefined {
+  const { sequence } = last
+  if (!head) return sequence === 0 ? undefined : { sequence, reason: 'the head of the chain is missing' }
+  const headFault = findHeadFault(head, keys)
+  if (headFault !== undefined) return { sequence, reason: headFault }
+  if (head.sequence > sequence) return missing(sequence + 1, head.sequence)
+  if (head.sequence < sequence) return { sequence: head.sequence + 1, reason: 'it follows the head: it was inserted' }
+  if (!isEqual(head.hash, last.hash)) return { sequence, reason: 'it is not the entry that the head names' }
+  return undefined
+}
+
+/**
+ * Deletes what is from before that time, and keeps the number and hash of the last entry deleted. It verifies them
+ * first: deleting entries that were tampered with would delete the evidence.
+ */
+export async function expireAuditEntries(deps: AuditDeps, before: Date): Promise<void> {
+  const { keys, current } = await openAuditLog(deps)
+  for (const accountId of await findAccountsWithEntriesBefore(deps.db, before)) {
+    const fault = await deps.db.transaction().execute(async (trx) => {
+      const head = await lockAuditChain(trx, accountId)
+      if (!head) return missingHead
+      const firstKept = await findFirstSequenceSince(trx, accountId, before)
+      const last = firstKept === undefined ? head.sequence : firstKept - 1
+      const found = await verifyUpTo(trx, head, last, keys)
+      if ('reason' in found) return found
+      if (found.sequence === head.expired_sequence) return undefined
+      await deleteAuditEntriesUpTo(trx, accountId, found.sequence)
+      const moved = { ...head, expired_sequence: found.sequence, expired_hash: found.hash }
+      await updateAuditChain(trx, sealHead(moved, current))
+      return undefined
+    })
+    if (fault)
+      deps.log.error(
+        { accountId, ...fault },
+        'old entries of the audit log were not deleted, since they do not verify; see: waybill audit verify',
+      )
+  }
+}
+
+const missingHead: ChainFault = { sequence: 0, reason: 'the head of the chain is missing' }
+
+/** The last entry up to `last` if everything until there is as it was written, or what is not. */
+async function verifyUpTo(
+  trx: Kysely<Database>,
+  head: AuditChainRow,
+  last: number,
+  keys: AuditKeys,
+): Promise<ChainLink | ChainFault> {
+  const headFault = findHeadFault(head, keys)
+  if (headFault !== undefined) return { sequence: head.sequence, reason: headFault }
+  let previous: ChainLink = { sequence: head.expired_sequence, hash: head.expired_hash }
+  for await (const page of readAuditEntries(trx, head.account_id))
+    for (const entry of page) {
+      if (entry.sequence > last) return previous
+      const fault = findEntryFault(previous, entry, keys)
+      if (fault) return fault
+      previous = entry
+    }
+  return findEndFault(previous, head, keys) ?? previous
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import type { z } from 'zod'
+import { SettingsError } from '../../contracts/dashboard/errors.ts'
+import { type acceptInvitation as contract, Email, type Invitation } from '../../contracts/dashboard/owner.ts'
+import type { Role } from '../../contracts/dashboard/procedure.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import { requireAccount } from '../accounts/account.ts'
+import { OperatorError } from '../accounts/operator-error.ts'
+import type { Deps } from '../deps.ts'
+import type { AuditDeps } from './audit/append.ts'
+import { audited } from './audit/audit.ts'
+import type { OwnerAuth } from './sign-in/better-auth.ts'
+import { takePasswordTry } from './sign-in/login-throttle.ts'
+import type { OidcProvider } from './sign-in/options.ts'
+import { deleteSessions, findInvitation, findOwnerByEmail, saveInvitation, saveRole, spendInvitation } from './store.ts'
+
+const tokenBytes = 32
+const lasts = '1 day'
+
+export interface IssuedInvitation {
+  email: string
+  role: Role
+  /** The path of the link, below the address of this server. */
+  path: string
+  expiresAt: string
+}
+
+/**
+ * Lets a person into an account: a new one by a link, valid once and for a day; one who can sign in
+ * already gets a link too, which leads them to their account once the role is theirs.
+ */
+export async function inviteOwner(
+  deps: Pick<Deps, 'db' | 'randomBytes'>,
+  accountId: string,
+  { email: given, role, setsPassword = false }: { email: string; role: Role; setsPassword?: boolean },
+): Promise<IssuedInvitation> {
+  await requireAccount(deps.db, accountId)
+  const email = Email.safeParse(given)
+  if (!email.success) throw new OperatorError(`--email ${email.error.issues[0]?.message ?? 'is not valid'}.`)
+  const token = Buffer.from(deps.randomBytes(tokenBytes)).toString('base64url')
+  const { expires_at } = await saveInvitation(deps.db, {
+    token_hash: hash(token),
+    account_id: accountId,
+    email: email.data,
+    role,
+    sets_password: setsPassword,
+    lasts,
+  })
+  return { email: email.data, role, path: `/settings/invitation/${token}`, expiresAt: expires_at.toISOString() }
+}
+
+export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Promise<z.output<typeof Invitation>> {
+  const invitation = await findInvitation(deps.db, hash(token))
+  if (!invitation) throw spent()
+  return {
+    accountName: invitation.account_name,
+    email: invitation.email,
+    role: invitation.role,
+    setsPassword: invitation.sets_password,
+    expiresAt: invitation.expires_at.toISOString(),
+  }
+}
+
+/** How an invited person will sign in. */
+interface Ways {
+  ownerAuth: Pick<OwnerAuth, 'createOwner' | 'checkPassword' | 'hashPassword' | 'setPassword'>
+  oidc: OidcProvider | undefined
+  /** Where the person is. */
+  address: string
+}
+
+/**
+ * Whoever has signed in before proves by their password that they are the one who was invited, unless an
+ * operator took it from them: then the link is what proves it.
+ */
+export async function acceptInvitation(
+  deps: AuditDeps,
+  { ownerAuth, oidc, address }: Ways,
+  { token, name, password }: z.output<(typeof contract)['input']>,
+): Promise<{ email: string; accountId: string }> {
+  const invitation = await findInvitation(deps.db, hash(token))
+  if (!invitation) throw spent()
+  const { email, account_id, role, sets_password: setsPassword } = invitation
+  if (password === undefined && (setsPassword || !oidc)) throw missing('password')
+  const known = await findOwnerByEmail(deps.db, email)
+  if (known && password !== undefined && !setsPassword)
+    await provePassword(deps, ownerAuth, { ownerId: known.id, email, password, address })
+  if (!known && name === undefined) throw missing('name')
+  const sets = password !== undefined && (!known || setsPassword)
+  const passwordHash = sets ? await ownerAuth.hashPassword(password) : undefined
+  if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
+  const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
+  return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
+    const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name: name ?? email, passwordHash })).ownerId
+    if (known && passwordHash !== undefined) {
+      await ownerAuth.setPassword(known.id, passwordHash)
+      await deleteSessions(deps.db, known.id)
+    }
+    await saveRole(deps.db, { account_id, owner_id: ownerId, role })
+    return { email, accountId: account_id }
+  })
+}
+
+async function provePassword(
+  deps: Pick<Deps, 'db'>,
+  { checkPassword }: Pick<OwnerAuth, 'checkPassword'>,
+  { ownerId, password, ...who }: { ownerId: string; password: string; email: string; address: string },
+): Promise<void> {
+  // A link that went astray is no way to guess what sign-in would not let one guess.
+  const lock = await takePasswordTry(deps, who)
+  if (lock)
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many tries. Try again later.', {
+      retryAfterSeconds: lock.secondsLeft,
+    })
+  const fits = await checkPassword(ownerId, password)
+  if (fits === undefined) throw wrongPassword('is not asked for: you sign in with your organisation')
+  if (!fits)
+    throw wrongPassword('must be the one that you sign in with: there is an owner with this e-mail address already')
+}
+
+function missing(field: 'name' | 'password'): SettingsError {
+  return new SettingsError('VALIDATION_ERROR', `${field}: is required.`, { [field]: 'is required' })
+}
+
+function wrongPassword(problem: string): SettingsError {
+  return new SettingsError('VALIDATION_ERROR', `password: ${problem}.`, { password: problem })
+}
+
+function hash(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+function spent(): SettingsError {
+  return new SettingsError(
+    'NOT_FOUND',
+    'This invitation was used or has expired. Ask whoever runs this server for a new one.',
+  )
+}

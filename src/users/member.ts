@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely'
+import type { Role } from '../../contracts/dashboard/procedure.ts'
+import { OperatorError } from '../accounts/operator-error.ts'
+import type { Database } from '../platform/db/schema.ts'
+import { findMembers } from './store.ts'
+
+interface Member {
+  ownerId: string
+  email: string
+  role: Role
+}
+
+/** The person with this e-mail address in the account, however it is capitalized. */
+export async function requireMember(db: Kysely<Database>, accountId: string, email: string): Promise<Member> {
+  const member = await findMember(db, accountId, email)
+  if (!member) throw nobody(accountId, email)
+  return member
+}
+
+export async function findMember(db: Kysely<Database>, accountId: string, email: string): Promise<Member | undefined> {
+  const members = await findMembers(db, accountId)
+  return members.find((member) => member.email === normalizeEmail(email))
+}
+
+export function nobody(accountId: string, email: string): OperatorError {
+  return new OperatorError(`Nobody in ${accountId} has the e-mail address ${JSON.stringify(email)}.`, {
+    missing: true,
+    remedy: `Who is in it is listed by: waybill owner list ${accountId}`,
+  })
+}
+
+/** As it is stored. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase()
+}

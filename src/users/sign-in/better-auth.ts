@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import type { OwnerAuthOptions } from './options.ts'
+import { authPath } from './paths.ts'
+import { readAuthSecret } from './secret.ts'
+
+export interface SignedIn {
+  ownerId: string
+  name: string
+  email: string
+  /** Whether an authenticator app is asked for as well. */
+  twoFactor: boolean
+}
+
+export interface OwnerAuth {
+  /** One request below `authPath`. */
+  handle(request: Request): Promise<Response>
+  /** Whose session the cookies name; undefined when it has ended or never was. */
+  findSession(headers: Headers): Promise<SignedIn | undefined>
+  /**
+   * A person, whose e-mail address counts as proven: they held its invitation. Without a password they
+   * sign in with their organisation.
+   */
+  createOwner(person: { email: string; name: string; passwordHash?: string | undefined }): Promise<{ ownerId: string }>
+  /** Undefined when they have none. */
+  checkPassword(ownerId: string, password: string): Promise<boolean | undefined>
+  /** Throws a `ServiceError` while there is too much to hash: so it comes before anything that cannot be taken back. */
+  hashPassword(password: string): Promise<string>
+  setPassword(ownerId: string, passwordHash: string): Promise<void>
+  /** The path of a link that signs this person in, once, within a day. */
+  createSignInLink(email: string): Promise<string>
+}
+
+/** What is served of it is up to `http/settings/auth.ts`. It opens nothing before its first use. */
+export function createOwnerAuth(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'newId' | 'randomBytes'>,
+  options: OwnerAuthOptions,
+): OwnerAuth {
+  const links: string[] = []
+  const open = onceDone(async () => {
+    // Loaded here: it takes a quarter of a second, and most processes and commands sign nobody in.
+    const [{ betterAuth }, { toAuthOptions }] = await Promise.all([import('better-auth'), import('./options.ts')])
+    const secret = await readAuthSecret(deps)
+    return betterAuth(toAuthOptions(deps, { ...options, secret, onSignInLink: (token) => void links.push(token) }))
+  })
+  const findHash = async (ownerId: string) => {
+    const { internalAdapter } = await (await open()).$context
+    const credentials = await internalAdapter.findAccounts(ownerId)
+    return credentials.find(({ providerId }) => providerId === 'credential')?.password
+  }
+  const setPassword = async (ownerId: string, hash: string) => {
+    const { internalAdapter } = await (await open()).$context
+    if (typeof (await findHash(ownerId)) === 'string') return internalAdapter.updatePassword(ownerId, hash)
+    await internalAdapter.linkAccount({ userId: ownerId, providerId: 'credential', accountId: ownerId, password: hash })
+  }
+  // better-auth keeps to itself what failed: whether it was the database, that says when it is asked. Throws if so.
+  const askDatabase = () => sql`select`.execute(deps.db)
+  return {
+    handle: async (request) => {
+      const response = await (await open()).handler(request)
+      if (response.status >= 500) await askDatabase()
+      return response
+    },
+    findSession: async (headers) => {
+      const { api } = await open()
+      const session = await api.getSession({ headers }).catch(async (error: unknown) => {
+        await askDatabase()
+        throw error
+      })
+      if (!session) return undefined
+      const { id, name, email } = session.user
+      return {
+        ownerId: id,
+        name,
+        email,
+        twoFactor: 'twoFactorEnabled' in session.user && session.user.twoFactorEnabled === true,
+      }
+    },
+    createOwner: async ({ email, name, passwordHash }) => {
+      const { internalAdapter } = await (await open()).$context
+      const { id } = await internalAdapter.createUser({ email, name, emailVerified: true })
+      if (passwordHash !== undefined) await setPassword(id, passwordHash)
+      return { ownerId: id }
+    },
+    checkPassword: async (ownerId, password) => {
+      const { password: hasher } = await (await open()).$context
+      const hash = await findHash(ownerId)
+      return typeof hash === 'string' ? hasher.verify({ hash, password }) : undefined
+    },
+    hashPassword: async (password) => (await (await open()).$context).password.hash(password),
+    setPassword,
+    createSignInLink: async (email) => {
+      // The plugin is there when links are: without it there is no such call.
+      const api = (await open()).api as unknown as { signInMagicLink(call: object): Promise<unknown> }
+      await api.signInMagicLink({ body: { email }, headers: new Headers() })
+      return `${authPath}/magic-link/verify?token=${links.pop()}&callbackURL=${encodeURIComponent('/settings/')}`
+    },
+  }
+}
+
+/** Done once for all who ask; what failed is tried again by the next one. */
+function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
+  let started: Promise<T> | undefined
+  return () => {
+    started ??= work().catch((error: unknown) => {
+      started = undefined
+      throw error
+    })
+    return started
+  }
+}

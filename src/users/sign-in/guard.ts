@@ -1,0 +1,146 @@
+import type { BetterAuthPlugin } from 'better-auth'
+import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
+import { networkOf } from '../../accounts/ip-allow-list.ts'
+import type { AuditDeps } from '../audit/append.ts'
+import { deleteOtherSessions } from '../store.ts'
+import {
+  codeTries,
+  type Lock,
+  sameCodeTries,
+  signInTriesFromOne,
+  takePasswordTry,
+  takeRequest,
+  takeTry,
+} from './login-throttle.ts'
+import { addressHeader, oidcProviderId } from './paths.ts'
+import { recordLock, recordSignIn, type SignInOutcome } from './record.ts'
+
+const signInPath = '/sign-in/email'
+const passwordPaths = new Set([signInPath, '/change-password', '/two-factor/enable', '/two-factor/disable'])
+const codePath = '/two-factor/verify-totp'
+const codePaths = new Set([codePath, '/two-factor/verify-backup-code'])
+
+/** What the audit log says of a sign-in. */
+const signIns: Readonly<Record<string, string>> = {
+  [signInPath]: 'signed in with a password',
+  [codePath]: 'signed in with a code of their authenticator app',
+  '/two-factor/verify-backup-code': 'signed in with a backup code',
+  [`/oauth2/callback/:providerId`]: 'signed in with their organisation',
+  [`/oauth2/callback/${oidcProviderId}`]: 'signed in with their organisation',
+  '/magic-link/verify': 'signed in with a link',
+}
+
+type GuardDeps = AuditDeps & { onSignIn?: ((outcome: SignInOutcome) => void) | undefined }
+
+/** What better-auth leaves open: it counts tries by address, and never by person, and records no sign-in. */
+export function personGuard(deps: GuardDeps): BetterAuthPlugin {
+  return {
+    id: 'person-guard',
+    hooks: {
+      before: [
+        {
+          matcher: ({ path = '' }) => passwordPaths.has(path),
+          handler: createAuthMiddleware(async (ctx) => {
+            const address = addressOf(ctx)
+            const person = await findPerson(ctx)
+            if (!person) return
+            const who = { email: person.email, address }
+            if (ctx.path === signInPath) await refuseLocked(deps, who, await takeSignIn(deps, address))
+            await refuseLocked(deps, who, await takePasswordTry(deps, who))
+          }),
+        },
+        {
+          matcher: ({ path = '' }) => codePaths.has(path),
+          handler: createAuthMiddleware(async (ctx) => {
+            const person = await findPerson(ctx)
+            if (!person) return
+            const who = { email: person.email, address: addressOf(ctx) }
+            await refuseLocked(deps, who, await takeTry(deps, codeTries, person.email))
+            if (ctx.path !== codePath) return
+            // Also the one that confirms the app: whoever saw it typed could sign in with it.
+            const wasUsed = await takeTry(deps, sameCodeTries, `${person.email} ${readText(ctx.body, 'code')}`)
+            if (!wasUsed) return
+            if (!person.isSignedIn) await record(deps, { ...who, what: signIns[codePath] ?? '', outcome: 'refused' })
+            throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE' })
+          }),
+        },
+      ],
+      after: [
+        {
+          matcher: ({ path }) => path === codePath,
+          handler: createAuthMiddleware(async (ctx) => {
+            const { session, newSession } = ctx.context
+            // Within a session a code confirms the app, and begins a new one: whoever is in elsewhere has shown none.
+            if (session && newSession) await deleteOtherSessions(deps.db, newSession.user.id, newSession.session.id)
+          }),
+        },
+        {
+          matcher: ({ path = '' }) => path in signIns,
+          handler: createAuthMiddleware(async (ctx) => recordOutcome(deps, ctx)),
+        },
+      ],
+    },
+  }
+}
+
+type Context = Parameters<typeof getSessionFromCtx>[0]
+
+/** Of whoever is in already, a code confirms the app: that is on record as a change. */
+async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
+  const path = ctx.path ?? ''
+  const { newSession } = ctx.context
+  if (codePaths.has(path) && ctx.context.session) return
+  const person = newSession?.user ?? (path === signInPath || codePaths.has(path) ? await findPerson(ctx) : undefined)
+  const needsCode = hasTrue(ctx.context.returned, 'twoFactorRedirect')
+  const outcome = newSession || needsCode ? 'done' : 'refused'
+  const what = needsCode ? 'gave their password, and was asked for a code' : (signIns[path] ?? '')
+  // Whom an organisation's provider turned away, or whose link is spent, nobody can name.
+  if (person) await record(deps, { email: person.email, address: addressOf(ctx), what, outcome })
+  else deps.onSignIn?.(outcome)
+}
+
+async function record(deps: GuardDeps, signIn: Parameters<typeof recordSignIn>[1]): Promise<void> {
+  deps.onSignIn?.(signIn.outcome)
+  await recordSignIn(deps, signIn)
+}
+
+/** Whose password or code is tried: of the session, of the sign-in that waits for a code, or as was typed. */
+async function findPerson(ctx: Context): Promise<{ email: string; isSignedIn: boolean } | undefined> {
+  if (ctx.path === signInPath) return { email: readText(ctx.body, 'email'), isSignedIn: false }
+  const session = await getSessionFromCtx(ctx)
+  if (session) return { email: session.user.email, isSignedIn: true }
+  const { createAuthCookie, secret, internalAdapter } = ctx.context
+  const pending = await ctx.getSignedCookie(createAuthCookie('two_factor').name, secret)
+  const verification = pending ? await internalAdapter.findVerificationValue(pending) : null
+  const user = verification ? await internalAdapter.findUserById(verification.value) : null
+  return user ? { email: user.email, isSignedIn: false } : undefined
+}
+
+/** Counted before the password is checked, so that of many sign-ins at once no more are checked. */
+function takeSignIn(deps: GuardDeps, address: string): Promise<Lock | undefined> {
+  return takeRequest(deps, { key: `${networkOf(address)}|${signInPath}`, ...signInTriesFromOne })
+}
+
+async function refuseLocked(
+  deps: GuardDeps,
+  who: { email: string; address: string },
+  lock: Lock | undefined,
+): Promise<void> {
+  if (!lock) return
+  if (await recordLock(deps, who, lock)) deps.onSignIn?.('locked')
+  const headers = { 'X-Retry-After': String(lock.secondsLeft) }
+  throw new APIError('TOO_MANY_REQUESTS', { message: 'Too many tries.' }, headers)
+}
+
+function addressOf(ctx: Context): string {
+  return ctx.headers?.get(addressHeader) ?? ''
+}
+
+function readText(body: unknown, name: string): string {
+  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
+  return typeof value === 'string' ? value : ''
+}
+
+function hasTrue(value: unknown, name: string): boolean {
+  return typeof value === 'object' && value !== null && Reflect.get(value, name) === true
+}

@@ -1,0 +1,59 @@
+import type { Kysely } from 'kysely'
+import type { StoredSecret } from '../../accounts/rekey.ts'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+
+const purpose = 'owner_auth_secret'
+const secretBytes = 32
+
+/**
+ * What signs the cookies of sessions and encrypts what authenticator apps share with us. It is made once
+ * and kept in the database, so that a new WAYBILL_SECRET_KEY signs nobody out.
+ */
+export async function readAuthSecret({
+  db,
+  secrets,
+  randomBytes,
+}: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>): Promise<string> {
+  const known = await findAuthSecret(db)
+  if (known !== undefined) return secrets.decrypt(known, purpose)
+  const made = Buffer.from(randomBytes(secretBytes)).toString('base64url')
+  // Of two processes that start at once, one makes it.
+  await insertAuthSecret(db, secrets.encrypt(made, purpose))
+  return readAuthSecret({ db, secrets, randomBytes })
+}
+
+export async function listAuthSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
+  const ciphertext = await findAuthSecret(db)
+  if (ciphertext === undefined) return []
+  const replace: StoredSecret['replace'] = (db, to) => replaceAuthSecret(db, { from: ciphertext, to })
+  return [{ ownerId: 'dashboard', purpose, ciphertext, replace }]
+}
+
+/** It belongs to the server, and to no account. */
+export async function findAuthSecret(db: Kysely<Database>): Promise<string | undefined> {
+  const row = await db.selectFrom('owner_auth_secret').select('secret_encrypted').executeTakeFirst()
+  return row?.secret_encrypted
+}
+
+/** The first one stays. */
+export async function insertAuthSecret(db: Kysely<Database>, secretEncrypted: string): Promise<void> {
+  await db
+    .insertInto('owner_auth_secret')
+    .values({ secret_encrypted: secretEncrypted })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** Whether it was still the one that `from` says. */
+export async function replaceAuthSecret(
+  db: Kysely<Database>,
+  { from, to }: { from: string; to: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('owner_auth_secret')
+    .set({ secret_encrypted: to })
+    .where('secret_encrypted', '=', from)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

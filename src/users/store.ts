@@ -1,0 +1,156 @@
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import type { Membership } from '../../contracts/dashboard/owner.ts'
+import type { Role } from '../../contracts/dashboard/procedure.ts'
+import type { Database, OwnerInvitationsTable } from '../platform/db/schema.ts'
+
+/** Reads all accounts: those in which this person has a role. */
+export function findMemberships(db: Kysely<Database>, ownerId: string): Promise<Membership[]> {
+  return db
+    .selectFrom('owner_roles')
+    .innerJoin('accounts', 'accounts.id', 'owner_roles.account_id')
+    .select(['accounts.id as accountId', 'accounts.name', 'owner_roles.role'])
+    .where('owner_roles.owner_id', '=', ownerId)
+    .orderBy('accounts.id')
+    .execute()
+}
+
+export async function findRole(db: Kysely<Database>, accountId: string, ownerId: string): Promise<Role | undefined> {
+  const row = await db
+    .selectFrom('owner_roles')
+    .select('role')
+    .where('account_id', '=', accountId)
+    .where('owner_id', '=', ownerId)
+    .executeTakeFirst()
+  return row?.role
+}
+
+/** A second invitation to the same account changes the role. */
+export async function saveRole(
+  db: Kysely<Database>,
+  role: { account_id: string; owner_id: string; role: Role },
+): Promise<void> {
+  await db
+    .insertInto('owner_roles')
+    .values(role)
+    .onConflict((conflict) => conflict.columns(['account_id', 'owner_id']).doUpdateSet({ role: role.role }))
+    .execute()
+}
+
+/** An e-mail address belongs to one person in all accounts. */
+export function findOwnerByEmail(db: Kysely<Database>, email: string): Promise<{ id: string } | undefined> {
+  return db.selectFrom('owners').select('id').where('email', '=', email).executeTakeFirst()
+}
+
+export function findMembers(
+  db: Kysely<Database>,
+  accountId: string,
+): Promise<{ ownerId: string; email: string; name: string; role: Role }[]> {
+  return db
+    .selectFrom('owner_roles')
+    .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
+    .select(['owners.id as ownerId', 'owners.email', 'owners.name', 'owner_roles.role'])
+    .where('owner_roles.account_id', '=', accountId)
+    .orderBy('owners.email')
+    .execute()
+}
+
+/** Whether there was such a role. */
+export async function deleteRole(db: Kysely<Database>, accountId: string, ownerId: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('owner_roles')
+    .where('account_id', '=', accountId)
+    .where('owner_id', '=', ownerId)
+    .returning('owner_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function deleteSessions(db: Kysely<Database>, ownerId: string): Promise<void> {
+  await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).execute()
+}
+
+export async function deleteOtherSessions(db: Kysely<Database>, ownerId: string, keptId: string): Promise<void> {
+  await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).where('id', '!=', keptId).execute()
+}
+
+/** Of a person in all accounts: they sign in no more until they have a new password. */
+export async function deletePassword(db: Kysely<Database>, ownerId: string): Promise<void> {
+  await db
+    .deleteFrom('owner_credentials')
+    .where('userId', '=', ownerId)
+    .where('providerId', '=', 'credential')
+    .execute()
+  await db.deleteFrom('owner_two_factors').where('userId', '=', ownerId).execute()
+  await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', ownerId).execute()
+}
+
+/** A person who has no account left is forgotten, with their sessions and their password. */
+export async function deleteOwnerWithoutRole(db: Kysely<Database>, ownerId: string): Promise<void> {
+  await db
+    .deleteFrom('owners')
+    .where('id', '=', ownerId)
+    .where((eb) => eb.not(eb.exists(eb.selectFrom('owner_roles').select('owner_id').where('owner_id', '=', ownerId))))
+    .execute()
+}
+
+export type InvitationRow = Selectable<OwnerInvitationsTable> & { account_name: string }
+
+/** Takes the place of the one that this person has to this account: an older link opens nothing any more. */
+export async function saveInvitation(
+  db: Kysely<Database>,
+  { lasts, ...invitation }: Omit<Insertable<OwnerInvitationsTable>, 'expires_at'> & { lasts: string },
+): Promise<{ expires_at: Date }> {
+  return db
+    .insertInto('owner_invitations')
+    .values({ ...invitation, expires_at: sql<Date>`now() + ${lasts}::interval` })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'email']).doUpdateSet(({ ref }) => ({
+        token_hash: ref('excluded.token_hash'),
+        role: ref('excluded.role'),
+        sets_password: ref('excluded.sets_password'),
+        expires_at: ref('excluded.expires_at'),
+        created_at: sql<Date>`now()`,
+      })),
+    )
+    .returning('expires_at')
+    .executeTakeFirstOrThrow()
+}
+
+/** Reads all accounts: the token says which one. */
+export function findInvitation(db: Kysely<Database>, tokenHash: Uint8Array): Promise<InvitationRow | undefined> {
+  return db
+    .selectFrom('owner_invitations')
+    .innerJoin('accounts', 'accounts.id', 'owner_invitations.account_id')
+    .selectAll('owner_invitations')
+    .select('accounts.name as account_name')
+    .where('token_hash', '=', tokenHash)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst()
+}
+
+/** Of two that use one link, one gets true. */
+export async function spendInvitation(db: Kysely<Database>, tokenHash: Uint8Array): Promise<boolean> {
+  const row = await db
+    .deleteFrom('owner_invitations')
+    .where('token_hash', '=', tokenHash)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .returning('account_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Of a person in all accounts: the links that give them a new password. */
+export async function deletePasswordLinks(db: Kysely<Database>, email: string): Promise<void> {
+  await db.deleteFrom('owner_invitations').where('email', '=', email).where('sets_password', '=', true).execute()
+}
+
+/** Whether there was one. */
+export async function deleteInvitation(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('owner_invitations')
+    .where('account_id', '=', accountId)
+    .where('email', '=', email)
+    .returning('email')
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,112 @@
+import { OperatorError } from '../../accounts/operator-error.ts'
+import type { Deps } from '../../deps.ts'
+import { noSuchEndpoint } from '../endpoints/endpoint.ts'
+import { findEndpoint } from '../endpoints/store.ts'
+import { type AttemptRow, type DeliveryRow, findAttempts, findDeliveries } from './store.ts'
+
+export const deliveryStates = ['waiting', 'delivered', 'failed'] as const satisfies DeliveryRow['state'][]
+
+export interface DeliveryFilter {
+  state?: DeliveryRow['state'] | undefined
+  /** `nextCursor` of the page before. */
+  cursor?: string | undefined
+  /** Deliveries per page, 1 to 100. */
+  limit?: number | undefined
+}
+
+export interface Delivery {
+  deliveryId: string
+  eventId: string
+  /** Absent, as is `messageId`, when the event is no longer kept. */
+  type?: string
+  messageId?: string
+  state: DeliveryRow['state']
+  createdAt: string
+  /** When it is tried next; absent when it is finished, or its endpoint disabled. */
+  nextAttemptAt?: string
+  finishedAt?: string
+  attempts: Attempt[]
+}
+
+export interface Attempt {
+  /** 1 is the first. */
+  number: number
+  startedAt: string
+  durationMilliseconds: number
+  /** Absent when no answer came. */
+  statusCode?: number
+  /** Why it failed; absent when it did not. */
+  error?: string
+  /** The first bytes of the answer. */
+  responseStart?: string
+}
+
+export interface DeliveryPage {
+  items: Delivery[]
+  nextCursor?: string
+}
+
+const defaultLimit = 20
+const maxLimit = 100
+
+/** What waits for an endpoint and what is finished, newest first, with every attempt. */
+export async function listDeliveries(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  endpointId: string,
+  { state, cursor, limit = defaultLimit }: DeliveryFilter = {},
+): Promise<DeliveryPage> {
+  checkFilter({ cursor, limit })
+  const endpoint = await findEndpoint(deps.db, accountId, endpointId)
+  if (!endpoint) throw noSuchEndpoint(endpointId)
+  // One more than asked for tells whether there is a next page.
+  const page = { beforeEventId: cursor, limit: limit + 1 }
+  const found = await findDeliveries(deps.db, { accountId, endpointId, state }, page)
+  const rows = found.slice(0, limit)
+  const attempts = Map.groupBy(
+    await findAttempts(
+      deps.db,
+      accountId,
+      rows.map((row) => row.id),
+    ),
+    (attempt) => attempt.delivery_id,
+  )
+  const last = rows.at(-1)
+  return {
+    items: rows.map((row) => toDelivery(row, attempts.get(row.id) ?? [], endpoint.enabled)),
+    ...(found.length > limit && last && { nextCursor: last.event_id }),
+  }
+}
+
+function checkFilter({ cursor, limit }: { cursor: string | undefined; limit: number }): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
+    throw new OperatorError(`A page holds 1 to ${maxLimit} deliveries.`)
+  if (cursor !== undefined && !/^evt_[0-9a-z]{26}$/.test(cursor))
+    throw new OperatorError('A cursor is the nextCursor of the page before.')
+}
+
+export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: boolean): Delivery {
+  return {
+    deliveryId: row.id,
+    eventId: row.event_id,
+    ...(row.type !== null && { type: row.type }),
+    ...(row.message_id !== null && { messageId: row.message_id }),
+    state: row.state,
+    createdAt: row.created_at.toISOString(),
+    ...(row.due_at && enabled && { nextAttemptAt: row.due_at.toISOString() }),
+    ...(row.finished_at && { finishedAt: row.finished_at.toISOString() }),
+    // Counted here: one that was queued again begins anew in the queue, and not for who reads this.
+    attempts: attempts.map((attempt, index) => toAttempt(attempt, index + 1)),
+  }
+}
+
+function toAttempt(row: AttemptRow, number: number): Attempt {
+  return {
+    number,
+    startedAt: row.started_at.toISOString(),
+    durationMilliseconds: row.duration_ms,
+    ...(row.status_code !== null && { statusCode: row.status_code }),
+    ...(row.error !== null && { error: row.error }),
+    ...(row.response_start !== null && { responseStart: row.response_start }),
+  }
+}

@@ -1,0 +1,95 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
+
+export interface RecoveryPlace {
+  accountId: string
+  endpointId: string
+}
+
+/** The first included, the last not. */
+export interface EventRange {
+  fromId: string
+  untilId: string
+}
+
+/** Ids of events of these types, oldest first; at most `limit`. */
+export async function findEventIds(
+  db: Kysely<Database>,
+  accountId: string,
+  types: readonly string[],
+  { fromId, untilId }: EventRange,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('id', '>=', fromId)
+    .where('id', '<', untilId)
+    .where('type', 'in', types)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Events of a range whose delivery to the endpoint waits. */
+export async function findWaitingEventIds(
+  db: Kysely<Database>,
+  { accountId, endpointId }: RecoveryPlace,
+  { fromId, untilId }: EventRange,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('webhook_deliveries')
+    .select('event_id')
+    .where('account_id', '=', accountId)
+    .where('endpoint_id', '=', endpointId)
+    .where('event_id', '>=', fromId)
+    .where('event_id', '<', untilId)
+    .execute()
+  return rows.map((row) => row.event_id)
+}
+
+export interface FinishedDelivery {
+  id: string
+  event_id: string
+  outcome: 'delivered' | 'failed'
+}
+
+/** Deliveries of a range of events to the endpoint that are finished. */
+export function findFinishedDeliveries(
+  db: Kysely<Database>,
+  { accountId, endpointId }: RecoveryPlace,
+  { fromId, untilId }: EventRange,
+): Promise<FinishedDelivery[]> {
+  return db
+    .selectFrom('webhook_finished_deliveries')
+    .select(['id', 'event_id', 'outcome'])
+    .where('account_id', '=', accountId)
+    .where('endpoint_id', '=', endpointId)
+    .where('event_id', '>=', fromId)
+    .where('event_id', '<', untilId)
+    .execute()
+}
+
+export interface RecoveredDelivery {
+  id: string
+  eventId: string
+}
+
+/** Queues deliveries, due now; those that had failed leave their old place. */
+export async function queueRecovered(
+  db: Kysely<Database>,
+  { accountId, endpointId }: RecoveryPlace,
+  deliveries: readonly RecoveredDelivery[],
+): Promise<void> {
+  const ids = deliveries.map(({ id }) => id)
+  const eventIds = deliveries.map(({ eventId }) => eventId)
+  await sql`
+    delete from webhook_finished_deliveries
+    where account_id = ${accountId} and id = any(${ids}::text[])`.execute(db)
+  await sql`
+    insert into webhook_deliveries (id, account_id, endpoint_id, event_id, due_at, created_at)
+    select id, ${accountId}, ${endpointId}, event_id, now(), now()
+    from unnest(${ids}::text[], ${eventIds}::text[]) as recovered (id, event_id)`.execute(db)
+}

@@ -1,0 +1,198 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Database, WebhookAttemptsTable } from '../../platform/db/schema.ts'
+import { longerThanLeaseSeconds } from '../queue/store.ts'
+
+/** A statement changes this many rows at most, so that each of them is short however many wait. */
+const batchSize = 10_000
+
+/**
+ * Makes some of what waits for an endpoint due now; call it until none was left. Returns how many. What is due soon
+ * goes soon anyway: were it under way, moving the end of its lease would have it sent twice.
+ */
+export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string, endpointId: string): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update webhook_deliveries set due_at = now()
+    where account_id = ${accountId} and id in (
+      select id from webhook_deliveries
+      where account_id = ${accountId} and endpoint_id = ${endpointId}
+        and due_at > now() + make_interval(secs => ${longerThanLeaseSeconds})
+      limit ${sql.lit(batchSize)}
+    )`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Makes one delivery due now, unless it may be under way. Whether it waits at all. */
+export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
+  // Whatever was claimed more often than it ended may be under way.
+  const { numAffectedRows } = await sql`
+    update webhook_deliveries
+    set due_at = case
+      when generation > attempts and due_at <= now() + make_interval(secs => ${longerThanLeaseSeconds}) then due_at
+      else least(due_at, now())
+    end
+    where account_id = ${accountId} and id = ${deliveryId}`.execute(db)
+  return Number(numAffectedRows ?? 0) > 0
+}
+
+/** Drops some of what waits for an endpoint; call it until none was left. Returns how many. */
+export async function deleteWaitingDeliveries(
+  db: Kysely<Database>,
+  accountId: string,
+  endpointId: string,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from webhook_deliveries
+    where account_id = ${accountId} and id in (
+      select id from webhook_deliveries
+      where account_id = ${accountId} and endpoint_id = ${endpointId} limit ${sql.lit(batchSize)}
+    )`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Puts a finished delivery back into the queue, as new, and due now. Whether it was there. */
+export async function requeueDelivery(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    with gone as (
+      delete from webhook_finished_deliveries where account_id = ${accountId} and id = ${deliveryId} returning *
+    )
+    insert into webhook_deliveries (id, account_id, endpoint_id, event_id, due_at, created_at)
+    select id, account_id, endpoint_id, event_id, now(), created_at from gone`.execute(db)
+  return Number(numAffectedRows ?? 0) > 0
+}
+
+export interface DeliveryPlace {
+  accountId: string
+  endpointId: string
+  eventId: string
+}
+
+/** Reads all accounts: an operator names a delivery without saying whose it is. */
+export async function findDelivery(db: Kysely<Database>, deliveryId: string): Promise<DeliveryPlace | undefined> {
+  // Deliveries are keyed by account first, so they are asked for account by account.
+  const { rows } = await sql<{ account_id: string; endpoint_id: string; event_id: string }>`
+    select found.* from accounts cross join lateral (
+      select account_id, endpoint_id, event_id from webhook_deliveries
+      where account_id = accounts.id and id = ${deliveryId}
+      union all
+      select account_id, endpoint_id, event_id from webhook_finished_deliveries
+      where account_id = accounts.id and id = ${deliveryId}
+    ) found
+    limit 1`.execute(db)
+  const [row] = rows
+  return row && { accountId: row.account_id, endpointId: row.endpoint_id, eventId: row.event_id }
+}
+
+export async function findOwnDelivery(
+  db: Kysely<Database>,
+  accountId: string,
+  deliveryId: string,
+): Promise<DeliveryPlace | undefined> {
+  const inTable = (table: 'webhook_deliveries' | 'webhook_finished_deliveries') =>
+    db
+      .selectFrom(table)
+      .select(['account_id as accountId', 'endpoint_id as endpointId', 'event_id as eventId'])
+      .where('account_id', '=', accountId)
+      .where('id', '=', deliveryId)
+  return inTable('webhook_deliveries').unionAll(inTable('webhook_finished_deliveries')).executeTakeFirst()
+}
+
+export async function isEventKept(db: Kysely<Database>, accountId: string, eventId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('events')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('id', '=', eventId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export interface DeliveryRow {
+  id: string
+  event_id: string
+  state: 'waiting' | 'delivered' | 'failed'
+  created_at: Date
+  /** Of one that waits; null for others. */
+  due_at: Date | null
+  /** Null while it waits. */
+  finished_at: Date | null
+  /** Null when the event is no longer kept. */
+  type: string | null
+  message_id: string | null
+}
+
+/** Those of an endpoint, the newest event first. `beforeEventId` is the last one of the page before. */
+export async function findDeliveries(
+  db: Kysely<Database>,
+  { accountId, endpointId, state }: { accountId: string; endpointId: string; state: DeliveryRow['state'] | undefined },
+  { beforeEventId, limit }: { beforeEventId: string | undefined; limit: number },
+): Promise<DeliveryRow[]> {
+  const page = sql`
+    account_id = ${accountId} and endpoint_id = ${endpointId}
+    ${beforeEventId === undefined ? sql`` : sql`and event_id < ${beforeEventId}`}`
+  const waiting = sql`
+    (select id, event_id, 'waiting' as state, created_at, due_at, null::timestamptz as finished_at
+    from webhook_deliveries where ${page} order by event_id desc limit ${limit})`
+  const finished = sql`
+    (select id, event_id, outcome as state, created_at, null::timestamptz as due_at, finished_at
+    from webhook_finished_deliveries
+    where ${page} ${state === undefined ? sql`` : sql`and outcome = ${state}`}
+    order by event_id desc limit ${limit})`
+  const both = sql`${waiting} union all ${finished}`
+  const { rows } = await sql<DeliveryRow>`
+    select found.*, events.type, events.message_id
+    from (${state === undefined ? both : state === 'waiting' ? waiting : finished}) found
+    left join events on events.account_id = ${accountId} and events.id = found.event_id
+    order by found.event_id desc, found.id desc
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+export interface MessageDeliveryRow extends DeliveryRow {
+  endpoint_id: string
+  url: string
+  enabled: boolean
+}
+
+/** Those that tell of one message, to endpoints that are still there; the oldest event first. */
+export async function findDeliveriesOfMessage(
+  db: Kysely<Database>,
+  accountId: string,
+  messageId: string,
+  limit: number,
+): Promise<MessageDeliveryRow[]> {
+  const { rows } = await sql<MessageDeliveryRow>`
+    with told as materialized (
+      select id, type, message_id from events where account_id = ${accountId} and message_id = ${messageId}
+    ), found as (
+      select id, endpoint_id, event_id, 'waiting' as state, created_at, due_at, null::timestamptz as finished_at
+      from webhook_deliveries
+      where account_id = ${accountId} and event_id in (select id from told)
+        and endpoint_id in (select id from webhook_endpoints where account_id = ${accountId})
+      union all
+      select id, endpoint_id, event_id, outcome, created_at, null, finished_at
+      from webhook_finished_deliveries
+      where account_id = ${accountId} and event_id in (select id from told)
+        and endpoint_id in (select id from webhook_endpoints where account_id = ${accountId})
+    )
+    select found.*, told.type, told.message_id, endpoints.url, endpoints.enabled
+    from found
+    join told on told.id = found.event_id
+    join webhook_endpoints endpoints on endpoints.id = found.endpoint_id and endpoints.account_id = ${accountId}
+    order by found.event_id, found.id
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+export type AttemptRow = Selectable<WebhookAttemptsTable>
+
+/** In the order in which they were made. */
+export function findAttempts(db: Kysely<Database>, accountId: string, deliveryIds: string[]): Promise<AttemptRow[]> {
+  if (deliveryIds.length === 0) return Promise.resolve([])
+  return db
+    .selectFrom('webhook_attempts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('delivery_id', 'in', deliveryIds)
+    .orderBy('started_at')
+    .execute()
+}

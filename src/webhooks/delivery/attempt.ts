@@ -1,0 +1,219 @@
+import { type Dispatcher, errors } from 'undici'
+import { parseRetryAfter } from '../queue/retry-schedule.ts'
+import type { AttemptResult } from './webhook-sender.ts'
+
+export interface AttemptLimits {
+  /** From the first byte out to the last byte in. */
+  withinMilliseconds: number
+  timestamp: Date
+}
+
+/** Of a longer answer the rest is not read: the connection is dropped. */
+const maxResponseBytes = 16 * 1024
+const keptResponseBytes = 1024
+
+/** Makes one request and says what became of it; never rejects. */
+export function attemptOnce(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  limits: AttemptLimits,
+): Promise<AttemptResult> {
+  return new Promise((resolve) => {
+    const handler = new AttemptHandler(limits, resolve)
+    try {
+      dispatcher.dispatch(request, handler)
+    } catch (error) {
+      handler.onResponseError(undefined, error instanceof Error ? error : new Error('dispatch failed'))
+    }
+  })
+}
+
+/** Nothing is decompressed: what an answer would become is of no use here, and can be huge. */
+class AttemptHandler implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | undefined
+  #status: number | undefined
+  #retryAfterSeconds: number | undefined
+  #start: Buffer[] = []
+  #received = 0
+  #settled = false
+  readonly #startedAt = performance.now()
+  readonly #timestamp: Date
+  readonly #resolve: (result: AttemptResult) => void
+  readonly #timer: NodeJS.Timeout
+
+  constructor({ withinMilliseconds, timestamp }: AttemptLimits, resolve: (result: AttemptResult) => void) {
+    this.#timestamp = timestamp
+    this.#resolve = resolve
+    this.#timer = setTimeout(() => this.#drop(timedOut()), withinMilliseconds)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Throwing keeps the request off the wire: its time was over before there was a connection.
+    if (this.#settled) throw new errors.RequestAbortedError()
+    this.#controller = controller
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx announces an answer that is still to come.
+    if (status < 200) return
+    this.#status = status
+    const retryAfter = firstOf(headers['retry-after'])
+    if (retryAfter === undefined) return
+    const now = new Date(this.#timestamp.getTime() + this.#elapsed())
+    this.#retryAfterSeconds = parseRetryAfter(retryAfter, { date: firstOf(headers['date']), now })
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // A copy: the chunk belongs to the parser, which goes on to use its memory.
+    if (this.#received < keptResponseBytes)
+      this.#start.push(Buffer.from(chunk.subarray(0, keptResponseBytes - this.#received)))
+    this.#received += chunk.length
+    if (this.#received > maxResponseBytes) this.#drop(undefined)
+  }
+
+  onResponseEnd(): void {
+    this.#settle(undefined)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#settle(this.#status === undefined ? describeAttemptError(error) : 'the answer broke off')
+  }
+
+  #drop(error: string | undefined): void {
+    this.#settle(error)
+    this.#controller?.abort(new errors.RequestAbortedError())
+  }
+
+  /** An answer that says yes and then does not end in time is no answer; one that says no needs no end. */
+  #settle(error: string | undefined): void {
+    if (this.#settled) return
+    this.#settled = true
+    clearTimeout(this.#timer)
+    const durationMilliseconds = this.#elapsed()
+    const status = this.#status
+    if (status === undefined)
+      return this.#resolve({ outcome: 'failed', error: error ?? 'the answer broke off', durationMilliseconds })
+    const answer = { statusCode: status, responseStart: this.#responseStart(), durationMilliseconds }
+    if (status >= 200 && status < 300)
+      return this.#resolve(
+        error === undefined ? { outcome: 'delivered', ...answer } : { outcome: 'failed', error, ...answer },
+      )
+    this.#resolve({
+      outcome: status === 410 ? 'gone' : 'failed',
+      error: `HTTP ${status}`,
+      ...(this.#retryAfterSeconds !== undefined && { retryAfterSeconds: this.#retryAfterSeconds }),
+      ...answer,
+    })
+  }
+
+  /** PostgreSQL takes no NUL, and a terminal should not be told what to do. */
+  #responseStart(): string {
+    return Buffer.concat(this.#start)
+      .toString('utf8')
+      .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
+  }
+
+  #elapsed(): number {
+    return performance.now() - this.#startedAt
+  }
+}
+
+function firstOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** Why an attempt brought no answer, in texts that the customer reads: stable, and nothing of our insides. */
+const texts: Record<string, string> = {
+  // One text for a name without an address and for a private one: two would tell about our network.
+  WAYBILL_ADDRESS_NOT_ALLOWED: unusableHost(),
+  ENOTFOUND: unusableHost(),
+  ENODATA: unusableHost(),
+  EAI_AGAIN: unusableHost(),
+  ESERVFAIL: unusableHost(),
+  ECONNREFUSED: 'connection refused',
+  ETIMEDOUT: timedOut(),
+  UND_ERR_CONNECT_TIMEOUT: timedOut(),
+  EHOSTUNREACH: 'the host is not reachable',
+  ENETUNREACH: 'the host is not reachable',
+  CERT_HAS_EXPIRED: 'TLS: the certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'TLS: the certificate is for another host',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'TLS: the certificate is not trusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'TLS: the certificate is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'TLS: the certificate is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS: the certificate is not trusted',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
+  UND_ERR_INVALID_ARG: 'the request could not be built: see the headers of the endpoint',
+}
+
+function unusableHost(): string {
+  return 'the host could not be resolved, or is not public'
+}
+
+export function timedOut(): string {
+  return 'timed out'
+}
+
+export function describeAttemptError(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const known = texts[code]
+  if (known !== undefined) return known
+  if (error instanceof errors.HTTPParserError) return 'the answer is not HTTP'
+  if (/CERT|TLS|SSL|SIGNATURE|CRL|EPROTO/.test(code)) return 'TLS: no secure connection'
+  return 'the connection broke'
+}
+
+/** What the protocol, the connection and we ourselves need: no endpoint can set these. */
+const ours = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+])
+
+/** Whether a header of this name is ours to set, and not the endpoint's. */
+export function isReservedHeader(name: string): boolean {
+  const lower = name.toLowerCase()
+  return ours.has(lower) || lower.startsWith('webhook-')
+}
+
+export interface StandardHeaders {
+  id: string
+  timestampSeconds: number
+  signature: string
+  userAgent: string
+}
+
+/** All headers of an attempt, as undici takes them fastest: names and values in turns. */
+export function writeRequestHeaders(
+  { id, timestampSeconds, signature, userAgent }: StandardHeaders,
+  custom: Readonly<Record<string, string>>,
+): string[] {
+  const headers = [
+    'content-type',
+    'application/json',
+    'user-agent',
+    userAgent,
+    'webhook-id',
+    id,
+    'webhook-timestamp',
+    String(timestampSeconds),
+    'webhook-signature',
+    signature,
+  ]
+  for (const [name, value] of Object.entries(custom)) if (!isReservedHeader(name)) headers.push(name, value)
+  return headers
+}

@@ -1,0 +1,56 @@
+import { isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
+import { buildConnector } from 'undici'
+import { addressOf } from '../endpoints/address.ts'
+import type { Resolve } from './resolve.ts'
+
+export interface ConnectorOptions {
+  resolve: Resolve
+  isAllowed: (address: string) => boolean
+  connectTimeoutMilliseconds: number
+  /** Certificates to trust instead of the system's. */
+  ca?: string
+}
+
+/**
+ * Connects to allowed addresses only. All addresses of a name must be allowed, and what was checked is
+ * what is connected to, so that a name cannot change its mind in between. An address in place of a
+ * name is never looked up, so it is checked by itself.
+ */
+export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  const { resolve, isAllowed, connectTimeoutMilliseconds, ca } = options
+  const connect = buildConnector({
+    allowH2: false,
+    timeout: connectTimeoutMilliseconds,
+    lookup: createLookup(resolve, isAllowed),
+    ...(ca !== undefined && { ca }),
+  })
+  return (target, callback) => {
+    const address = addressOf(target.hostname)
+    if (address !== undefined && !isAllowed(address)) callback(new AddressNotAllowedError(), null)
+    else connect(target, callback)
+  }
+}
+
+function createLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
+  const findAllowed = callbackify(async (host: string) => {
+    const addresses = await resolve(host)
+    if (!addresses.every(isAllowed)) throw new AddressNotAllowedError()
+    return addresses.map((address) => ({ address, family: isIP(address) }))
+  })
+  return (host, { all }, callback) =>
+    findAllowed(host, (error, found) => {
+      const [first] = found ?? []
+      if (error || !first) callback(error, all === true ? [] : '')
+      else if (all === true) callback(null, found)
+      else callback(null, first.address, first.family)
+    })
+}
+
+export class AddressNotAllowedError extends Error {
+  readonly code = 'WAYBILL_ADDRESS_NOT_ALLOWED'
+  constructor() {
+    super('the address is not allowed')
+    this.name = 'AddressNotAllowedError'
+  }
+}

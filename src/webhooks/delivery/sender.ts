@@ -1,0 +1,87 @@
+import { Agent } from 'undici'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { WebhookConfig } from '../../platform/config.ts'
+import { checkAddress, checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
+import { attemptOnce, writeRequestHeaders } from './attempt.ts'
+import { createConnector } from './connector.ts'
+import { createDnsResolve, rememberAnswers, type Resolve, resolveAsTheMachine } from './resolve.ts'
+import { createSigner } from './sign.ts'
+import type { AttemptRequest, WebhookSender } from './webhook-sender.ts'
+
+/** Endpoints of many customers can share an origin; each of them has its own, smaller bound. */
+const connectionsPerOrigin = 256
+const maxResponseHeaderBytes = 16 * 1024
+const maxTargets = 10_000
+const userAgent = `Waybill/${packageJson.version}`
+
+export interface SenderOptions {
+  resolve?: Resolve
+  /** Certificates to trust instead of the system's. */
+  ca?: string
+}
+
+interface Target {
+  origin: string
+  path: string
+}
+
+/** No proxy is asked and no redirect followed: an attempt goes where its endpoint says, or nowhere. */
+export function createWebhookSender(
+  { timeoutSeconds, allowPrivate }: Pick<WebhookConfig, 'timeoutSeconds' | 'allowPrivate'>,
+  { resolve, ca }: SenderOptions = {},
+): WebhookSender {
+  const withinMilliseconds = timeoutSeconds * 1000
+  const addresses = {
+    resolve: rememberAnswers(resolve ?? (allowPrivate ? resolveAsTheMachine : createDnsResolve())),
+    isAllowed: allowPrivate ? () => true : isPublicAddress,
+  }
+  const agent = new Agent({
+    allowH2: false,
+    connections: connectionsPerOrigin,
+    maxHeaderSize: maxResponseHeaderBytes,
+    // One deadline of ours covers all of an attempt.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: createConnector({
+      ...addresses,
+      connectTimeoutMilliseconds: withinMilliseconds,
+      ...(ca !== undefined && { ca }),
+    }),
+  })
+  const sign = createSigner()
+  const findTarget = rememberTargets(allowPrivate)
+  return {
+    attempt: async ({ url, headers, eventId, payload, secrets, timestamp }: AttemptRequest) => {
+      const target = findTarget(url)
+      // It was allowed when the endpoint was made: the rule, or the setting, has changed since.
+      if (!target) return { outcome: 'failed', error: 'the address is not allowed', durationMilliseconds: 0 }
+      const timestampSeconds = Math.floor(timestamp.getTime() / 1000)
+      const signature = sign({ id: eventId, timestampSeconds, payload }, secrets)
+      return attemptOnce(
+        agent,
+        {
+          ...target,
+          method: 'POST',
+          headers: writeRequestHeaders({ id: eventId, timestampSeconds, signature, userAgent }, headers),
+          body: payload,
+        },
+        { withinMilliseconds, timestamp },
+      )
+    },
+    check: (url) => checkAddress(url, { allowPrivate, ...addresses }),
+    close: () => agent.destroy(),
+  }
+}
+
+/** Parsing and checking a URL costs as much as signing; an endpoint's is the same each time. */
+function rememberTargets(allowPrivate: boolean): (url: string) => Target | undefined {
+  const targets = new Map<string, Target | undefined>()
+  return (text) => {
+    if (targets.has(text)) return targets.get(text)
+    if (targets.size >= maxTargets) targets.clear()
+    const url = checkEndpointUrl(text, { allowPrivate })
+    const target = url && { origin: url.origin, path: url.pathname + url.search }
+    targets.set(text, target)
+    return target
+  }
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { defaultEventTypes, type MessageEventType, messageEventTypes } from '../../../contracts/events.ts'
+import { line } from '../../../contracts/fields.ts'
+import { noSuchAccount } from '../../accounts/account.ts'
+import { OperatorError } from '../../accounts/operator-error.ts'
+import { lockAccount } from '../../accounts/whatsapp/store.ts'
+import type { Deps } from '../../deps.ts'
+import { isReservedHeader } from '../delivery/attempt.ts'
+import { refusedUrl } from './address.ts'
+import { endpointHeadersPurpose, endpointSecretPurpose, generateSecret } from './secrets.ts'
+import { countEndpoints, insertEndpoint } from './store.ts'
+
+/** Each event is delivered to all of them, so their number multiplies what a message costs. */
+const maxEndpoints = 20
+
+const Url = line(2048)
+const Description = line(200)
+const EventType = z.enum(messageEventTypes)
+
+export interface NewEndpoint {
+  url: string
+  /** Delivered, read and failed if not given. */
+  events?: readonly string[] | undefined
+  description?: string | undefined
+  /** Sent along with each attempt. */
+  headers?: readonly (readonly [name: string, value: string])[] | undefined
+}
+
+/** The secret is shown this once. */
+export async function addEndpoint(
+  deps: Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'randomBytes' | 'webhooks'>,
+  accountId: string,
+  input: NewEndpoint,
+): Promise<{ endpointId: string; secret: string }> {
+  const events = checkEvents(input.events ?? defaultEventTypes)
+  const description = checkDescription(input.description)
+  const headers = checkHeaders(input.headers ?? [])
+  await checkUrl(deps, input.url)
+  const id = deps.newId('ep')
+  const secret = generateSecret(deps.randomBytes)
+  const row = {
+    id,
+    account_id: accountId,
+    url: input.url,
+    events,
+    description,
+    headers_encrypted:
+      Object.keys(headers).length === 0
+        ? null
+        : deps.secrets.encrypt(JSON.stringify(headers), endpointHeadersPurpose(id)),
+    secret_encrypted: deps.secrets.encrypt(secret, endpointSecretPurpose(id)),
+    created_at: deps.now(),
+  }
+  await deps.db.transaction().execute(async (trx) => {
+    if (!(await lockAccount(trx, accountId))) throw noSuchAccount(accountId)
+    if ((await countEndpoints(trx, accountId)) >= maxEndpoints)
+      throw new OperatorError(`An account can have ${maxEndpoints} endpoints at most. Remove one first.`, {
+        remedy: `They are listed by: waybill webhook list ${accountId}`,
+      })
+    await insertEndpoint(trx, row)
+  })
+  return { endpointId: id, secret }
+}
+
+function checkEvents(events: readonly string[]): MessageEventType[] {
+  const unknown = events.find((event) => !EventType.safeParse(event).success)
+  if (unknown !== undefined || events.length === 0)
+    throw new OperatorError(
+      `${unknown === undefined ? 'No event was named' : `There is no event ${JSON.stringify(unknown)}`}. The events are ${messageEventTypes.join(', ')}.`,
+      { field: 'events' },
+    )
+  return messageEventTypes.filter((type) => events.includes(type))
+}
+
+function checkDescription(text: string | undefined): string | null {
+  if (text === undefined) return null
+  const description = Description.safeParse(text.trim())
+  if (!description.success)
+    throw new OperatorError(`The description of an endpoint ${description.error.issues[0]?.message}.`, {
+      field: 'description',
+    })
+  return description.data
+}
+
+/** The URL is never repeated: a query often holds a token. */
+async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {
+  const checked = Url.safeParse(url)
+  if (!checked.success)
+    throw new OperatorError(`The URL of an endpoint ${checked.error.issues[0]?.message}.`, { field: 'url' })
+  if ((await webhooks.check(url)) === 'refused')
+    throw new OperatorError(`The URL of an endpoint ${refusedUrl}.`, { field: 'url' })
+}
+
+const maxHeaders = 20
+/** Servers refuse requests whose header section is long, the usual limit being 8 or 16 KiB. */
+const maxTotalLength = 4096
+
+/** Checks an endpoint's own headers. A value is never repeated, nor what may be one: it may authorize. */
+export function checkHeaders(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
+  if (headers.length > maxHeaders) throw new OperatorError(`An endpoint can have ${maxHeaders} headers at most.`)
+  for (const [name, value] of headers) checkHeader(name, value)
+  const names = headers.map(([name]) => name.toLowerCase())
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new OperatorError(`The header ${twice} was given twice.`)
+  if (headers.flat().join('').length > maxTotalLength)
+    throw new OperatorError(`The headers of an endpoint can have ${maxTotalLength} characters at most, all together.`)
+  return Object.fromEntries(headers)
+}
+
+function checkHeader(name: string, value: string): void {
+  // A token (RFC 9110, 5.6.2).
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+    throw new OperatorError('The name of a header has letters, digits and hyphens only, such as X-Api-Key.')
+  if (isReservedHeader(name) || name.toLowerCase().startsWith('content-'))
+    throw new OperatorError(`The header ${name} is Waybill's to set, or the connection's. Choose another name.`)
+  // Visible ASCII with spaces and tabs inside: what every server takes (RFC 9110, 5.5).
+  if (!/^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value))
+    throw new OperatorError(`The value of the header ${name} is empty, or holds a character that headers cannot carry.`)
+}

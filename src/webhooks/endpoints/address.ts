@@ -1,0 +1,118 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { isMissingName, type Resolve } from '../delivery/resolve.ts'
+import type { AddressVerdict } from '../delivery/webhook-sender.ts'
+
+/** What a customer reads, whatever was wrong: which rule it was would tell about our network. */
+export const refusedUrl =
+  'must be an https URL with a public host that exists, without user name, password or fragment, such as https://example.com/webhooks'
+
+/** Special-purpose addresses (IANA registry, RFC 6890) and what clouds keep for themselves. */
+const specialIPv4 = parseRanges([
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carriers, and Alibaba's metadata
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // Azure's platform: a public address that only its own machines reach
+  '169.254.0.0/16', // link-local, and most clouds' metadata
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments, and Oracle's metadata
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // multicast relays
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+])
+
+/**
+ * Global unicast. Outside of it lie loopback, v4-mapped and v4-compatible addresses, NAT64, unique
+ * local (with Amazon's metadata), link-local, site-local and multicast.
+ */
+const globalIPv6 = parseRanges(['2000::/3'])
+const specialIPv6 = parseRanges([
+  '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarks
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: holds an IPv4 address
+  '2620:4f:8000::/48', // AS112
+  '3ffe::/16', // the former 6bone
+  '3fff::/20', // documentation
+])
+
+/** Whether an address, as a resolver spells it, belongs to the public internet. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed.kind() === 'ipv4') return !isIn(parsed, specialIPv4)
+  return isIn(parsed, globalIPv6) && !isIn(parsed, specialIPv6)
+}
+
+/** Names that never lead to the public internet (RFC 6761, 6762, 8375, and ICANN's `internal`). */
+const privateNames = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)$/
+
+/**
+ * The URL when we may send to it, as far as it can be told without resolving its name: that is checked
+ * again, on the address, when we connect. `allowPrivate` is for development.
+ */
+export function checkEndpointUrl(text: string, { allowPrivate }: { allowPrivate: boolean }): URL | undefined {
+  const url = URL.parse(text)
+  if (!url || url.username !== '' || url.password !== '' || text.includes('#')) return undefined
+  if (allowPrivate) return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined
+  return url.protocol === 'https:' && isPublicHost(url.hostname) ? url : undefined
+}
+
+/** `host` as a URL holds it: WHATWG's parser has turned every odd spelling of an address into the usual one. */
+function isPublicHost(host: string): boolean {
+  const address = addressOf(host)
+  if (address !== undefined) return isPublicAddress(address)
+  const name = host.replace(/\.$/, '')
+  // A name without a dot is found on the local network only.
+  return name.includes('.') && !privateNames.test(name)
+}
+
+/** The address when a host is one and not a name: `[::1]` is, and so is `127.0.0.1`. */
+export function addressOf(host: string): string | undefined {
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+  return isIP(bare) === 0 ? undefined : bare
+}
+
+type Range = ReturnType<typeof ipaddr.parseCIDR>
+
+function parseRanges(ranges: string[]): Range[] {
+  return ranges.map((range) => ipaddr.parseCIDR(range))
+}
+
+function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Range[]): boolean {
+  return ranges.some((range) => address.match(range))
+}
+
+export interface AddressRules {
+  allowPrivate: boolean
+  isAllowed: (address: string) => boolean
+  resolve: Resolve
+}
+
+/**
+ * Whether we would send there, when an endpoint is made. A name that does not exist is refused as a private one is:
+ * whoever could tell them apart could list the names of our network. A resolver that does not answer just now is
+ * no reason to refuse it: the addresses are checked again at each connection.
+ */
+export async function checkAddress(
+  text: string,
+  { allowPrivate, isAllowed, resolve }: AddressRules,
+): Promise<AddressVerdict> {
+  const url = checkEndpointUrl(text, { allowPrivate })
+  if (!url) return 'refused'
+  if (addressOf(url.hostname) !== undefined) return 'allowed'
+  try {
+    const addresses = await resolve(url.hostname)
+    return addresses.every(isAllowed) ? 'allowed' : 'refused'
+  } catch (error) {
+    return isMissingName(error) ? 'refused' : 'allowed'
+  }
+}

@@ -1,0 +1,70 @@
+import type { Kysely } from 'kysely'
+import { requireAccount } from '../../accounts/account.ts'
+import { OperatorError } from '../../accounts/operator-error.ts'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } from './store.ts'
+
+/** An endpoint as its operator sees it; its secrets and its headers stay where they are. */
+export interface Endpoint {
+  endpointId: string
+  url: string
+  events: string[]
+  state: 'enabled' | 'disabled'
+  /** Why it is disabled; absent when it is not. */
+  reason?: string
+  description?: string
+  hasHeaders: boolean
+  /** Deliveries that wait or are under way. */
+  waiting: number
+  /** Since when every attempt has failed; absent while the last one succeeded. */
+  failingSince?: string
+  /** When a delivery last succeeded, if that was lately. */
+  lastDeliveredAt?: string
+  /** Until when the secret before the last rotation signs too. */
+  previousSecretUntil?: string
+  createdAt: string
+}
+
+export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
+  const { previous_secret_expires_at: previousUntil } = row
+  return {
+    endpointId: row.id,
+    url: row.url,
+    events: row.events,
+    state: row.enabled ? 'enabled' : 'disabled',
+    ...(!row.enabled && row.disabled_reason !== null && { reason: row.disabled_reason }),
+    ...(row.description !== null && { description: row.description }),
+    hasHeaders: row.headers_encrypted !== null,
+    waiting: Number(row.waiting),
+    ...(row.failing_since && { failingSince: row.failing_since.toISOString() }),
+    ...(row.last_delivered_at && { lastDeliveredAt: row.last_delivered_at.toISOString() }),
+    ...(previousUntil && previousUntil > now && { previousSecretUntil: previousUntil.toISOString() }),
+    createdAt: row.created_at.toISOString(),
+  }
+}
+
+export function noSuchEndpoint(endpointId: string): OperatorError {
+  return new OperatorError(`There is no endpoint ${JSON.stringify(endpointId)}.`, {
+    missing: true,
+    remedy: 'Those of an account are listed by: waybill webhook list <account>',
+  })
+}
+
+export async function requireEndpoint(
+  db: Kysely<Database>,
+  accountId: string,
+  endpointId: string,
+  now: Date,
+): Promise<Endpoint> {
+  const row = await findEndpointSummary(db, accountId, endpointId)
+  if (!row) throw noSuchEndpoint(endpointId)
+  return toEndpoint(row, now)
+}
+
+/** Oldest first. */
+export async function listEndpoints(deps: Pick<Deps, 'db' | 'now'>, accountId: string): Promise<Endpoint[]> {
+  await requireAccount(deps.db, accountId)
+  const rows = await findEndpointSummaries(deps.db, accountId)
+  return rows.map((row) => toEndpoint(row, deps.now()))
+}

@@ -1,0 +1,50 @@
+import type { z } from 'zod'
+import type { TestEvent } from '../../../contracts/events.ts'
+import type { Deps } from '../../deps.ts'
+import type { AttemptResult } from '../delivery/webhook-sender.ts'
+import { noSuchEndpoint } from './endpoint.ts'
+import { openEndpoint } from './secrets.ts'
+import { findEndpoint } from './store.ts'
+
+export interface EndpointTest extends Pick<AttemptResult, 'statusCode' | 'error' | 'responseStart'> {
+  endpointId: string
+  eventId: string
+  delivered: boolean
+  durationMilliseconds: number
+}
+
+/**
+ * Sends a `webhook.test` event, once and at once, also to a disabled endpoint. It changes nothing about
+ * the endpoint: what it shows is for whoever asked.
+ */
+export async function testEndpoint(
+  deps: Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'webhooks'>,
+  accountId: string,
+  endpointId: string,
+): Promise<EndpointTest> {
+  const row = await findEndpoint(deps.db, accountId, endpointId)
+  if (!row) throw noSuchEndpoint(endpointId)
+  const timestamp = deps.now()
+  const eventId = deps.newId('evt')
+  const event: z.infer<typeof TestEvent> = {
+    type: 'webhook.test',
+    timestamp: timestamp.toISOString(),
+    data: { endpointId },
+  }
+  const { outcome, durationMilliseconds, statusCode, error, responseStart } = await deps.webhooks.attempt({
+    url: row.url,
+    ...openEndpoint(deps.secrets, row, timestamp),
+    eventId,
+    payload: JSON.stringify(event),
+    timestamp,
+  })
+  return {
+    endpointId,
+    eventId,
+    delivered: outcome === 'delivered',
+    durationMilliseconds: Math.round(durationMilliseconds),
+    ...(statusCode !== undefined && { statusCode }),
+    ...(error !== undefined && { error }),
+    ...(responseStart !== undefined && { responseStart }),
+  }
+}

@@ -1,0 +1,42 @@
+import type { EventPage, listEvents as contract } from '../../../contracts/api/event.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import { MessageEvent } from '../../../contracts/events.ts'
+import type { InputOf } from '../../../contracts/procedure.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import type { Deps } from '../../deps.ts'
+import { findEvents } from './store.ts'
+
+/** A cursor is the id of the last event seen. */
+const cursorPattern = /^evt_[0-9a-z]{26}$/
+
+/** Events become visible in the order of their ids (event-store.ts): a reader who goes on from its last one misses none. */
+export async function listEvents(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  input: InputOf<typeof contract>,
+): Promise<EventPage> {
+  const { cursor, limit, from, until, type, messageId } = input
+  if (cursor !== undefined && !cursorPattern.test(cursor))
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'cursor: must be the nextCursor of the page before, or the eventId of the last event seen. Leave it out for the first page.',
+    )
+  const rows = await findEvents(
+    deps.db,
+    caller.accountId,
+    {
+      type,
+      messageId,
+      from: from === undefined ? undefined : new Date(from),
+      until: until === undefined ? undefined : new Date(until),
+      afterId: cursor,
+    },
+    // One more than asked for tells whether there is a next page.
+    limit + 1,
+  )
+  const items = rows
+    .slice(0, limit)
+    .map((row) => ({ eventId: row.id, event: MessageEvent.parse(JSON.parse(row.payload)) }))
+  const last = items.at(-1)
+  return { items, ...(rows.length > limit && last && { nextCursor: last.eventId }) }
+}

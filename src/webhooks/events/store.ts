@@ -1,0 +1,195 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import type { Database, EventsTable } from '../../platform/db/schema.ts'
+import { arrayOf, statement } from '../../platform/db/statement.ts'
+import { encodeIdsInOrder, firstIdAt, spanOfIdsInOrder } from '../../platform/ids.ts'
+
+export type EventRow = Selectable<EventsTable>
+
+interface NewEvent {
+  accountId: string
+  id: string
+  type: string
+  messageId: string
+  /** The body of the webhook, byte for byte. */
+  payload: string
+  createdAt: Date
+}
+
+/** An event as its cause tells it; its id and its time follow when it is recorded. */
+export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'messageId' | 'payload'>
+
+/** Read anew wherever it stands: a row that was waited for is written with the time of when it was free. */
+const clock = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
+
+interface StartRow {
+  account_id: string
+  /** The time in the last of the ids. */
+  last: number
+  /** What the clock shows, which may be set back. */
+  clock: number
+  endpoint_id: string | null
+  events: string[] | null
+}
+
+/** `$2` is by how many milliseconds the ids of an account run on from their first time. */
+const startAll = statement<StartRow>(
+  'start_recording',
+  `with started as (
+    insert into event_clocks as c (account_id, last_milliseconds, ahead_milliseconds)
+    select account_id, ${clock} + more, more
+    from unnest($1::text[], $2::bigint[]) as r (account_id, more) order by account_id
+    on conflict (account_id) do update set
+      last_milliseconds = greatest(c.last_milliseconds + 1, ${clock}) + excluded.ahead_milliseconds,
+      ahead_milliseconds = greatest(
+        c.ahead_milliseconds, greatest(c.last_milliseconds + 1 - ${clock}, 0) + excluded.ahead_milliseconds
+      )
+    returning account_id, last_milliseconds, ${clock} as clock
+  )
+  select s.account_id, s.last_milliseconds::float8 as last, s.clock::float8 as clock, e.id as endpoint_id, e.events
+  from started s left join webhook_endpoints e on e.account_id = s.account_id`,
+)
+
+/** Each delivery is due at once: a transaction that waited began earlier, maybe before the clock was set back. */
+const insertAll = statement<object>(
+  'insert_events',
+  `with told as (
+    insert into events (account_id, id, type, message_id, payload, created_at)
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+  )
+  insert into webhook_deliveries (account_id, event_id, endpoint_id, id, due_at, created_at)
+  select *, clock_timestamp(), now() from unnest($7::text[], $8::text[], $9::text[], $10::text[])`,
+)
+
+/**
+ * Records events and, for each endpoint that asked for their type, a delivery that is due at once. A disabled
+ * endpoint gets its deliveries too: they wait until it is enabled again. Call it last in the transaction of the
+ * change that the events tell: each account's row in `event_clocks` stays locked until the commit, so that its
+ * events become visible in the order of their ids, whatever the clock does. A reader who goes on from the last
+ * one it saw misses none.
+ */
+export async function recordEvents(
+  trx: Kysely<Database>,
+  events: readonly UnrecordedEvent[],
+  deps: Pick<Deps, 'newId' | 'randomBytes'>,
+): Promise<void> {
+  if (events.length === 0) return
+  const counts = new Map<string, number>()
+  for (const { accountId } of events) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
+  const rows = await startAll(trx, [
+    [...counts.keys()],
+    Array.from(counts.values(), (count) => spanOfIdsInOrder(count)),
+  ])
+  const recorded = nameEvents(events, counts, rows, deps.randomBytes)
+  const rowsOf = Map.groupBy(rows, (row) => row.account_id)
+  const deliveries = recorded.flatMap((event) =>
+    (rowsOf.get(event.accountId) ?? []).flatMap(({ endpoint_id: endpointId, events: types }) =>
+      endpointId !== null && types?.includes(event.type) === true ? [{ event, endpointId, id: deps.newId('dlv') }] : [],
+    ),
+  )
+  await insertAll(trx, [
+    arrayOf(recorded, (event) => event.accountId),
+    arrayOf(recorded, (event) => event.id),
+    arrayOf(recorded, (event) => event.type),
+    arrayOf(recorded, (event) => event.messageId),
+    recorded.map((event) => event.payload),
+    arrayOf(recorded, (event) => event.createdAt),
+    arrayOf(deliveries, ({ event }) => event.accountId),
+    arrayOf(deliveries, ({ event }) => event.id),
+    arrayOf(deliveries, ({ endpointId }) => endpointId),
+    arrayOf(deliveries, ({ id }) => id),
+  ])
+}
+
+/** Gives each account's events ids in their order, from the time on that its row was moved to. */
+function nameEvents(
+  events: readonly UnrecordedEvent[],
+  counts: ReadonlyMap<string, number>,
+  rows: readonly StartRow[],
+  randomBytes: Deps['randomBytes'],
+): NewEvent[] {
+  const places = new Map<string, { ids: Iterator<string>; createdAt: Date }>()
+  for (const { account_id: accountId, last, clock } of rows) {
+    if (places.has(accountId)) continue
+    const count = counts.get(accountId) ?? 0
+    const first = last - spanOfIdsInOrder(count)
+    const ids = encodeIdsInOrder('evt', first, count, randomBytes).values()
+    // The clock is read once more behind the ids: without a jump, an event is recorded at the time in its id.
+    places.set(accountId, { ids, createdAt: new Date(Math.min(clock, first)) })
+  }
+  return events.map((event) => {
+    const place = places.get(event.accountId)
+    const id = place?.ids.next()
+    if (!place || !id || id.done === true) throw new Error('an account has fewer ids than events')
+    return { ...event, id: id.value, createdAt: place.createdAt }
+  })
+}
+
+export interface EventFilter {
+  type?: string | undefined
+  messageId?: string | undefined
+  /** When they were recorded, by the database's clock. */
+  from?: Date | undefined
+  until?: Date | undefined
+  /** Only events behind this one: the last that was seen. It need not be kept any more. */
+  afterId?: string | undefined
+}
+
+/** In the order in which they were recorded; at most `limit`. */
+export async function findEvents(
+  db: Kysely<Database>,
+  accountId: string,
+  filter: EventFilter,
+  limit: number,
+): Promise<EventRow[]> {
+  const { type, messageId, from, until, afterId } = filter
+  let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId)
+  if (type !== undefined) query = query.where('type', '=', type)
+  if (messageId !== undefined) query = query.where('message_id', '=', messageId)
+  // The time in an id is never before that of its event, nor further ahead than it ever was: so ids bound the search.
+  if (from !== undefined) query = query.where('id', '>=', firstIdAt('evt', from)).where('created_at', '>=', from)
+  if (until !== undefined) {
+    const bound = new Date(until.getTime() + (await readAheadMilliseconds(db, accountId)))
+    query = query.where('id', '<', firstIdAt('evt', bound)).where('created_at', '<', until)
+  }
+  if (afterId !== undefined) query = query.where('id', '>', afterId)
+  return query.orderBy('id').limit(limit).execute()
+}
+
+async function readAheadMilliseconds(db: Kysely<Database>, accountId: string): Promise<number> {
+  const row = await db
+    .selectFrom('event_clocks')
+    .select('ahead_milliseconds')
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return Number(row?.ahead_milliseconds ?? 0)
+}
+
+/** The id of the last event of an account; undefined when it has none. */
+export async function findLastEventId(db: Kysely<Database>, accountId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('events')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** Longer than any standby that takes over lags behind. */
+const lostSeconds = 60
+
+/**
+ * A standby that took over may lack the last events, which readers have seen. When its clock is behind their ids too,
+ * the next ones leap over them: otherwise a reader whose cursor is one of the lost would miss these. Writes to all
+ * accounts, in the order in which batches lock them.
+ */
+export async function skipLostEventIds(db: Kysely<Database>): Promise<void> {
+  await sql`
+    with ahead as (
+      select account_id from event_clocks where last_milliseconds > ${sql.raw(clock)} order by account_id for update
+    )
+    update event_clocks set last_milliseconds = last_milliseconds + ${sql.lit(lostSeconds * 1000)}
+    from ahead where event_clocks.account_id = ahead.account_id`.execute(db)
+}

@@ -1,0 +1,312 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
+import { arrayOf, replanned } from '../../platform/db/statement.ts'
+import type { AttemptResult } from '../delivery/webhook-sender.ts'
+
+/** A delivery that this process holds until its lease ends, with all that an attempt needs. */
+export interface ClaimedDelivery {
+  account_id: string
+  id: string
+  endpoint_id: string
+  event_id: string
+  /** Attempts that ended before. */
+  attempts: number
+  generation: number
+  payload: string
+  url: string
+  headers_encrypted: string | null
+  secret_encrypted: string
+  previous_secret_encrypted: string | null
+  previous_secret_expires_at: Date | null
+  /** Whether the last attempt at this endpoint failed. */
+  endpoint_fails: boolean
+  /** Milliseconds of the database's clock, which alone decides what is due and how long a lease lasts. */
+  claimed_at: number
+}
+
+/**
+ * The statement's commit does not wait for its log to reach the disk. Were PostgreSQL to crash in that
+ * moment, deliveries would be due again that were claimed or made, and be made a second time, which
+ * receivers expect; nothing is lost.
+ */
+const withoutFlush = `select set_config('synchronous_commit', 'off', true)`
+
+/** What is due sooner may be under way now: then `due_at` is the end of its lease. */
+export const longerThanLeaseSeconds = 180
+
+/** How many more deliveries of an endpoint this process takes. */
+export interface Room {
+  endpointId: string
+  deliveries: number
+}
+
+export interface Claim {
+  leaseSeconds: number
+  limit: number
+  /** Endpoints come in the order of their ids; those behind this one are looked at. */
+  afterEndpointId: string
+  /** Of the endpoints that are not named here, `otherwise` are taken, or `whileFailing`. */
+  rooms: readonly Room[]
+  otherwise: number
+  whileFailing: number
+}
+
+const claimDue = replanned<ClaimedDelivery>(`
+  with recursive relaxed as (
+    ${withoutFlush}
+  ), queue as (
+    (
+      select endpoint_id, due_at from webhook_deliveries where endpoint_id > $1
+      order by endpoint_id, due_at limit 1
+    )
+    union all
+    select next.endpoint_id, next.due_at
+    from queue
+    cross join lateral (
+      select endpoint_id, due_at from webhook_deliveries where endpoint_id > queue.endpoint_id
+      order by endpoint_id, due_at limit 1
+    ) next
+  ), due as (
+    select delivery.place
+    from queue
+    cross join lateral (
+      select failing_since from webhook_endpoints where id = queue.endpoint_id and enabled limit 1
+    ) endpoint
+    cross join lateral (
+      select ctid as place from webhook_deliveries
+      where endpoint_id = queue.endpoint_id and due_at <= now()
+      order by due_at
+      limit coalesce(
+        (
+          select room from unnest($2::text[], $3::integer[]) as lane (endpoint_id, room)
+          where lane.endpoint_id = queue.endpoint_id
+        ),
+        case when endpoint.failing_since is null then $4::integer else $5::integer end
+      )
+      for update skip locked
+    ) delivery
+    where queue.due_at <= now()
+    limit $6
+  ), claimed as (
+    update webhook_deliveries d
+    set due_at = now() + $7 * interval '1 second', generation = generation + 1
+    where d.ctid = any (array(select place from due))
+    returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
+  )
+  select claimed.*, event.payload, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
+    e.previous_secret_expires_at, e.failing_since is not null as endpoint_fails,
+    extract(epoch from now())::float8 * 1000 as claimed_at
+  from claimed
+  cross join relaxed
+  cross join lateral (
+    select payload from events where account_id = claimed.account_id and id = claimed.event_id limit 1
+  ) event
+  join webhook_endpoints e on e.id = claimed.endpoint_id
+  order by claimed.endpoint_id`)
+
+/**
+ * Takes some of the due deliveries of each enabled endpoint. `queue` jumps from endpoint to endpoint
+ * along the index, so that one with a hundred thousand waiting rows costs as much as one with a single
+ * row. Claiming moves `due_at` behind the lease: a worker that dies gives back what it held by doing
+ * nothing. A row that is locked is written where it lies, and its event is looked up by its key: joined
+ * by their ids, both tables would be read as a whole. Reads all accounts: a worker serves them all.
+ */
+export function claimDueDeliveries(db: Kysely<Database>, claim: Claim): Promise<ClaimedDelivery[]> {
+  return claimDue(db, [
+    claim.afterEndpointId,
+    claim.rooms.map((room) => room.endpointId),
+    claim.rooms.map((room) => room.deliveries),
+    claim.otherwise,
+    claim.whileFailing,
+    claim.limit,
+    claim.leaseSeconds,
+  ])
+}
+
+/** An attempt that ended, and what follows from it. */
+export interface EndedAttempt {
+  delivery: Pick<ClaimedDelivery, 'account_id' | 'id' | 'endpoint_id' | 'generation'>
+  result: AttemptResult
+  startedAt: Date
+  /** Until the next attempt; undefined when the delivery is finished, one way or the other. */
+  waitSeconds: number | undefined
+}
+
+export interface DisabledEndpoint {
+  endpointId: string
+  reason: string
+}
+
+export interface RecordedAttempts {
+  /** Ids of deliveries that were no longer ours: the lease had run out. */
+  lost: ReadonlySet<string>
+  /** Endpoints that these attempts switched off. */
+  disabled: DisabledEndpoint[]
+}
+
+export const goneReason = 'it answered 410 Gone'
+export const failingReason = 'no attempt has succeeded for five days'
+
+interface RecordedRow {
+  lost: string | null
+  disabled: string | null
+  reason: string | null
+}
+
+const recordAll = replanned<RecordedRow>(`
+  with relaxed as (
+    ${withoutFlush}
+  ), result as (
+    select account_id, id, generation, outcome, wait_seconds, to_timestamp(started_at / 1000) as started_at,
+      duration_ms, status_code, error, response_start
+    from unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::float8[], $6::float8[], $7::integer[],
+      $8::integer[], $9::text[], $10::text[])
+      as r (account_id, id, generation, outcome, wait_seconds, started_at, duration_ms, status_code, error, response_start)
+  ), finished as (
+    delete from webhook_deliveries d using result r
+    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
+      and r.wait_seconds is null
+    returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts + 1 as number, d.created_at, r.outcome,
+      r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
+  ), postponed as (
+    update webhook_deliveries d
+    set attempts = d.attempts + 1, due_at = now() + r.wait_seconds * interval '1 second'
+    from result r
+    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
+      and r.wait_seconds is not null
+    returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts as number, d.created_at, r.outcome,
+      r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
+  ), recorded as (
+    select * from finished union all select * from postponed
+  ), kept as (
+    insert into webhook_finished_deliveries
+      (account_id, id, endpoint_id, event_id, outcome, attempts, created_at, finished_at)
+    select account_id, id, endpoint_id, event_id, case when outcome = 'delivered' then 'delivered' else 'failed' end,
+      number, created_at, now()
+    from finished
+  ), attempted as (
+    insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms,
+      status_code, error, response_start)
+    select account_id, id, endpoint_id, event_id, number, started_at, duration_ms, status_code, error, response_start
+    from recorded
+  ), judged as (
+    select endpoint_id, bool_or(outcome = 'delivered') as succeeded, bool_or(outcome = 'gone') as gone
+    from recorded group by endpoint_id
+  ), verdict as (
+    select e.id, judged.succeeded, e.enabled and case
+        when judged.gone then '${goneReason}'
+        when not judged.succeeded and e.failing_since <= now() - interval '5 days' then '${failingReason}'
+      end is not null as disables,
+      case when judged.gone then '${goneReason}' else '${failingReason}' end as reason
+    from webhook_endpoints e
+    join judged on judged.endpoint_id = e.id
+    where (judged.gone and e.enabled) or judged.succeeded = (e.failing_since is not null)
+      or (not judged.succeeded and e.failing_since <= now() - interval '5 days')
+    order by e.id
+    for update of e
+  ), changed as (
+    update webhook_endpoints e
+    set failing_since = case when verdict.succeeded then null else coalesce(e.failing_since, now()) end,
+      enabled = e.enabled and not verdict.disables,
+      disabled_reason = case when verdict.disables then verdict.reason else e.disabled_reason end
+    from verdict
+    where e.id = verdict.id
+    returning e.id, verdict.disables, verdict.reason
+  )
+  select id as lost, null as disabled, null as reason from result cross join relaxed
+  where id not in (select id from recorded)
+  union all
+  select null, id, reason from changed where disables`)
+
+/**
+ * Writes down attempts, finishes or postpones their deliveries, and judges their endpoints, in one
+ * statement. Only for deliveries whose claim still holds: the generation is the claim's, and its lease
+ * has not run out, by the database's clock. Endpoints are locked in the order of their ids, so that
+ * two batches never wait for each other. Writes to all accounts, each row naming its own.
+ */
+export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
+  const rows = await recordAll(db, [
+    arrayOf(ended, ({ delivery }) => delivery.account_id),
+    arrayOf(ended, ({ delivery }) => delivery.id),
+    arrayOf(ended, ({ delivery }) => delivery.generation),
+    arrayOf(ended, ({ result }) => result.outcome),
+    arrayOf(ended, ({ waitSeconds }) => waitSeconds),
+    arrayOf(ended, ({ startedAt }) => startedAt.getTime()),
+    arrayOf(ended, ({ result }) => Math.round(result.durationMilliseconds)),
+    arrayOf(ended, ({ result }) => result.statusCode),
+    ended.map(({ result }) => result.error ?? null),
+    ended.map(({ result }) => result.responseStart ?? null),
+  ])
+  return {
+    lost: new Set(rows.flatMap(({ lost }) => (lost === null ? [] : [lost]))),
+    disabled: rows.flatMap(({ disabled, reason }) =>
+      disabled === null ? [] : [{ endpointId: disabled, reason: reason ?? '' }],
+    ),
+  }
+}
+
+/** Makes deliveries due at once that were claimed and not finished. */
+export async function releaseClaims(
+  db: Kysely<Database>,
+  deliveries: readonly Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>[],
+): Promise<void> {
+  await sql`
+    update webhook_deliveries d set due_at = now()
+    from unnest(
+      ${deliveries.map((delivery) => delivery.account_id)}::text[], ${deliveries.map((delivery) => delivery.id)}::text[],
+      ${deliveries.map((delivery) => delivery.generation)}::integer[]
+    ) as held (account_id, id, generation)
+    where d.account_id = held.account_id and d.id = held.id and d.generation = held.generation and d.due_at > now()`.execute(
+    db,
+  )
+}
+
+/**
+ * Brings back what waits when the clock was set back: it would otherwise be due as much too late. A delivery that may
+ * be under way is only moved when its lease ends later than one that was given since, which must not end early. Reads
+ * all accounts: they share a clock.
+ */
+export async function shiftDeliveries(db: Kysely<Database>, seconds: number): Promise<void> {
+  await sql`
+    update webhook_deliveries set due_at = due_at - make_interval(secs => ${seconds})
+    where due_at > now() + case
+      when generation > attempts then make_interval(secs => ${sql.lit(longerThanLeaseSeconds)}) else interval '0'
+    end`.execute(db)
+}
+
+export interface QueueState {
+  /** How long the oldest delivery has been due that nobody has taken; 0 when there is none. */
+  oldestDueSeconds: number
+  /** Deliveries that wait or are under way, those of disabled endpoints too, not those of removed ones. */
+  waiting: number
+  deadTuples: number
+}
+
+/** Counting further would cost more than the number tells. */
+const countedAtMost = 1_000_000
+
+/** Reads all accounts: for the operator's gauges. */
+export async function readQueueState(db: Kysely<Database>): Promise<QueueState> {
+  const { rows } = await sql<{ oldest: number; waiting: number; dead: number }>`
+    select
+      (
+        select coalesce(greatest(0, extract(epoch from now() - min(first.due_at))), 0)::float8
+        from webhook_endpoints e
+        cross join lateral (
+          select due_at from webhook_deliveries where endpoint_id = e.id order by due_at limit 1
+        ) first
+        where e.enabled
+      ) as oldest,
+      (
+        select count(*)::integer from (
+          select from webhook_deliveries d where exists (select from webhook_endpoints where id = d.endpoint_id)
+          limit ${sql.lit(countedAtMost)}
+        ) counted
+      ) as waiting,
+      (
+        select coalesce(max(n_dead_tup), 0)::integer from pg_stat_user_tables where relid = 'webhook_deliveries'::regclass
+      ) as dead`.execute(db)
+  const row = rows[0]
+  if (!row) throw new Error('a query without a from clause gave no row')
+  return { oldestDueSeconds: row.oldest, waiting: row.waiting, deadTuples: row.dead }
+}

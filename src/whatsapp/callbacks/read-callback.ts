@@ -1,0 +1,192 @@
+import {
+  AccountValue,
+  Change,
+  Entry,
+  MessagesValue,
+  Status,
+  TemplateQualityValue,
+  TemplateStatusValue,
+} from './wire.ts'
+
+/** A status of a message, as far as it matters to us. */
+export interface StatusUpdate {
+  phoneNumberId: string
+  waMessageId: string
+  status: 'sent' | 'delivered' | 'read' | 'failed'
+  at: Date
+  /** What we gave as `biz_opaque_callback_data`: our message id. */
+  callbackData: string | undefined
+  error: { code: string; message: string } | undefined
+}
+
+/** A change of a template. `resync`: the event does not say what the status is now. */
+export interface TemplateUpdate {
+  wabaId: string
+  name: string
+  language: string
+  change: { status: string } | { quality: string } | 'resync'
+}
+
+/** A change of a whole WhatsApp Business Account. */
+export type AccountUpdate = { wabaId: string; change: 'disabled' | 'reinstated' | 'look'; reason: string }
+
+export interface Inbound {
+  statuses: StatusUpdate[]
+  templates: TemplateUpdate[]
+  accounts: AccountUpdate[]
+  /** Items of kinds that we do not know or need, such as messages of users. */
+  ignored: number
+}
+
+type Item = { status: StatusUpdate } | { template: TemplateUpdate } | { account: AccountUpdate } | { ignored: number }
+
+/** Reading so many items takes a few milliseconds. */
+const maxItemsOfPart = 1000
+
+/**
+ * Reads a callback part by part, in its order; at least one part. Meta adds fields, kinds and values at any time,
+ * and a refused callback would be sent again for days: what is not understood is counted and otherwise accepted.
+ */
+export function* readCallback(body: unknown): Generator<Inbound, void, void> {
+  let [part, items] = [emptyInbound(), 0]
+  for (const item of readItems(body)) {
+    if (items === maxItemsOfPart) {
+      yield part
+      ;[part, items] = [emptyInbound(), 0]
+    }
+    items++
+    if ('status' in item) part.statuses.push(item.status)
+    else if ('template' in item) part.templates.push(item.template)
+    else if ('account' in item) part.accounts.push(item.account)
+    else part.ignored += item.ignored
+  }
+  yield part
+}
+
+function emptyInbound(): Inbound {
+  return { statuses: [], templates: [], accounts: [], ignored: 0 }
+}
+
+/** Lists are walked by hand: a schema would read all of a list of a million before its first item is taken. */
+function* readItems(body: unknown): Generator<Item, void, void> {
+  for (const entry of listAt(body, 'entry') ?? [undefined]) {
+    const id = Entry.safeParse(entry).data?.id
+    for (const item of (id !== undefined && listAt(entry, 'changes')) || [undefined]) {
+      const change = Change.safeParse(item).data
+      if (id === undefined || !change) yield { ignored: 1 }
+      else if (change.field === 'messages') yield* readMessages(change.value)
+      else yield readChange(id, change)
+    }
+  }
+}
+
+function listAt(value: unknown, key: string): unknown[] | undefined {
+  const list = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+  return Array.isArray(list) ? list : undefined
+}
+
+function readChange(wabaId: string, { field, value }: Change): Item {
+  switch (field) {
+    case 'message_template_status_update':
+    case 'message_template_quality_update':
+      return readTemplate(wabaId, value)
+    case 'account_update':
+      return readAccount(wabaId, value)
+    case 'message_template_components_update':
+    case 'template_category_update':
+    case 'phone_number_quality_update':
+    case 'phone_number_name_update':
+    case 'account_review_update':
+      return { account: { wabaId, change: 'look', reason: field } }
+    default:
+      return { ignored: 1 }
+  }
+}
+
+function* readMessages(value: unknown): Generator<Item, void, void> {
+  const messages = MessagesValue.safeParse(value)
+  if (!messages.success) {
+    yield { ignored: 1 }
+    return
+  }
+  yield { ignored: listAt(value, 'messages')?.length ?? 0 }
+  for (const item of listAt(value, 'statuses') ?? []) {
+    const status = Status.safeParse(item)
+    const update = status.success ? toUpdate(status.data, messages.data.metadata.phone_number_id) : undefined
+    yield update ? { status: update } : { ignored: 1 }
+  }
+}
+
+const known = new Set<string>(['sent', 'delivered', 'read', 'failed'] satisfies StatusUpdate['status'][])
+
+function isKnown(status: string): status is StatusUpdate['status'] {
+  return known.has(status)
+}
+
+/** The year 9999 ends here, and with it what ISO 8601 writes without further agreement. */
+const lastSecond = 253_402_300_800
+
+function toUpdate(
+  { id, status, timestamp, biz_opaque_callback_data, errors }: Status,
+  phoneNumberId: string,
+): StatusUpdate | undefined {
+  if (!isKnown(status) || !(timestamp >= 0 && timestamp < lastSecond) || id === '') return undefined
+  const [error] = errors ?? []
+  return {
+    phoneNumberId,
+    waMessageId: id,
+    status,
+    at: new Date(timestamp * 1000),
+    callbackData: biz_opaque_callback_data,
+    error:
+      status === 'failed'
+        ? {
+            code: error ? String(error.code) : 'UNKNOWN',
+            message: error?.error_data?.details ?? error?.title ?? error?.message ?? 'WhatsApp gave no reason',
+          }
+        : undefined,
+  }
+}
+
+/** Events whose name is the status that they lead to. The others tell of something else (reference, 4.4). */
+const statusEvents = new Set([
+  'APPROVED',
+  'REJECTED',
+  'PENDING',
+  'PAUSED',
+  'DISABLED',
+  'IN_APPEAL',
+  'LOCKED',
+  'LIMIT_EXCEEDED',
+  'ARCHIVED',
+  'DELETED',
+  'PENDING_DELETION',
+])
+
+function readTemplate(wabaId: string, value: unknown): Item {
+  const quality = TemplateQualityValue.safeParse(value)
+  if (quality.success)
+    return { template: { ...templateOf(wabaId, quality.data), change: { quality: quality.data.new_quality_score } } }
+  const status = TemplateStatusValue.safeParse(value)
+  if (!status.success) return { ignored: 1 }
+  const event = status.data.event.toUpperCase()
+  const change = statusEvents.has(event) ? ({ status: event } as const) : 'resync'
+  return { template: { ...templateOf(wabaId, status.data), change } }
+}
+
+/** Callbacks write `en-US` where the API writes `en_US`. */
+function templateOf(wabaId: string, value: { message_template_name: string; message_template_language: string }) {
+  return { wabaId, name: value.message_template_name, language: value.message_template_language.replace('-', '_') }
+}
+
+const endings = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
+
+function readAccount(wabaId: string, value: unknown): Item {
+  const account = AccountValue.safeParse(value)
+  if (!account.success) return { ignored: 1 }
+  const { event, ban_info: ban } = account.data
+  const disabled = endings.has(event) || ban?.waba_ban_state === 'DISABLE'
+  const reinstated = event === 'ACCOUNT_RECONNECTED' || ban?.waba_ban_state === 'REINSTATE'
+  const change = disabled ? 'disabled' : reinstated ? 'reinstated' : 'look'
+  return { account: { wabaId, change, reason: event } }
+}

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'undici'
+import type { OutgoingTemplate, PhoneNumberInfo, ReadOutcome, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
+import { exchange, type GraphRequest } from './exchange.ts'
+import { listTemplates, readAnswer, type ReadPage, readPages } from './read.ts'
+import { readSend, toSendBody } from './send-template.ts'
+import { ListedNumber, Page, PhoneNumber } from './wire.ts'
+
+export interface CloudApiOptions {
+  /** Base address of the Graph API; a path in it is kept. */
+  url: string
+  /** Pinned, since without one WhatsApp picks the newest (reference, section 1): `v25.0`. */
+  version: string
+  timeouts?: Partial<Timeouts>
+  maxConnections?: number
+  maxSends?: number
+}
+
+interface Timeouts {
+  connectMs: number
+  /** From the start of a request to its first byte, in a send also to that of its second try. */
+  queueMs: number
+  /** From the first byte of a send to the last byte of its answer. */
+  sendMs: number
+  /** The same for each page of a read. */
+  readMs: number
+}
+
+/** A send takes 25 seconds at most: callers commonly wait 30, and idempotency keys count with less than 60. */
+const defaultTimeouts: Timeouts = { connectMs: 3_000, queueMs: 5_000, sendMs: 20_000, readMs: 20_000 }
+/** A send holds one for as long as WhatsApp takes, commonly a tenth of a second. */
+const defaultMaxConnections = 1024
+/** Those beyond the connections wait in memory, a few kilobytes each. With more of them few would get their turn. */
+const defaultMaxSends = 4 * defaultMaxConnections
+const retryPauseMs = 200
+const maxSendAnswerBytes = 1024 * 1024
+/** A page holds up to 100 templates, whose letters Meta may write as six-byte escapes. */
+const maxReadAnswerBytes = 8 * 1024 * 1024
+const phoneNumberFields = 'display_phone_number,verified_name,status,quality_rating,throughput'
+
+/** The WhatsApp Cloud API over kept-alive connections. */
+export function createCloudApi({
+  url,
+  version,
+  timeouts,
+  maxConnections = defaultMaxConnections,
+  maxSends = defaultMaxSends,
+}: CloudApiOptions): WhatsApp {
+  const { connectMs, queueMs, sendMs, readMs } = { ...defaultTimeouts, ...timeouts }
+  const base = new URL(url)
+  const prefix = `${base.pathname.replace(/\/+$/, '')}/${version}`
+  const pool = new Pool(base.origin, {
+    connections: maxConnections,
+    connect: { timeout: connectMs },
+    // One message per connection at a time: a connection that breaks leaves one outcome open, not many.
+    allowH2: false,
+    pipelining: 1,
+    // The deadline of the exchange counts instead.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+
+  function get(path: string, accessToken: string) {
+    const request: GraphRequest = { method: 'GET', path: `${prefix}/${path}`, headers: authorization(accessToken) }
+    const limits = { startWithinMs: queueMs, answerWithinMs: readMs, maxResponseBytes: maxReadAnswerBytes }
+    return exchange(pool, request, limits)
+  }
+
+  let sends = 0
+
+  async function sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome> {
+    if (sends >= maxSends) return tooManySends
+    sends++
+    try {
+      return await sendNow(sender, message)
+    } finally {
+      sends--
+    }
+  }
+
+  async function sendNow(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome> {
+    const request: GraphRequest = {
+      method: 'POST',
+      path: `${prefix}/${encodeURIComponent(sender.phoneNumberId)}/messages`,
+      headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
+      body: JSON.stringify(toSendBody(message)),
+    }
+    const startsBy = performance.now() + queueMs
+    const attempt = async () => {
+      const startWithinMs = startsBy - performance.now()
+      const limits = { startWithinMs, answerWithinMs: sendMs, maxResponseBytes: maxSendAnswerBytes }
+      return readSend(await exchange(pool, request, limits, message.beforeWrite), sender.accessToken)
+    }
+
+    const first = await attempt()
+    if (!first.retryAtOnce || startsBy - performance.now() < 2 * retryPauseMs) return first.outcome
+    await sleep(retryPauseMs)
+    return (await attempt()).outcome
+  }
+
+  return {
+    sendTemplate,
+    listTemplates: ({ wabaId, accessToken }) =>
+      listTemplates(async (query) => {
+        const answer = await get(`${encodeURIComponent(wabaId)}/message_templates?${query}`, accessToken)
+        return readAnswer(answer, Page, accessToken)
+      }),
+    getPhoneNumber: async ({ phoneNumberId, accessToken }) => {
+      const answer = await get(`${encodeURIComponent(phoneNumberId)}?fields=${phoneNumberFields}`, accessToken)
+      return toPhoneNumberInfo(readAnswer(answer, PhoneNumber, accessToken))
+    },
+    hasPhoneNumber: async ({ wabaId, phoneNumberId, accessToken }) => {
+      const readPage: ReadPage = async (query) =>
+        readAnswer(await get(`${encodeURIComponent(wabaId)}/phone_numbers?${query}`, accessToken), Page, accessToken)
+      const numbers = await readPages(readPage, { fields: 'id', of: 'phone numbers' })
+      if (!numbers.ok) return numbers
+      return { ok: true, value: numbers.value.some((item) => ListedNumber.safeParse(item).data?.id === phoneNumberId) }
+    },
+    close: () => pool.close(),
+  }
+}
+
+const tooManySends: SendOutcome = {
+  kind: 'unavailable',
+  reason: 'too many sends are waiting for it',
+  retryAfterSeconds: 5,
+}
+
+function authorization(accessToken: string): Record<string, string> {
+  return { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
+}
+
+type PhoneNumberNode = ReturnType<typeof PhoneNumber.parse>
+
+function toPhoneNumberInfo(answer: ReadOutcome<PhoneNumberNode>): ReadOutcome<PhoneNumberInfo> {
+  if (!answer.ok) return answer
+  const { display_phone_number, verified_name, status, quality_rating, throughput } = answer.value
+  return {
+    ok: true,
+    value: {
+      ...(display_phone_number === undefined ? {} : { displayPhoneNumber: display_phone_number }),
+      ...(verified_name === undefined ? {} : { verifiedName: verified_name }),
+      ...(status === undefined ? {} : { status }),
+      ...(quality_rating === undefined ? {} : { qualityRating: quality_rating }),
+      ...(throughput?.level === undefined ? {} : { throughput: throughput.level }),
+    },
+  }
+}

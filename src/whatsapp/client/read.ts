@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import { isTransient } from '../error-codes.ts'
+import type { ListedTemplate, ReadOutcome } from '../whatsapp.ts'
+import type { Exchange } from './exchange.ts'
+import { readRefusal } from './refusal.ts'
+import { type Page, parseJson, Template } from './wire.ts'
+
+/** What an exchange says about a read that should answer with `schema`. */
+export function readAnswer<T>(exchange: Exchange, schema: z.ZodType<T>, accessToken: string): ReadOutcome<T> {
+  if (exchange.kind !== 'answered') return failure(exchange.reason)
+  if (exchange.status >= 300) return readFailure(exchange.status, exchange.body, accessToken)
+  const parsed = schema.safeParse(exchange.body === undefined ? undefined : parseJson(exchange.body))
+  return parsed.success ? { ok: true, value: parsed.data } : failure('an answer that cannot be read')
+}
+
+export function failure(reason: string): ReadOutcome<never> {
+  return { ok: false, refused: false, accountUnusable: false, reason }
+}
+
+function readFailure(status: number, body: string | undefined, accessToken: string): ReadOutcome<never> {
+  const refusal = status < 400 ? undefined : readRefusal(status, body, accessToken)
+  if (!refusal) return failure(`an unreadable answer with HTTP ${status}`)
+  const { verdict, error } = refusal
+  return {
+    ok: false,
+    refused: true,
+    accountUnusable: verdict.kind === 'refused' && verdict.accountUnusable === true,
+    reason: `WhatsApp refused with code ${error.code}`,
+    error,
+    ...(isTransient(verdict) && { transient: true }),
+  }
+}
+
+type PageNode = z.infer<typeof Page>
+export type ReadPage = (query: string) => Promise<ReadOutcome<PageNode>>
+
+const pageSize = 100
+/** A verified portfolio may have 6000 templates (reference, section 3.2); a server without end must not hold us. */
+const maxPages = 200
+
+/**
+ * The items of all pages. Pages with the cursor alone: `paging.next` is an address that the other side chose, and
+ * following it would carry the token there. All pages or none, since an item left out counts as gone.
+ */
+export async function readPages(
+  readPage: ReadPage,
+  { fields, of }: { fields: string; of: string },
+): Promise<ReadOutcome<unknown[]>> {
+  const items: unknown[] = []
+  const seen = new Set<string>()
+  let after: string | undefined
+  do {
+    const page = await readPage(toQuery(fields, after))
+    if (!page.ok) return page
+    items.push(...page.value.data)
+    after = cursorOf(page.value)
+    if (after !== undefined && seen.has(after)) return failure(`the list of ${of} repeats itself`)
+    if (after !== undefined) seen.add(after)
+    if (seen.size >= maxPages) return failure(`the list of ${of} does not end`)
+  } while (after !== undefined)
+  return { ok: true, value: items }
+}
+
+function toQuery(fields: string, after: string | undefined): string {
+  const query = new URLSearchParams({ fields, limit: String(pageSize) })
+  if (after !== undefined) query.set('after', after)
+  return query.toString()
+}
+
+/** The last page may still carry a cursor, but no `next`. */
+function cursorOf({ paging }: PageNode): string | undefined {
+  return paging?.next === undefined ? undefined : paging.cursors?.after
+}
+
+/** Asked for by name: the last two come only then (reference, section 3.1). */
+const fields = 'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason'
+
+export async function listTemplates(readPage: ReadPage): Promise<ReadOutcome<ListedTemplate[]>> {
+  const read = await readPages(readPage, { fields, of: 'templates' })
+  return read.ok ? { ok: true, value: read.value.flatMap(toListedTemplate) } : read
+}
+
+function toListedTemplate(item: unknown): ListedTemplate[] {
+  const parsed = Template.safeParse(item)
+  if (!parsed.success) return []
+  const { parameter_format, quality_score, rejected_reason, category, ...rest } = parsed.data
+  return [
+    {
+      ...rest,
+      parameterFormat: parameter_format,
+      ...(category === undefined ? {} : { category }),
+      ...(quality_score?.score === undefined ? {} : { qualityScore: quality_score.score }),
+      ...(rejected_reason === undefined || rejected_reason === 'NONE' ? {} : { rejectedReason: rejected_reason }),
+    },
+  ]
+}

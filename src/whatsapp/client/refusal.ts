@@ -1,0 +1,36 @@
+import { classify, type Verdict } from '../error-codes.ts'
+import type { WhatsAppError } from '../whatsapp.ts'
+import { ErrorBody, type GraphError, parseJson } from './wire.ts'
+
+export interface Refusal {
+  verdict: Verdict
+  error: WhatsAppError
+}
+
+/** `undefined` for a body that is not an error of the Graph API, such as a proxy's page. */
+export function readRefusal(status: number, body: string | undefined, accessToken: string): Refusal | undefined {
+  const parsed = ErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
+  if (!parsed.success) return undefined
+  const { error } = parsed.data
+  return { verdict: classify(error, status), error: toWhatsAppError(error, accessToken) }
+}
+
+const maxTextLength = 500
+
+function toWhatsAppError(error: GraphError, accessToken: string): WhatsAppError {
+  // Graph quotes a token that it cannot read ("Malformed access token …").
+  const clean = (text: string) =>
+    (accessToken === '' ? text : text.replaceAll(accessToken, '***'))
+      .replace(/EAA\w{16,}/g, '***')
+      .slice(0, maxTextLength)
+  const details = detailsOf(error)
+  return {
+    code: error.code,
+    title: clean(error.message.replace(/^\(#\d+\)\s*/, '')),
+    ...(details === undefined ? {} : { details: clean(details) }),
+  }
+}
+
+function detailsOf({ error_data, error_user_msg }: GraphError): string | undefined {
+  return (typeof error_data === 'string' ? error_data : error_data?.details) ?? error_user_msg
+}

@@ -1,0 +1,79 @@
+import type { OutgoingTemplate, SendOutcome } from '../whatsapp.ts'
+import type { Exchange } from './exchange.ts'
+import { readRefusal } from './refusal.ts'
+import { parseJson, SendResponse } from './wire.ts'
+
+/** The body of `POST /<phone number id>/messages` (reference, section 1). */
+export function toSendBody(message: OutgoingTemplate): object {
+  return {
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    // Without the plus sign WhatsApp puts the sender's own calling code in front.
+    to: `+${message.to}`,
+    type: 'template',
+    biz_opaque_callback_data: message.callbackData,
+    template: {
+      name: message.name,
+      language: { code: message.language },
+      ...(message.parameters.length === 0 ? {} : { components: [toBodyComponent(message)] }),
+    },
+  }
+}
+
+function toBodyComponent({ parameters }: OutgoingTemplate): object {
+  return {
+    type: 'body',
+    parameters: parameters.map(({ name, text }) =>
+      name === undefined ? { type: 'text', text } : { type: 'text', parameter_name: name, text },
+    ),
+  }
+}
+
+export interface Attempt {
+  outcome: SendOutcome
+  /** Nothing was sent, and a second try within the request has a chance. */
+  retryAtOnce: boolean
+}
+
+const retryAfterSeconds = 5
+
+/** What an exchange says about the message. When in doubt it may have been sent. */
+export function readSend(exchange: Exchange, accessToken: string): Attempt {
+  switch (exchange.kind) {
+    case 'unsent':
+      return { outcome: { kind: 'unavailable', reason: exchange.reason, retryAfterSeconds }, retryAtOnce: true }
+    case 'unanswered':
+      return final({ kind: 'unknown', reason: exchange.reason })
+    case 'answered':
+      return exchange.status < 300
+        ? final(readAcceptance(exchange.body))
+        : readFailure(exchange.status, exchange.body, accessToken)
+  }
+}
+
+function final(outcome: SendOutcome): Attempt {
+  return { outcome, retryAtOnce: false }
+}
+
+function readAcceptance(body: string | undefined): SendOutcome {
+  const parsed = SendResponse.safeParse(body === undefined ? undefined : parseJson(body))
+  return parsed.success
+    ? { kind: 'accepted', waMessageId: parsed.data.messages[0].id }
+    : { kind: 'unknown', reason: 'the answer carries no message id' }
+}
+
+function readFailure(status: number, body: string | undefined, accessToken: string): Attempt {
+  const refusal = status < 400 ? undefined : readRefusal(status, body, accessToken)
+  if (!refusal) return final(readForeign(status))
+  const { verdict, error } = refusal
+  if (verdict.kind === 'unknown') return final({ kind: 'unknown', reason: `WhatsApp failed with HTTP ${status}` })
+  const { retryAtOnce = false, accountUnusable = false, ...rest } = verdict
+  return { outcome: { ...rest, accountUnusable, error }, retryAtOnce }
+}
+
+/** No error of the Graph API: a proxy, a wrong base URL, or a part of it. A server behind it may have failed late. */
+function readForeign(status: number): SendOutcome {
+  if (status >= 500) return { kind: 'unknown', reason: `an unreadable answer with HTTP ${status}` }
+  const what = status < 400 ? 'a redirect, which is never followed,' : 'an unreadable answer'
+  return { kind: 'unavailable', reason: `${what} with HTTP ${status}`, retryAfterSeconds }
+}

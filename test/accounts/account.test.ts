@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createAccount, listAccounts, updateAccount } from '../../src/accounts/account.ts'
+import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
+import type { Deps } from '../../src/deps.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDeps } from './deps.ts'
+
+let database: TestDatabase
+let deps: Deps
+beforeAll(async () => {
+  database = await openTestDatabase()
+  deps = createTestDeps(database)
+})
+afterAll(() => database.close())
+
+test('a new account may call, sixty times a minute, from everywhere, once it has a key', async () => {
+  const account = await createAccount(deps, { name: '  Ada & Co  ' })
+
+  expect(account).toEqual({
+    accountId: expect.stringMatching(/^acc_/),
+    name: 'Ada & Co',
+    api: 'enabled',
+    rateLimit: 60,
+    allowList: [],
+    createdAt: expect.stringMatching(/^2026-11-20T/),
+  })
+  expect(await listAccounts(deps)).toContainEqual(account)
+})
+
+test.each(['', '   ', 'a\nb', 'x'.repeat(201)])('an account is not called %j', async (name) => {
+  await expect(createAccount(deps, { name })).rejects.toThrow(/^The name of an account must/)
+})
+
+test('an update changes what is named and nothing else', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Update' })
+
+  expect(await updateAccount(deps, accountId, { apiEnabled: false })).toMatchObject({ api: 'disabled', rateLimit: 60 })
+  expect(await updateAccount(deps, accountId, { rateLimit: 600 })).toMatchObject({ api: 'disabled', rateLimit: 600 })
+})
+
+test.each([0, -1, 1.5, Number.NaN, 1_000_001])('a rate limit is not %d', async (rateLimit) => {
+  const { accountId } = await createAccount(deps, { name: 'Rate' })
+
+  await expect(updateAccount(deps, accountId, { rateLimit })).rejects.toThrow(/^A rate limit is a whole number/)
+})
+
+test('an update of nothing says what can be given', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Nothing' })
+
+  await expect(updateAccount(deps, accountId, {})).rejects.toThrow('--rate-limit')
+})
+
+test('an allow-list is kept in one spelling, each entry once', async () => {
+  const { accountId } = await createAccount(deps, { name: 'List' })
+
+  expect(await setAllowList(deps, accountId, ['::ffff:192.0.2.1', '192.0.2.1', '2001:DB8::1/32'])).toEqual({
+    allowList: ['192.0.2.1', '2001:db8::/32'],
+  })
+  expect(await setAllowList(deps, accountId, [])).toEqual({ allowList: [] })
+})
+
+test('a wrong entry is named and leaves the allow-list as it was', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Wrong' })
+  await setAllowList(deps, accountId, ['192.0.2.1'])
+
+  await expect(setAllowList(deps, accountId, ['192.0.2.2', 'localhost'])).rejects.toThrow('"localhost"')
+
+  const accounts = await listAccounts(deps)
+  expect(accounts.find((account) => account.accountId === accountId)?.allowList).toEqual(['192.0.2.1'])
+})
+
+test.each([
+  ['update', () => updateAccount(deps, 'acc_none', { rateLimit: 1 })],
+  ['allow-list', () => setAllowList(deps, 'acc_none', [])],
+])('an unknown account is said to be unknown (%s)', async (_verb, call) => {
+  await expect(call()).rejects.toThrow('There is no account "acc_none"')
+})

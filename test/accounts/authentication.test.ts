@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { updateAccount } from '../../src/accounts/account.ts'
+import { regenerateKey, revokeKey } from '../../src/accounts/api-key.ts'
+import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
+import { startHeldNode } from '../support/held-node.ts'
+import { startTestServer, type TestServer, through } from '../support/server.ts'
+
+const path = '/api/v1/message/send'
+const example = sendMessage.example.input
+const json = { 'content-type': 'application/json' }
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer({ server: { trustedProxies: ['127.0.0.1'] } })
+})
+afterAll(() => server.close())
+
+test('a request without a key is told where the key belongs', async () => {
+  const response = await server.request('POST', path, { headers: json, body: JSON.stringify(example) })
+  expect(response.statusCode).toBe(401)
+  expect(response.json()).toEqual({
+    success: false,
+    error: { code: 'INVALID_API_KEY', message: 'An API key is required: send it in the X-API-Key header.' },
+  })
+})
+
+test.each(['nonsense', `wb_live_${'0'.repeat(64)}`, 'x'.repeat(5000), "' or 1=1 --", 'ключ'])(
+  'the key %j is invalid',
+  async (key) => {
+    const response = await server.request('POST', path, {
+      headers: { ...json, 'x-api-key': Buffer.from(key).toString('latin1') },
+      body: JSON.stringify(example),
+    })
+    expect(response.statusCode).toBe(401)
+    expect(response.json()).toEqual({ success: false, error: { code: 'INVALID_API_KEY', message: 'Invalid API key.' } })
+  },
+)
+
+test.each([
+  'wb_live_',
+  `wb_live_${'0'.repeat(63)}`,
+  `wb_live_${'0'.repeat(65)}`,
+  `wb_live_${'g'.repeat(64)}`,
+  `wb_test_${'0'.repeat(64)}`,
+  ` wb_live_${'0'.repeat(64)}x`,
+])('rejects the key %j, which has not the form of one, without a database statement', async (key) => {
+  const { node, hold, held, letGo } = await startHeldNode(server)
+  hold()
+  for (const to of ['/api/v1/message', '/trpc/message.list']) {
+    const response = await node.request('GET', to, { headers: { 'x-api-key': key } })
+    expect(response.statusCode).toBe(401)
+    expect(response.text).toContain('Invalid API key.')
+  }
+  expect(held()).toBe(0)
+  // One of the right form is looked up.
+  const lookedUp = node.request('GET', '/api/v1/message', { headers: { 'x-api-key': `wb_live_${'0'.repeat(64)}` } })
+  await expect.poll(held).toBe(1)
+  letGo()
+  expect((await lookedUp).statusCode).toBe(401)
+  await node.close()
+})
+
+test('a key has the form of the spec, and only its hash is stored', async () => {
+  const { accountId, apiKey } = await server.account()
+  expect(apiKey).toMatch(/^[a-z]+_live_[0-9a-f]{64}$/)
+  const row = await server.deps.db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  expect(JSON.stringify(row)).not.toContain(apiKey)
+})
+
+test('authentication comes before validation: a stranger learns nothing about the request', async () => {
+  const response = await server.request('POST', path, {
+    headers: { ...json, 'x-api-key': 'stranger' },
+    body: '{broken',
+  })
+  expect(response.json().error.code).toBe('INVALID_API_KEY')
+})
+
+test('a regenerated key kills the old one at once, on every node', async () => {
+  const node = await startTestServer({ beside: server })
+  const account = await server.account()
+  expect((await through(node, account).post(path, example)).statusCode).toBe(200)
+
+  const { apiKey } = await regenerateKey(server.deps, account.accountId)
+
+  expect((await through(node, account).post(path, example)).statusCode).toBe(401)
+  expect((await account.post(path, example)).statusCode).toBe(401)
+  expect((await through(node, { ...account, apiKey }).post(path, example)).statusCode).toBe(200)
+  await node.close()
+})
+
+test('a revoked key is refused', async () => {
+  const account = await server.account()
+  await revokeKey(server.deps, account.accountId)
+  expect((await account.post(path, example)).json().error.code).toBe('INVALID_API_KEY')
+})
+
+test('an account that is switched off is told so, until it is switched on again', async () => {
+  const account = await server.account()
+  await updateAccount(server.deps, account.accountId, { apiEnabled: false })
+  const off = await account.post(path, example)
+  expect(off.statusCode).toBe(403)
+  expect(off.json().error.code).toBe('API_DISABLED')
+
+  await updateAccount(server.deps, account.accountId, { apiEnabled: true })
+  expect((await account.post(path, example)).statusCode).toBe(200)
+})
+
+test.each([
+  { list: [], from: '203.0.113.9', allowed: true },
+  { list: ['203.0.113.9'], from: '203.0.113.9', allowed: true },
+  { list: ['203.0.113.9'], from: '203.0.113.10', allowed: false },
+  { list: ['203.0.113.0/24'], from: '203.0.113.10', allowed: true },
+  { list: ['203.0.113.0/24'], from: '203.0.114.10', allowed: false },
+  { list: ['203.0.113.9'], from: '::ffff:203.0.113.9', allowed: true },
+  { list: ['::ffff:203.0.113.9'], from: '203.0.113.9', allowed: true },
+  { list: ['::ffff:203.0.113.0/120'], from: '203.0.113.77', allowed: true },
+  { list: ['2001:db8::/32'], from: '2001:db8:1::1', allowed: true },
+  { list: ['2001:db8::/32'], from: '2001:db9::1', allowed: false },
+  { list: ['0.0.0.0/0'], from: '2001:db8::1', allowed: false },
+  { list: ['192.0.2.1', '2001:db8::1'], from: '2001:DB8:0:0::1', allowed: true },
+  { list: ['203.0.113.9'], from: 'unknown', allowed: false },
+])('with the allow-list $list a request from $from is allowed: $allowed', async ({ list, from, allowed }) => {
+  const account = await server.account()
+  await setAllowList(server.deps, account.accountId, list)
+  const response = await account.post(path, example, { 'x-forwarded-for': from })
+  expect(response.json().error?.code).toBe(allowed ? undefined : 'IP_NOT_ALLOWED')
+  expect(response.statusCode).toBe(allowed ? 200 : 403)
+})
+
+test('X-Forwarded-For of somebody who is no trusted proxy counts for nothing', async () => {
+  const direct = await startTestServer({ beside: server })
+  const account = await server.account()
+  await setAllowList(server.deps, account.accountId, ['203.0.113.9'])
+  const spoofed = await through(direct, account).post(path, example, { 'x-forwarded-for': '203.0.113.9' })
+  expect(spoofed.json().error.code).toBe('IP_NOT_ALLOWED')
+
+  await setAllowList(server.deps, account.accountId, ['127.0.0.1'])
+  expect((await through(direct, account).post(path, example)).statusCode).toBe(200)
+  await direct.close()
+})

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import type { Deps } from '../../src/deps.ts'
+import { noJournal } from '../../src/messages/journal/journal.ts'
+import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
+import { encodeId } from '../../src/platform/ids.ts'
+import { createSecretBox } from '../../src/platform/secrets.ts'
+import type { ListedTemplate, ReadOutcome } from '../../src/whatsapp/whatsapp.ts'
+import type { TestDatabase } from '../support/database.ts'
+
+export type Listings = Record<string, ReadOutcome<ListedTemplate[]>>
+
+/** Real verbs on a real database; WhatsApp knows every number, and what a test lists, by WABA and token. */
+export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): Deps & { listings: Listings } {
+  let time = Date.parse('2026-11-20T09:00:00Z')
+  const now = () => new Date((time += 1000))
+  return {
+    db,
+    listings,
+    whatsapp: {
+      sendTemplate: () => Promise.reject(new Error('no test sends')),
+      listTemplates: ({ wabaId, accessToken }) => Promise.resolve(listings[`${wabaId} ${accessToken}`] ?? unreachable),
+      getPhoneNumber: () => Promise.resolve({ ok: true, value: {} }),
+      hasPhoneNumber: () => Promise.resolve({ ok: true, value: true }),
+      close: () => Promise.resolve(),
+    },
+    webhooks: {
+      attempt: () => Promise.reject(new Error('no test delivers')),
+      check: () => Promise.resolve('allowed'),
+      close: () => Promise.resolve(),
+    },
+    publicUrl: 'https://waybill.example.com',
+    announcements: createLocalAnnouncements(),
+    journal: noJournal,
+    secrets: createSecretBox([randomBytes(32)], randomBytes),
+    now,
+    newId: (prefix) => encodeId(prefix, now().getTime(), randomBytes(10)),
+    randomBytes,
+    log: pino({ level: 'silent' }),
+  }
+}
+
+export const unreachable = { ok: false, refused: false, accountUnusable: false, reason: 'WhatsApp is away' } as const
+
+export const tokenRefused = { ok: false, refused: true, accountUnusable: true, reason: 'token expired (190)' } as const
+
+let phoneNumbers = 0
+
+/** A phone number belongs to one account only, so each test takes the next. */
+export function nextPhoneNumberId(): string {
+  phoneNumbers += 1
+  return String(100_000 + phoneNumbers)
+}

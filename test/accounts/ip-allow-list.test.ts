@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { normalizeAddress, normalizeAllowListEntry } from '../../src/accounts/ip-allow-list.ts'
+
+test.each([
+  { entry: '192.0.2.1', becomes: '192.0.2.1' },
+  { entry: ' 192.0.2.1 ', becomes: '192.0.2.1' },
+  { entry: '192.0.2.77/24', becomes: '192.0.2.0/24' },
+  { entry: '::ffff:192.0.2.1', becomes: '192.0.2.1' },
+  { entry: '::ffff:192.0.2.0/120', becomes: '192.0.2.0/24' },
+  { entry: '2001:DB8:0::1', becomes: '2001:db8::1' },
+  { entry: '2001:db8::1/32', becomes: '2001:db8::/32' },
+])('the allow-list keeps $entry as $becomes', ({ entry, becomes }) => {
+  expect(normalizeAllowListEntry(entry)).toBe(becomes)
+})
+
+test.each([
+  '',
+  'localhost',
+  '192.0.2',
+  '0xC0.0.2.1',
+  '0300.0.2.1',
+  '3221225985',
+  '192.0.2.1/33',
+  '::/129',
+  '192.0.2.1/-1',
+  '192.0.2.1/24/8',
+  '192.0.2.1/',
+  '*',
+])('the allow-list refuses %j', (entry) => {
+  expect(normalizeAllowListEntry(entry)).toBeUndefined()
+})
+
+test('an IPv4 address and its v4-mapped IPv6 spellings are one address', () => {
+  fc.assert(
+    fc.property(fc.ipV4(), (address) => {
+      const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
+      const hex = `::ffff:${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+      expect(normalizeAddress(`::ffff:${address}`)).toBe(address)
+      expect(normalizeAddress(hex)).toBe(address)
+    }),
+  )
+})
+
+test('normalizing twice changes nothing more', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
+      const once = normalizeAddress(address)
+      expect(once === undefined ? undefined : normalizeAddress(once)).toBe(once)
+    }),
+  )
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createAccount, listAccounts } from '../../src/accounts/account.ts'
+import { generateKey, hashApiKey, regenerateKey, revokeKey } from '../../src/accounts/api-key.ts'
+import type { Deps } from '../../src/deps.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDeps } from './deps.ts'
+
+let database: TestDatabase
+let deps: Deps
+beforeAll(async () => {
+  database = await openTestDatabase()
+  deps = createTestDeps(database)
+})
+afterAll(() => database.close())
+
+/** Which account a key opens, as the hash in the database says. */
+async function ownerOf(apiKey: string): Promise<string | undefined> {
+  const row = await deps.db
+    .selectFrom('api_keys')
+    .select('account_id')
+    .where('key_hash', '=', hashApiKey(apiKey))
+    .executeTakeFirst()
+  return row?.account_id
+}
+
+test('a key is shown once and only its hash is kept', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Key' })
+
+  const { apiKey, start, createdAt } = await generateKey(deps, accountId)
+
+  expect(apiKey).toMatch(/^wb_live_[0-9a-f]{64}$/)
+  expect(apiKey.startsWith(start)).toBe(true)
+  expect(createdAt).toMatch(/^2026-11-20T/)
+  expect(await ownerOf(apiKey)).toBe(accountId)
+  const accounts = await listAccounts(deps)
+  expect(accounts.find((account) => account.accountId === accountId)?.keyStart).toBe(start)
+  expect(JSON.stringify(accounts)).not.toContain(apiKey)
+})
+
+test('an account has one key: a second one is not generated beside it', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Second' })
+  const { apiKey } = await generateKey(deps, accountId)
+
+  await expect(generateKey(deps, accountId)).rejects.toMatchObject({
+    message: `Account ${accountId} has a key already.`,
+    remedy: expect.stringContaining(`waybill key regenerate ${accountId}`),
+  })
+
+  expect(await ownerOf(apiKey)).toBe(accountId)
+})
+
+test('of keys generated at the same time one is kept', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Race' })
+
+  const results = await Promise.allSettled([1, 2, 3, 4].map(() => generateKey(deps, accountId)))
+
+  expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
+})
+
+test('a regenerated key replaces the old one at once', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Regenerate' })
+  const old = await generateKey(deps, accountId)
+
+  const renewed = await regenerateKey(deps, accountId)
+
+  expect(await ownerOf(old.apiKey)).toBeUndefined()
+  expect(await ownerOf(renewed.apiKey)).toBe(accountId)
+})
+
+test('a revoked key opens nothing, and a new one can be generated', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Revoke' })
+  const { apiKey } = await generateKey(deps, accountId)
+
+  expect(await revokeKey(deps, accountId)).toEqual({ revoked: true })
+  expect(await revokeKey(deps, accountId)).toEqual({ revoked: false })
+
+  expect(await ownerOf(apiKey)).toBeUndefined()
+  const renewed = await generateKey(deps, accountId)
+  expect(await ownerOf(renewed.apiKey)).toBe(accountId)
+})
+
+test.each([generateKey, regenerateKey, revokeKey])('an unknown account has no key (%o)', async (verb) => {
+  await expect(verb(deps, 'acc_none')).rejects.toThrow('There is no account "acc_none"')
+})

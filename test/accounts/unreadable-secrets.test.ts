@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { createSecretBox } from '../../src/platform/secrets.ts'
+import { syncWhatIsDue } from '../../src/templates/periodic-sync.ts'
+import { syncTemplates } from '../../src/templates/sync.ts'
+import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
+
+/** A key of the ring was lost, or rows came from another installation: what it encrypted cannot be read. */
+
+const path = '/api/v1/message/send'
+const example = sendMessage.example.input
+const unreadable = createSecretBox([randomBytes(32)], randomBytes).encrypt('secret', 'any')
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+function change(customer: TestAccount, changes: object): Promise<unknown> {
+  return server.deps.db
+    .updateTable('whatsapp_accounts')
+    .set(changes)
+    .where('account_id', '=', customer.accountId)
+    .where('id', '=', customer.whatsAppAccountId)
+    .execute()
+}
+
+async function findTemplateStatus(customer: TestAccount): Promise<unknown> {
+  return (await customer.get('/api/v1/template/order_shipped/en')).json().data['status']
+}
+
+function listErrors(whatsAppAccountId: string): string[] {
+  return server.log.filter((line) => line.includes('"error"') && line.includes(whatsAppAccountId))
+}
+
+test('a send with a token that cannot be decrypted says so, and so does the log', async () => {
+  const customer = await server.account()
+  await change(customer, { access_token_encrypted: unreadable })
+
+  const response = await customer.post(path, example)
+
+  expect(response.statusCode).toBe(400)
+  expect(response.json().error).toMatchObject({
+    code: 'NO_ACTIVE_ACCOUNT',
+    message: expect.stringContaining(`${customer.whatsAppAccountId} cannot be decrypted`),
+  })
+  expect(listErrors(customer.whatsAppAccountId)).not.toEqual([])
+})
+
+test('a sync passes over a token that cannot be decrypted, and without another says why it failed', async () => {
+  const customer = await server.account()
+  await change(customer, { access_token_encrypted: unreadable })
+  await expect(syncTemplates(server.deps, customer.accountId)).rejects.toThrow('cannot be decrypted')
+
+  await customer.addWhatsAppAccount()
+  expect((await syncTemplates(server.deps, customer.accountId)).synced).toBeGreaterThan(0)
+})
+
+test('the sync of what is due reads every WABA, also behind one whose token cannot be decrypted', async () => {
+  const lost = await server.account()
+  const others = await Promise.all(Array.from({ length: 5 }, () => server.account()))
+  for (const other of others)
+    server.simulator.templatesOf(other.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
+  await server.deps.db
+    .updateTable('whatsapp_accounts')
+    .set({ next_sync_at: new Date('2100-01-01') })
+    .execute()
+  await change(lost, { access_token_encrypted: unreadable, next_sync_at: new Date('2020-01-01') })
+  for (const other of others) await change(other, { next_sync_at: new Date('2020-01-02') })
+
+  expect(await syncWhatIsDue(server.deps)).toBe(6)
+
+  expect(await Promise.all(others.map(findTemplateStatus))).toEqual(others.map(() => 'PAUSED'))
+  expect(listErrors(lost.whatsAppAccountId)).not.toEqual([])
+})
+
+test('a callback about two numbers is taken for the one whose app secret can be decrypted', async () => {
+  const lost = await server.account()
+  const other = await server.account()
+  const { messageId, waMessageId } = (await other.post(path, example)).json().data as Record<string, string>
+  await change(lost, { app_secret_encrypted: unreadable })
+
+  const statusOf = ({ phoneNumberId }: TestAccount, id: string | undefined) => ({
+    field: 'messages',
+    value: {
+      messaging_product: 'whatsapp',
+      metadata: { display_phone_number: '15550783881', phone_number_id: phoneNumberId },
+      statuses: [{ id, status: 'delivered', timestamp: '1800000000', recipient_id: example.to }],
+    },
+  })
+  const changes = [statusOf(lost, 'wamid.lost'), statusOf(other, waMessageId)]
+  const response = await post({ object: 'whatsapp_business_account', entry: [{ id: '1', changes }] })
+
+  expect(response.statusCode).toBe(200)
+  expect((await other.get(`/api/v1/message/${messageId}`)).json().data['status']).toBe('delivered')
+  expect(listErrors(lost.whatsAppAccountId)).not.toEqual([])
+})
+
+function post(callback: object): Promise<TestResponse> {
+  const body = Buffer.from(JSON.stringify(callback))
+  const headers = {
+    'content-type': 'application/json',
+    'x-hub-signature-256': signCallback(body, 'test-app-secret'),
+  }
+  return server.request('POST', '/webhooks/whatsapp', { headers, body })
+}

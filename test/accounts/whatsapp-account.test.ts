@@ -1,0 +1,200 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createAccount } from '../../src/accounts/account.ts'
+import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
+import {
+  activateWhatsAppAccount,
+  deactivateWhatsAppAccount,
+  removeWhatsAppAccount,
+  setDefaultWhatsAppAccount,
+} from '../../src/accounts/whatsapp/change.ts'
+import { markUnusable } from '../../src/accounts/whatsapp/refusals.ts'
+import { accessTokenPurpose, appSecretPurpose, replaceSecrets } from '../../src/accounts/whatsapp/secrets.ts'
+import { listWhatsAppAccounts } from '../../src/accounts/whatsapp/whatsapp-account.ts'
+import type { Deps } from '../../src/deps.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { undoSwitchedOff } from '../support/earlier-schema.ts'
+import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from './deps.ts'
+
+let database: TestDatabase
+let deps: Deps
+let accountId: string
+beforeAll(async () => {
+  database = await openTestDatabase()
+  deps = createTestDeps(database)
+})
+beforeEach(async () => {
+  accountId = (await createAccount(deps, { name: 'WhatsApp' })).accountId
+})
+afterAll(() => database.close())
+
+async function add(more: Partial<NewWhatsAppAccount> = {}): Promise<string> {
+  const input = { phoneNumberId: nextPhoneNumberId(), wabaId: '200001', accessToken: 'EAAsecret', ...more }
+  return (await addWhatsAppAccount(deps, accountId, input)).whatsAppAccountId
+}
+
+async function defaults(): Promise<string[]> {
+  const list = await listWhatsAppAccounts(deps, accountId)
+  return list.filter((item) => item.isDefault).map((item) => item.whatsAppAccountId)
+}
+
+test('token and app secret are kept encrypted, bound to their row, and not listed', async () => {
+  const id = await add({ accessToken: 'EAAtoken', appSecret: 'app-secret' })
+
+  const row = await deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  expect(JSON.stringify(row)).not.toMatch(/EAAtoken|app-secret/)
+  expect(deps.secrets.decrypt(row.access_token_encrypted, accessTokenPurpose(id))).toBe('EAAtoken')
+  expect(deps.secrets.decrypt(row.app_secret_encrypted ?? '', appSecretPurpose(id))).toBe('app-secret')
+  expect(() => deps.secrets.decrypt(row.access_token_encrypted, accessTokenPurpose('wa_other'))).toThrow('authenticate')
+  expect(await listWhatsAppAccounts(deps, accountId)).toEqual([
+    {
+      whatsAppAccountId: id,
+      phoneNumberId: row.phone_number_id,
+      wabaId: '200001',
+      isDefault: true,
+      active: true,
+      hasAppSecret: true,
+      createdAt: expect.any(String),
+    },
+  ])
+})
+
+test('the first WhatsApp account is the default, a later one when asked', async () => {
+  const first = await add()
+  await add()
+  expect(await defaults()).toEqual([first])
+
+  const third = await add({ makeDefault: true })
+
+  expect(await defaults()).toEqual([third])
+})
+
+test('of WhatsApp accounts added at the same time one is the default', async () => {
+  await Promise.all([add({ makeDefault: true }), add(), add({ makeDefault: true }), add()])
+
+  expect(await defaults()).toHaveLength(1)
+})
+
+test('a phone number is added once, whoever has it', async () => {
+  const phoneNumberId = nextPhoneNumberId()
+  const id = await add({ phoneNumberId })
+  const other = await createAccount(deps, { name: 'Other' })
+
+  const again = addWhatsAppAccount(deps, other.accountId, { phoneNumberId, wabaId: '200001', accessToken: 'EAA' })
+
+  await expect(again).rejects.toMatchObject({
+    message: expect.not.stringContaining(accountId),
+    remedy: expect.stringContaining(`is WhatsApp account ${id} of account ${accountId}`),
+  })
+})
+
+test('what WhatsApp refuses, or cannot be asked about, is added only unverified', async () => {
+  const input = { phoneNumberId: nextPhoneNumberId(), wabaId: '200001', accessToken: 'EAA' }
+  const whatsAppThat = (answer: typeof unreachable | typeof tokenRefused): Deps => ({
+    ...deps,
+    whatsapp: { ...deps.whatsapp, getPhoneNumber: () => Promise.resolve(answer) },
+  })
+
+  await expect(addWhatsAppAccount(whatsAppThat(tokenRefused), accountId, input)).rejects.toMatchObject({
+    message: 'WhatsApp refuses this access token (token expired (190)).',
+    field: 'accessToken',
+    remedy: expect.stringContaining('--unverified'),
+  })
+  await expect(addWhatsAppAccount(whatsAppThat(unreachable), accountId, input)).rejects.toMatchObject({
+    code: 'WHATSAPP_UNAVAILABLE',
+    message: expect.stringContaining('WhatsApp is away. Nothing was stored.'),
+  })
+  expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
+
+  await addWhatsAppAccount(whatsAppThat(unreachable), accountId, { ...input, unverified: true })
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ phoneNumberId: input.phoneNumberId }])
+})
+
+test.each([
+  { phoneNumberId: '+34600111222', says: 'phone number id' },
+  { wabaId: 'my-waba', says: 'WABA id' },
+  { wabaId: '1/../2', says: 'WABA id' },
+  { accessToken: '', says: 'access token' },
+  { accessToken: 'EAA secret', says: 'access token' },
+  { appSecret: 'se\ncret', says: 'app secret' },
+])('$says is checked and a secret is not repeated: %o', async ({ says, ...input }) => {
+  const error = await add(input).catch(String)
+
+  expect(error).toContain(says)
+  expect(error).not.toContain('EAA secret')
+  expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
+})
+
+test('a WhatsApp account that cannot be used says why until it is activated again', async () => {
+  const id = await add()
+
+  await markUnusable(deps, accountId, id, 'token expired (190)')
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: false, reason: 'token expired (190)' }])
+
+  expect(await activateWhatsAppAccount(deps, accountId, id)).not.toHaveProperty('reason')
+  expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
+})
+
+test('what a person switched off stays so, whatever WhatsApp says of its token, and whatever token it gets', async () => {
+  const id = await add()
+  await deactivateWhatsAppAccount(deps, accountId, id)
+
+  await markUnusable(deps, accountId, id, 'token expired (190)')
+  expect(await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })).toMatchObject({
+    active: false,
+    switchedOff: true,
+    reason: 'switched off by its owner',
+  })
+
+  expect(await activateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: true })
+})
+
+test('a database of before keeps who took what out of use, and why', async () => {
+  const [off, refused, active] = [await add(), await add(), await add()]
+  await deactivateWhatsAppAccount(deps, accountId, off)
+  await markUnusable(deps, accountId, refused, 'token expired (190)')
+  for (const statement of undoSwitchedOff) await sql.raw(statement).execute(deps.db)
+
+  expect(await migrate(deps.db)).toContain('0008-switched-off')
+
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([
+    { whatsAppAccountId: off, active: false, switchedOff: true },
+    { whatsAppAccountId: refused, active: false, switchedOff: false, reason: 'token expired (190)' },
+    { whatsAppAccountId: active, active: true },
+  ])
+})
+
+test('an account marks only WhatsApp accounts of its own', async () => {
+  const id = await add()
+
+  await markUnusable(deps, 'acc_other', id, 'not yours')
+  await expect(deactivateWhatsAppAccount(deps, 'acc_other', id)).rejects.toThrow('There is no WhatsApp account')
+
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])
+})
+
+test('setting another default moves it; an unknown one changes nothing', async () => {
+  const first = await add()
+  const second = await add()
+
+  await expect(setDefaultWhatsAppAccount(deps, accountId, 'wa_none')).rejects.toThrow('"wa_none"')
+  expect(await defaults()).toEqual([first])
+
+  await setDefaultWhatsAppAccount(deps, accountId, second)
+  expect(await defaults()).toEqual([second])
+})
+
+test('the default is not removed while there are others, since nobody said which is next', async () => {
+  const first = await add()
+  const second = await add()
+
+  await expect(removeWhatsAppAccount(deps, accountId, first)).rejects.toMatchObject({
+    remedy: expect.stringContaining(`waybill whatsapp set-default ${second}`),
+  })
+
+  await setDefaultWhatsAppAccount(deps, accountId, second)
+  await removeWhatsAppAccount(deps, accountId, first)
+  await removeWhatsAppAccount(deps, accountId, second)
+  expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
+})

@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+/**
+ * What each folder may import: other folders, and packages. Imports point one way, so that each folder can be read and
+ * tested without those that build on it:
+ *
+ *     contracts ← platform ← whatsapp ← accounts ← users, templates, webhooks ← messages ← http ← cli
+ *
+ * A name that is not listed is forbidden. `node:` modules are left to the server's folders.
+ */
+const allowed = {
+  contracts: { folders: [], packages: ['zod'] },
+  'src/platform': {
+    folders: ['contracts'],
+    packages: ['@electric-sql/pglite', 'ipaddr.js', 'kysely', 'pg', 'pino', 'zod'],
+  },
+  'src/whatsapp': { folders: ['contracts', 'src/platform'], packages: ['undici', 'zod'] },
+  // The types of what is passed in; `app.ts` builds the real ones.
+  'src/deps.ts': {
+    folders: [
+      'src/platform',
+      'src/whatsapp',
+      'src/messages/journal/journal.ts',
+      'src/webhooks/delivery/webhook-sender.ts',
+    ],
+    packages: ['kysely'],
+  },
+  'src/accounts': {
+    folders: ['contracts', 'src/platform', 'src/whatsapp', 'src/deps.ts'],
+    packages: ['ipaddr.js', 'kysely', 'zod'],
+  },
+  'src/users': {
+    folders: ['contracts', 'src/platform', 'src/accounts', 'src/deps.ts'],
+    packages: ['better-auth', 'kysely', 'zod'],
+  },
+  'src/templates': {
+    folders: ['contracts', 'src/platform', 'src/whatsapp', 'src/accounts', 'src/deps.ts'],
+    packages: ['kysely', 'zod'],
+  },
+  'src/webhooks': {
+    folders: ['contracts', 'src/platform', 'src/accounts', 'src/deps.ts', 'package.json'],
+    packages: ['ipaddr.js', 'kysely', 'prom-client', 'undici', 'zod'],
+  },
+  'src/messages': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/templates',
+      'src/webhooks',
+      'src/deps.ts',
+    ],
+    packages: ['kysely', 'zod'],
+  },
+  'src/app.ts': {
+    folders: [
+      'src/platform',
+      'src/whatsapp',
+      'src/deps.ts',
+      'src/messages/journal/journal.ts',
+      'src/webhooks/delivery/sender.ts',
+    ],
+    packages: [],
+  },
+  'src/http': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/users',
+      'src/templates',
+      'src/webhooks',
+      'src/messages',
+      'src/client',
+      'src/deps.ts',
+      'src/app.ts',
+      'package.json',
+    ],
+    packages: ['@trpc/server', 'fastify', 'kysely', 'prom-client', 'trpc-to-openapi', 'zod'],
+  },
+  'src/cli': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/users',
+      'src/templates',
+      'src/webhooks',
+      'src/messages',
+      'src/http',
+      'src/deps.ts',
+      'src/app.ts',
+      'package.json',
+    ],
+    packages: ['kysely', 'zod'],
+  },
+  'src/client': { folders: ['contracts'], packages: ['@trpc/client', '@trpc/server', 'zod'] },
+  'src/receiver': { folders: ['contracts'], packages: ['standardwebhooks', 'zod'] },
+  // What a browser loads: contracts, and nothing of the server.
+  'src/dashboard': {
+    folders: ['contracts'],
+    packages: [
+      '@mantine/charts',
+      '@mantine/core',
+      '@mantine/form',
+      '@mantine/hooks',
+      '@mantine/notifications',
+      '@tabler/icons-react',
+      '@tanstack/react-query',
+      '@trpc/client',
+      '@trpc/server',
+      '@vitejs/plugin-react',
+      'ipaddr.js',
+      'qrcode.react',
+      'react',
+      'react-dom',
+      'react-router',
+      'vite',
+      'zod',
+    ],
+  },
+  // Builds, and writes the documents that come from the source.
+  'src/packaging': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/webhooks',
+      'src/http',
+      'src/cli',
+      'src/app.ts',
+      'src/deps.ts',
+    ],
+    packages: ['prom-client', 'vite'],
+  },
+} as const satisfies Record<string, { folders: readonly string[]; packages: readonly string[] }>
+
+type Area = keyof typeof allowed
+const areas = Object.keys(allowed) as Area[]
+const withoutNode = new Set<Area>(['contracts', 'src/client', 'src/receiver'])
+
+const root = path.resolve(import.meta.dirname, '..')
+const files = execFileSync('git', ['ls-files', 'contracts', 'src'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => /\.tsx?$/.test(file))
+
+test('every source file belongs to a folder with a list of what it may import', () => {
+  expect(files.filter((file) => areaOf(file) === undefined)).toEqual([])
+})
+
+test.each(areas)('%s imports only what it may', (area) => {
+  expect(files.filter((file) => areaOf(file) === area).flatMap((file) => listForbidden(file, area))).toEqual([])
+})
+
+function areaOf(file: string): Area | undefined {
+  return areas.find((area) => file === area || file.startsWith(`${area}/`))
+}
+
+function listForbidden(file: string, area: Area): string[] {
+  return listImports(file)
+    .filter((specifier) => !mayImport(file, area, specifier))
+    .map((specifier) => `${file} imports ${specifier}`)
+}
+
+function mayImport(file: string, area: Area, specifier: string): boolean {
+  if (specifier.startsWith('node:')) return !withoutNode.has(area)
+  const { folders, packages } = allowed[area]
+  if (!specifier.startsWith('.')) return isWithin(packages, specifier)
+  return isWithin([area, ...folders], path.join(path.dirname(file), specifier))
+}
+
+function isWithin(names: readonly string[], name: string): boolean {
+  return names.some((allowedName) => name === allowedName || name.startsWith(`${allowedName}/`))
+}
+
+function listImports(file: string): string[] {
+  const text = readFileSync(path.join(root, file), 'utf8')
+  return [
+    ...text.matchAll(/^(?:import|export|\})[^'\n]* from '([^'\n]+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+}

@@ -1,0 +1,153 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type SettingsAnswer, signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+import { furnishedAccount, type FurnishedAccount, inputsOf, listSettingsContracts } from '../../support/settings.ts'
+
+let server: TestServer
+let mine: FurnishedAccount
+let theirs: FurnishedAccount
+let owner: TestOwner
+let viewer: TestOwner
+
+beforeAll(async () => {
+  server = await startTestServer()
+  mine = await furnishedAccount(server)
+  theirs = await furnishedAccount(server)
+  owner = await signedInOwner(server, mine.accountId)
+  viewer = await signedInOwner(server, mine.accountId, { role: 'viewer' })
+})
+
+afterAll(async () => {
+  await server?.close()
+})
+
+const all = listSettingsContracts()
+const ofAnAccount = all.filter(({ contract }) => contract.admits === 'viewer' || contract.admits === 'owner')
+const changes = all.filter(({ contract }) => contract.kind === 'mutation')
+
+interface Named {
+  name: string
+  contract: { kind: 'query' | 'mutation' }
+}
+
+function call(person: TestOwner, { name, contract }: Named, input: object): Promise<SettingsAnswer<object>> {
+  return contract.kind === 'query' ? person.query(name, input) : person.mutate(name, input)
+}
+
+/** Everything of an account that a procedure could change, as text. */
+async function snapshot(accountId: string): Promise<string> {
+  const tables = ['api_keys', 'whatsapp_accounts', 'templates', 'messages', 'webhook_endpoints', 'webhook_deliveries']
+  const rows = await Promise.all(
+    [...tables, 'audit_entries'].map((table) =>
+      sql`select * from ${sql.table(table)} where account_id = ${accountId}`.execute(server.deps.db),
+    ),
+  )
+  const account = await server.deps.db.selectFrom('accounts').selectAll().where('id', '=', accountId).execute()
+  return JSON.stringify([account, rows.map((result) => result.rows)])
+}
+
+test('each procedure about an account has an input to be tried with', () => {
+  expect(Object.keys(inputsOf(mine))).toEqual(expect.arrayContaining(ofAnAccount.map(({ name }) => name)))
+})
+
+describe.each(ofAnAccount)('$name', (procedure) => {
+  const { name } = procedure
+
+  test('is closed to whoever is not signed in', async () => {
+    const answer = await call(visitor(server), procedure, { accountId: mine.accountId, ...inputsOf(mine)[name] })
+
+    expect(answer).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
+  })
+
+  test("answers as if another customer's account did not exist, and changes nothing there", async () => {
+    const before = await snapshot(theirs.accountId)
+
+    const foreign = await call(owner, procedure, { accountId: theirs.accountId, ...inputsOf(theirs)[name] })
+    const unknown = await call(owner, procedure, { accountId: 'acc_none', ...inputsOf(theirs)[name] })
+
+    expect(foreign).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+    expect(foreign.error.message).toBe(unknown.error.message)
+    expect(await snapshot(theirs.accountId)).toBe(before)
+  })
+})
+
+const namesSomething = ofAnAccount.filter(({ name }) =>
+  ['whatsAppAccountId', 'messageId', 'endpointId', 'deliveryId'].some(
+    (id) => id in (inputsOf({} as FurnishedAccount)[name] ?? {}),
+  ),
+)
+
+test.each(namesSomething)("$name finds nothing of another customer's in one's own account", async (procedure) => {
+  const before = await snapshot(theirs.accountId)
+
+  const answer = await call(owner, procedure, { accountId: mine.accountId, ...inputsOf(theirs)[procedure.name] })
+
+  expect([200, 400, 404]).toContain(answer.statusCode)
+  expect(answer.data ?? { items: [] }).toEqual({ items: [] })
+  expect(await snapshot(theirs.accountId)).toBe(before)
+})
+
+test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'owner'))(
+  '$name is refused to a viewer by the server',
+  async (procedure) => {
+    const before = await snapshot(mine.accountId)
+
+    const answer = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
+
+    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
+    expect(await snapshot(mine.accountId)).toBe(before)
+  },
+)
+
+test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'viewer'))(
+  '$name is open to a viewer',
+  async (procedure) => {
+    const answer = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
+
+    expect(answer.statusCode).toBe(200)
+  },
+)
+
+test('a procedure that changes something is for owners, and is written to the audit log', () => {
+  const changing = changes.filter(({ contract }) => contract.admits !== 'anybody')
+
+  expect(changing.filter(({ contract }) => contract.admits !== 'owner').map(({ name }) => name)).toEqual([])
+  expect(changing.filter(({ contract }) => !contract.audit).map(({ name }) => name)).toEqual([])
+})
+
+describe.each(changes)('$name', ({ name }) => {
+  test.each<Record<string, string>>([
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])('is refused to a page of another site: %o', async (headers) => {
+    const before = await snapshot(mine.accountId)
+
+    const input = { accountId: mine.accountId, ...inputsOf(mine)[name] }
+    const answer = await owner.mutate(name, input, headers)
+
+    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'FOREIGN_ORIGIN' } } })
+    expect(await snapshot(mine.accountId)).toBe(before)
+  })
+})
+
+test('a form of another site cannot reach a procedure: nothing but JSON is taken', async () => {
+  const answer = await owner.mutate(
+    'publicApi.revokeKey',
+    { accountId: mine.accountId },
+    { 'content-type': 'text/plain' },
+  )
+
+  expect(answer.statusCode).toBe(415)
+})
+
+test.each([{ accountId: 'acc\u0000' }, { accountId: 'a'.repeat(10_000) }, { accountId: ['acc_1'] }, {}, []])(
+  'what cannot be the ID of an account is none of theirs: %o',
+  async (input) => {
+    const answer = await owner.query('publicApi.get', input)
+
+    expect(answer).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+  },
+)

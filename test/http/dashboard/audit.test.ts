@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inviteOwner } from '../../../src/users/invitation.ts'
+import { signInTriesFromOne } from '../../../src/users/sign-in/login-throttle.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+import { totp } from '../../support/totp.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startTestServer({ server: { trustedProxies: ['loopback'] } })
+})
+
+afterAll(async () => {
+  await server?.close()
+})
+
+interface Page {
+  items: { who: string; what: string; address: string; outcome: string; at: string }[]
+  nextCursor?: string
+}
+
+test('a change is on record: who, what, when and from which address', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  await owner.mutate(
+    'publicApi.setAllowList',
+    { accountId, allowList: ['198.51.100.7'] },
+    { 'x-forwarded-for': '203.0.113.9' },
+  )
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+
+  expect(data.items).toEqual([
+    {
+      id: expect.stringMatching(/^aud_/),
+      at: expect.any(String),
+      who: owner.email,
+      what: 'set the allow-list to 198.51.100.7',
+      address: '203.0.113.9',
+      outcome: 'done',
+    },
+    expect.objectContaining({ who: owner.email, what: 'signed in with a password', outcome: 'done' }),
+    expect.objectContaining({ who: owner.email, what: 'accepted an invitation as owner', outcome: 'done' }),
+  ])
+})
+
+test('a change that was refused is on record as that', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const answer = await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['not an address'] })
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+
+  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { allowList: expect.any(String) } } } })
+  expect(data.items[0]).toMatchObject({ what: 'set the allow-list to not an address', outcome: 'refused' })
+})
+
+test('no secret is in the audit log', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const accessToken = 'EAABsecretsecretsecret'
+  const url = 'https://example.com/hook?token=hush'
+  const number = { phoneNumberId: '815', wabaId: '816', accessToken }
+  server.simulator.addPhoneNumber(number)
+  await owner.mutate('whatsAppAccount.add', { accountId, ...number })
+  await owner.mutate('webhook.add', { accountId, url })
+  await owner.mutate('publicApi.regenerateKey', { accountId })
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+
+  expect(data.items).toHaveLength(5)
+  expect(JSON.stringify(data)).not.toMatch(/EAAB|hush|_live_/)
+  expect(server.log.join('')).not.toMatch(/EAABsecret|token=hush/)
+})
+
+test('the log is read page by page, the newest first', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  for (const enabled of [false, true, false]) await owner.mutate('publicApi.setAccess', { accountId, enabled })
+
+  const first = await owner.query<Page>('audit.list', { accountId, limit: 2 })
+  const second = await owner.query<Page>('audit.list', { accountId, limit: 2, cursor: first.data.nextCursor })
+
+  expect(first.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'switched API access on'])
+  expect(second.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'signed in with a password'])
+})
+
+test('what a person changes of how they sign in is on record in each of their accounts, and what was refused too', async () => {
+  const accounts = [await server.account(), await server.account()]
+  const [first, second] = accounts.map(({ accountId }) => accountId)
+  const owner = await signedInOwner(server, first ?? '')
+  const { path } = await inviteOwner(server.deps, second ?? '', { email: owner.email, role: 'viewer' })
+  await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
+  const newPassword = 'another password that is long'
+  const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
+  const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
+  await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
+  await owner.auth('/two-factor/disable', { password: owner.password })
+  await forgetTries()
+  await owner.auth('/change-password', { currentPassword: 'not the password', newPassword })
+  await owner.auth('/change-password', { currentPassword: owner.password, newPassword })
+
+  for (const accountId of [first, second]) {
+    const { data } = await owner.query<Page>('audit.list', { accountId, limit: 5 })
+    expect(data.items.map(({ what, outcome }) => [what, outcome])).toEqual([
+      ['changed their password', 'done'],
+      ['changed their password', 'refused'],
+      ['put away their authenticator app', 'done'],
+      ['confirmed their authenticator app', 'done'],
+      ['began to set up an authenticator app', 'done'],
+    ])
+    expect(new Set(data.items.map(({ who, address }) => `${who} ${address}`))).toEqual(
+      new Set([`${owner.email} 127.0.0.1`]),
+    )
+    expect(JSON.stringify(data)).not.toMatch(new RegExp(`${secret}|${newPassword}|${owner.password}`))
+  }
+})
+
+describe('sign-ins', () => {
+  test('are on record in each account of the person: good, bad and out', async () => {
+    const accounts = [await server.account(), await server.account()]
+    const [first = '', second = ''] = accounts.map(({ accountId }) => accountId)
+    const owner = await signedInOwner(server, first)
+    const { path } = await inviteOwner(server.deps, second, { email: owner.email, role: 'viewer' })
+    await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
+    const elsewhere = owner.elsewhere()
+
+    await elsewhere.signIn('not the password')
+    await elsewhere.signIn()
+    await elsewhere.auth('/sign-out', {})
+    await visitor(server, owner.email.toUpperCase()).signIn('not the password')
+
+    for (const accountId of [first, second])
+      expect((await entriesOf(owner, accountId)).slice(0, 4)).toEqual(
+        [
+          { what: 'signed in with a password', outcome: 'refused' },
+          { what: 'signed out', outcome: 'done' },
+          { what: 'signed in with a password', outcome: 'done' },
+          { what: 'signed in with a password', outcome: 'refused' },
+        ].map((entry) => ({ who: owner.email, address: '127.0.0.1', ...entry })),
+      )
+    await forgetTries()
+  })
+
+  test('for an address that nobody has are in the log, without what was typed', async () => {
+    const typed = 'hunter2-by-mistake@example.com'
+    const before = await readMetric('refused')
+
+    await visitor(server, typed).signIn()
+
+    const lines = server.log.filter((line) => line.includes('a sign-in for an e-mail address that nobody has'))
+    expect(lines.at(-1)).toContain('"address":"127.0.0.1"')
+    expect(server.log.join('')).not.toContain('hunter2')
+    expect(await readMetric('refused')).toBe(before + 1)
+    await forgetTries()
+  })
+
+  test('that a lock refuses are on record once for the lock, whatever comes', async () => {
+    const { accountId } = await server.account()
+    const owner = await signedInOwner(server, accountId)
+    await forgetTries()
+
+    const answers = await Promise.all(Array.from({ length: 150 }, () => owner.elsewhere().signIn('not the password')))
+
+    const statuses = answers.map(({ statusCode }) => statusCode)
+    // One for each password that was checked.
+    expect(statuses.filter((status) => status === 401)).toHaveLength(signInTriesFromOne.most)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInTriesFromOne.most)
+    const refused = (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
+    expect(refused.filter(({ what }) => what === 'signed in with a password')).toHaveLength(signInTriesFromOne.most)
+    expect(refused.filter(({ what }) => what === 'was locked out after too many attempts')).toHaveLength(1)
+    expect(refused).toHaveLength(signInTriesFromOne.most + 1)
+    await forgetTries()
+  })
+
+  test('that need a code are on record with both steps', async () => {
+    const { accountId } = await server.account()
+    const owner = await signedInOwner(server, accountId)
+    const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
+    const { totpURI, backupCodes } = JSON.parse(enabled.text)
+    const secret = new URL(totpURI).searchParams.get('secret') ?? ''
+    await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
+    const elsewhere = owner.elsewhere()
+    await forgetTries()
+
+    await elsewhere.signIn()
+    await elsewhere.auth('/two-factor/verify-totp', { code: '000000' })
+    await elsewhere.auth('/two-factor/verify-totp', { code: totp(secret, 1) })
+    await forgetTries()
+    await elsewhere.signIn()
+    await elsewhere.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
+
+    expect((await entriesOf(owner, accountId)).slice(0, 6).map(({ what, outcome }) => [what, outcome])).toEqual([
+      ['signed in with a backup code', 'done'],
+      ['gave their password, and was asked for a code', 'done'],
+      ['signed in with a code of their authenticator app', 'done'],
+      ['signed in with a code of their authenticator app', 'refused'],
+      ['gave their password, and was asked for a code', 'done'],
+      ['confirmed their authenticator app', 'done'],
+    ])
+    await forgetTries()
+  })
+})
+
+async function entriesOf(owner: TestOwner, accountId: string) {
+  const { data } = await owner.query<Page>('audit.list', { accountId, limit: 100 })
+  return data.items.map(({ who, what, outcome, address }) => ({ who, what, outcome, address }))
+}
+
+async function readMetric(outcome: string): Promise<number> {
+  const { text } = await server.request('GET', '/metrics')
+  return Number(new RegExp(`waybill_sign_ins_total{outcome="${outcome}"} (\\d+)`).exec(text)?.[1] ?? 0)
+}
+
+test('tries that are not even looked at do not fill the log', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const wrong = { currentPassword: 'not the password', newPassword: 'another password that is long' }
+  const statuses: number[] = []
+  for (let tries = 0; tries < 5; tries++) statuses.push((await owner.auth('/change-password', wrong)).statusCode)
+
+  const { data } = await owner.query<Page>('audit.list', { accountId })
+
+  expect(statuses).toEqual([400, 400, 400, 429, 429])
+  expect(data.items.filter(({ what }) => what === 'changed their password')).toHaveLength(3)
+  await forgetTries()
+})
+
+/** All people of a test come from one address. */
+async function forgetTries(): Promise<void> {
+  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
+}

@@ -1,0 +1,147 @@
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { listAudit } from '../../../src/users/audit/audit.ts'
+import { inviteOwner } from '../../../src/users/invitation.ts'
+import { type CookieBrowser, openCookieBrowser } from '../../support/cookie-browser.ts'
+import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
+import { signedInOwner, visitor } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+
+let provider: TestOidcProvider
+let server: TestServer
+
+beforeAll(async () => {
+  provider = await startOidcProvider()
+  server = await startTestServer({ server: { oidc: provider } })
+  provider.serve(server.url)
+})
+
+afterEach(async () => {
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+})
+
+afterAll(async () => {
+  await server?.close()
+  await provider?.close()
+})
+
+/** From the button of the sign-in page until the browser stands still. */
+async function signInWithOrganisation(browser: CookieBrowser): Promise<Response> {
+  const started = await browser.post(`${server.url}/settings/auth/sign-in/oauth2`, {
+    providerId: 'oidc',
+    callbackURL: '/settings/',
+    errorCallbackURL: '/settings/sign-in',
+  })
+  const { url } = (await started.json()) as { url: string }
+  return browser.get(url)
+}
+
+async function sessionOf(browser: CookieBrowser): Promise<{ status: number; data?: Record<string, unknown> }> {
+  const response = await browser.get(`${server.url}/settings/trpc/settings.session.get`)
+  const body = (await response.json()) as { result?: { data: Record<string, unknown> } }
+  return { status: response.status, data: body.result?.data }
+}
+
+test('whoever was invited accepts without a password, and signs in with their organisation', async () => {
+  const { accountId } = await server.account()
+  const { path } = await inviteOwner(server.deps, accountId, { email: 'ada@example.com', role: 'owner' })
+  const token = path.split('/').at(-1)
+  await visitor(server).mutate('invitation.accept', { token, name: 'Ada' })
+  provider.person = { email: 'ada@example.com', email_verified: true }
+  const browser = openCookieBrowser()
+
+  await signInWithOrganisation(browser)
+
+  expect(await sessionOf(browser)).toMatchObject({
+    status: 200,
+    data: { email: 'ada@example.com', accounts: [{ accountId, role: 'owner' }] },
+  })
+  const [entry] = (await listAudit(server.deps, { accountId, limit: 1 })).items
+  expect(entry).toMatchObject({ who: 'ada@example.com', what: 'signed in with their organisation', outcome: 'done' })
+})
+
+test('who has a password signs in with their organisation as the same person', async () => {
+  const { accountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId, { email: 'both@example.com' })
+  provider.person = { email, email_verified: true }
+  const browser = openCookieBrowser()
+
+  await signInWithOrganisation(browser)
+
+  expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
+})
+
+test('whom nobody has invited stays out, whatever the provider says', async () => {
+  provider.person = { email: 'stranger@example.com', email_verified: true }
+  const browser = openCookieBrowser()
+
+  const { url } = await signInWithOrganisation(browser)
+
+  expect(new URL(url).pathname + new URL(url).search).toBe('/settings/sign-in?error=signup_disabled')
+  expect((await sessionOf(browser)).status).toBe(401)
+})
+
+test.each([
+  { how: 'has not verified', address: 'victim1@example.com', verified: false },
+  { how: 'has not verified, and says so in text', address: 'victim2@example.com', verified: 'false' },
+  { how: 'says nothing of', address: 'victim3@example.com', verified: undefined },
+  { how: 'has verified, and which only looks alike', address: 'mar\u212a@example.com', verified: true },
+])('an e-mail address that the provider $how opens nothing', async ({ address, verified }) => {
+  const { accountId } = await server.account()
+  await signedInOwner(server, accountId, { email: address.toLowerCase() })
+  provider.person = { email: address, email_verified: verified as boolean }
+  const browser = openCookieBrowser()
+
+  const { url } = await signInWithOrganisation(browser)
+
+  expect(new URL(url).search).toBe('?error=account_not_linked')
+  expect((await sessionOf(browser)).status).toBe(401)
+})
+
+test('the address is the same in any case, and verified in words too', async () => {
+  const { accountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId, { email: 'grace@example.com' })
+  // As AWS Cognito writes it.
+  provider.person = { email: 'Grace@Example.com', email_verified: 'true' as unknown as boolean }
+  const browser = openCookieBrowser()
+
+  await signInWithOrganisation(browser)
+
+  expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
+})
+
+test('no token of the provider is kept', async () => {
+  const { accountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId)
+  provider.person = { email, email_verified: true }
+  await signInWithOrganisation(openCookieBrowser())
+  await signInWithOrganisation(openCookieBrowser())
+
+  const { rows } = await sql<Record<string, unknown>>`
+    select "accessToken", "refreshToken", "idToken" from owner_credentials where "providerId" = 'oidc'`.execute(
+    server.deps.db,
+  )
+
+  expect(rows.length).toBeGreaterThan(0)
+  expect(new Set(rows.flatMap((row) => Object.values(row)))).toEqual(new Set([null]))
+})
+
+test('the sign-in page learns the name of the provider', async () => {
+  const { data } = await visitor(server).query('session.options')
+
+  expect(data).toEqual({ organisation: new URL(provider.issuer).host })
+})
+
+test('without a provider an invitation needs a password, and nothing of OpenID is served', async () => {
+  const plain = await startTestServer({ beside: server })
+  const { accountId } = await plain.account()
+  const { path } = await inviteOwner(plain.deps, accountId, { email: 'alone@example.com', role: 'owner' })
+  const person = visitor(plain)
+
+  const accepted = await person.mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Alone' })
+
+  expect(accepted).toMatchObject({ statusCode: 400, error: { data: { fields: { password: 'is required' } } } })
+  expect((await person.auth('/sign-in/oauth2', { providerId: 'oidc' })).statusCode).toBe(404)
+  expect((await person.query('session.options')).data).toEqual({})
+  await plain.close()
+})

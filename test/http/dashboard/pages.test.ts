@@ -1,0 +1,45 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { registerPages } from '../../../src/http/dashboard/pages.ts'
+
+let folder: string
+let app: FastifyInstance
+
+/** As a build would leave it, whose every file has its content in its name. */
+async function build(version: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(path.join(folder, 'assets'), { recursive: true })
+  await writeFile(path.join(folder, 'index.html'), `<script type="module" src="assets/app-${version}.js"></script>`)
+  await writeFile(path.join(folder, `assets/app-${version}.js`), `console.log('${version}')`)
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'waybill-pages-'))
+  app = Fastify()
+})
+
+afterEach(async () => {
+  await app.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('a running server goes on with the pages that it began with when others are built', async () => {
+  await build('one')
+  registerPages(app, folder)
+  await build('two')
+
+  expect((await app.inject('/settings/acc_1/messages')).body).toContain('app-one.js')
+  expect(await app.inject('/settings/assets/app-one.js')).toMatchObject({ statusCode: 200, body: "console.log('one')" })
+  expect((await app.inject('/settings/assets/app-two.js')).statusCode).toBe(404)
+})
+
+test('the page is asked for again each time, its parts never', async () => {
+  await build('one')
+  registerPages(app, folder)
+
+  expect((await app.inject('/settings/')).headers['cache-control']).toBe('no-cache')
+  expect((await app.inject('/settings/assets/app-one.js')).headers['cache-control']).toContain('immutable')
+})

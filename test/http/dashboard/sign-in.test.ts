@@ -1,0 +1,375 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { deleteExpiredSignIns } from '../../../src/users/audit/store.ts'
+import { acceptInvitation, inviteOwner } from '../../../src/users/invitation.ts'
+import { createOwnerAuth } from '../../../src/users/sign-in/better-auth.ts'
+import { passwordTries, passwordTriesFromOne } from '../../../src/users/sign-in/login-throttle.ts'
+import { signedInOwner, visitor } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+
+afterAll(async () => {
+  await server?.close()
+})
+
+test('whoever was invited signs in and sees the account', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+
+  const { data } = await owner.query('session.get')
+
+  expect(data).toEqual({
+    name: 'Ada',
+    email: owner.email,
+    twoFactor: false,
+    accounts: [{ accountId, name: 'Test', role: 'owner' }],
+    address: '127.0.0.1',
+  })
+})
+
+test('an invitation tells what it is for, and is spent by its use', async () => {
+  const { accountId } = await server.account()
+  const guest = visitor(server)
+  const { path } = await inviteOwner(server.deps, accountId, { email: 'Grace@Example.com', role: 'viewer' })
+  const token = path.split('/').at(-1)
+
+  expect((await guest.query('invitation.get', { token })).data).toMatchObject({
+    accountName: 'Test',
+    email: 'grace@example.com',
+    role: 'viewer',
+  })
+  const answers = await Promise.all([
+    guest.mutate('invitation.accept', { token, name: 'Grace', password: guest.password }),
+    guest.mutate('invitation.accept', { token, name: 'Grace', password: guest.password }),
+  ])
+
+  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 404])
+  expect(await guest.query('invitation.get', { token })).toMatchObject({
+    statusCode: 404,
+    error: { message: expect.stringContaining('used or has expired'), data: { code: 'NOT_FOUND' } },
+  })
+})
+
+test('an invitation that has expired opens nothing', async () => {
+  const { accountId } = await server.account()
+  const { path } = await inviteOwner(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
+  await server.deps.db
+    .updateTable('owner_invitations')
+    .set({ expires_at: new Date(0) })
+    .execute()
+
+  const token = path.split('/').at(-1)
+  const { statusCode } = await visitor(server).mutate('invitation.accept', {
+    token,
+    name: 'Late',
+    password: 'a password that is long enough',
+  })
+
+  expect(statusCode).toBe(404)
+})
+
+test('who can sign in already is invited to another account with their own password only', async () => {
+  const first = await server.account()
+  const second = await server.account()
+  const owner = await signedInOwner(server, first.accountId)
+  const { path } = await inviteOwner(server.deps, second.accountId, { email: owner.email, role: 'viewer' })
+  const token = path.split('/').at(-1)
+
+  const wrong = await visitor(server).mutate('invitation.accept', { token, name: 'X', password: 'some other password' })
+  const right = await owner.mutate('invitation.accept', { token, name: 'X', password: owner.password })
+
+  expect(wrong).toMatchObject({ statusCode: 400, error: { data: { fields: { password: expect.any(String) } } } })
+  expect(right.statusCode).toBe(200)
+  const { data } = await owner.query<{ accounts: object[] }>('session.get')
+  expect(data.accounts).toEqual([
+    { accountId: first.accountId, name: 'Test', role: 'owner' },
+    { accountId: second.accountId, name: 'Test', role: 'viewer' },
+  ])
+})
+
+test('nobody signs up by themselves, and nothing else of better-auth is served', async () => {
+  const stranger = visitor(server, 'stranger@example.com')
+  const body = { email: stranger.email, password: stranger.password, name: 'Stranger' }
+
+  const paths = ['/sign-up/email', '/update-user', '/delete-user', '/request-password-reset', '/list-sessions', '/ok']
+  const answers = await Promise.all(paths.map((path) => stranger.auth(path, body)))
+
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(paths.map(() => 404))
+  expect((await stranger.signIn()).statusCode).toBe(401)
+})
+
+test('a wrong password and an unknown person are answered alike', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+
+  const wrong = await owner.elsewhere().signIn('not the password at all')
+  const unknown = await visitor(server, 'nobody@example.org').signIn()
+
+  expect(wrong.statusCode).toBe(401)
+  expect([unknown.statusCode, unknown.text]).toEqual([wrong.statusCode, wrong.text])
+})
+
+test('signing out ends the session', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+
+  expect((await owner.auth('/sign-out', {})).statusCode).toBe(200)
+
+  expect(await owner.query('session.get')).toMatchObject({
+    statusCode: 401,
+    error: { data: { code: 'SIGN_IN_REQUIRED' } },
+  })
+})
+
+test('changing the password ends every other session', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const elsewhere = owner.elsewhere()
+  await elsewhere.signIn()
+  expect((await elsewhere.query('session.get')).statusCode).toBe(200)
+
+  const newPassword = 'another password that is long'
+  // Whatever a page asks for.
+  const changed = await owner.auth('/change-password', {
+    currentPassword: owner.password,
+    newPassword,
+    revokeOtherSessions: false,
+  })
+
+  expect(changed.statusCode).toBe(200)
+  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
+  expect((await owner.query('session.get')).statusCode).toBe(200)
+  expect((await elsewhere.signIn()).statusCode).toBe(401)
+  expect((await elsewhere.signIn(newPassword)).statusCode).toBe(200)
+})
+
+test('a session ends a week after the sign-in, however much it is used', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { db } = server.deps
+  const ends = async () =>
+    (
+      await sql<{ at: Date }>`select s."expiresAt" as at from owner_sessions s
+        join owners o on o.id = s."userId" where o.email = ${owner.email}`.execute(db)
+    ).rows.map(({ at }) => at.getTime())
+  await sql`update owner_sessions set "expiresAt" = now() + interval '1 hour'`.execute(db)
+  const before = await ends()
+
+  expect((await owner.query('session.get')).statusCode).toBe(200)
+
+  expect(await ends()).toEqual(before)
+})
+
+describe('the cookie of a session', () => {
+  test('is out of reach of scripts and of other sites, and goes nowhere but to the dashboard', async () => {
+    const { accountId } = await server.account()
+    const owner = await signedInOwner(server, accountId)
+
+    const { headers } = await owner.elsewhere().signIn()
+
+    expect([headers['set-cookie']].flat().join()).toMatch(/HttpOnly/i)
+    expect([headers['set-cookie']].flat().join()).toMatch(/SameSite=Lax/i)
+    expect([headers['set-cookie']].flat().join()).toMatch(/Path=\/settings/i)
+  })
+
+  test('is sent over https only where the server is found by https', async () => {
+    const secure = await startTestServer({ beside: server, server: { publicUrl: 'https://waybill.example.com' } })
+    const { accountId } = await server.account()
+    const { email } = await signedInOwner(server, accountId)
+
+    const { headers } = await secure.request('POST', '/settings/auth/sign-in/email', {
+      headers: { 'content-type': 'application/json', origin: 'https://waybill.example.com' },
+      body: JSON.stringify({ email, password: 'correct horse battery staple' }),
+    })
+
+    expect([headers['set-cookie']].flat().join()).toMatch(/Secure/i)
+    await secure.close()
+  })
+})
+
+test.each([
+  { way: 'https, as a trusted proxy says', trustedProxies: ['loopback'], protocol: 'https', secure: true },
+  { way: 'https, as somebody says who is no proxy', trustedProxies: [], protocol: 'https', secure: false },
+  { way: 'http', trustedProxies: ['loopback'], protocol: 'http', secure: false },
+])('cookies of a sign-in by $way are secure: $secure', async ({ trustedProxies, protocol, secure }) => {
+  const node = await startTestServer({ beside: server, server: { trustedProxies } })
+  const { accountId } = await server.account()
+  const { email, password } = await signedInOwner(server, accountId)
+  const host = 'waybill.example.com'
+
+  const { statusCode, headers } = await node.request('POST', '/settings/auth/sign-in/email', {
+    headers: {
+      'content-type': 'application/json',
+      host,
+      origin: `${secure ? 'https' : 'http'}://${host}`,
+      'x-forwarded-proto': protocol,
+    },
+    body: JSON.stringify({ email, password }),
+  })
+
+  const cookies = [headers['set-cookie'] ?? []].flat()
+  expect({ statusCode, cookies: cookies.length > 0 }).toEqual({ statusCode: 200, cookies: true })
+  for (const cookie of cookies) expect(/; Secure/i.test(cookie)).toBe(secure)
+  await node.close()
+})
+
+test('a link is not spent while the server has too much to do to take the password', async () => {
+  const { accountId } = await server.account()
+  const { path } = await inviteOwner(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
+  const acceptance = { token: path.split('/').at(-1) ?? '', name: 'Ada', password: 'correct horse battery staple' }
+  const ownerAuth = createOwnerAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false })
+  const ways = { ownerAuth, oidc: undefined, address: '127.0.0.1' }
+  // More than are worked on and may wait.
+  const others = Array.from({ length: 22 }, () => ownerAuth.hashPassword('a password of somebody else'))
+
+  await expect(acceptInvitation(server.deps, ways, acceptance)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+
+  await Promise.all(others)
+  expect(await acceptInvitation(server.deps, ways, acceptance)).toEqual({ email: 'busy@example.com', accountId })
+})
+
+test('guessing passwords is slowed down, by the address it comes from', async () => {
+  const node = await startTestServer()
+  const { accountId } = await node.account()
+  const owner = await signedInOwner(node, accountId)
+  const guesser = owner.elsewhere()
+
+  const statuses: number[] = []
+  for (let guess = 0; guess < 13; guess++) statuses.push((await guesser.signIn(`a guess, number ${guess}`)).statusCode)
+
+  expect(statuses.at(-1)).toBe(429)
+  expect(statuses.filter((status) => status === 401).length).toBeLessThan(11)
+  await node.close()
+})
+
+describe('guessing the password of one person from many addresses', () => {
+  let node: TestServer
+  let accountId: string
+
+  beforeAll(async () => {
+    node = await startTestServer({ server: { trustedProxies: ['loopback'] } })
+    ;({ accountId } = await node.account())
+  })
+
+  afterAll(async () => {
+    await node?.close()
+  })
+
+  /** As if it had been tried as often as it may be, but for the last time. */
+  const tryOften = (most: number) => sql`update owner_tries set count = ${most - 1}`.execute(node.deps.db)
+  let addresses = 0
+  const from = () => ({ 'x-forwarded-for': `203.0.113.${++addresses}` })
+  const signInFrom = (email: string, password: string, headers: Record<string, string> = from()) =>
+    node.request('POST', '/settings/auth/sign-in/email', {
+      headers: { 'content-type': 'application/json', origin: node.url, ...headers },
+      body: JSON.stringify({ email, password }),
+    })
+
+  test('is refused after a while, in any spelling of the address, and for whoever does not exist alike', async () => {
+    const owner = await signedInOwner(node, accountId)
+    for (const email of [owner.email, 'nobody@example.org']) {
+      await signInFrom(email, 'a wrong password')
+      await tryOften(passwordTries.most)
+
+      expect((await signInFrom(email.toUpperCase(), 'a wrong password')).statusCode).toBe(401)
+      const refused = await signInFrom(email, owner.password)
+
+      expect(refused.statusCode).toBe(429)
+      expect(Number(refused.headers['x-retry-after'])).toBeGreaterThan(0)
+    }
+    expect((await owner.query('session.get')).statusCode).toBe(200)
+
+    await sql`update owner_tries set ends_at = now() - interval '1 second'`.execute(node.deps.db)
+    expect((await signInFrom(owner.email, owner.password)).statusCode).toBe(200)
+  })
+
+  test('from very many at once is refused at once beyond what can be worked on', async () => {
+    const tries = Array.from({ length: 40 }, (_, index) => signInFrom(`person${index}@example.org`, 'a wrong password'))
+
+    const answers = await Promise.all(tries)
+
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([401, 503]))
+    const refused = answers.find(({ statusCode }) => statusCode === 503)
+    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await signInFrom('person1@example.org', 'a wrong password')).statusCode).toBe(401)
+  })
+
+  test('takes several addresses: one alone keeps nobody out', async () => {
+    const owner = await signedInOwner(node, accountId)
+    let host = 0
+    // All of one network.
+    const stranger = () => ({ 'x-forwarded-for': `2001:db8::${(++host).toString(16)}` })
+    for (let tries = 0; tries < passwordTriesFromOne.most; tries++) {
+      expect((await signInFrom(owner.email, 'a wrong password', stranger())).statusCode).toBe(401)
+      await node.deps.db.deleteFrom('owner_sign_in_rates').execute()
+    }
+    await sql`update owner_tries set count = ${passwordTries.most - 1} where count = ${passwordTriesFromOne.most + 1}`.execute(
+      node.deps.db,
+    )
+
+    expect((await signInFrom(owner.email, owner.password, stranger())).statusCode).toBe(429)
+    expect((await signInFrom(owner.email, owner.password)).statusCode).toBe(200)
+  })
+
+  test('is refused to whoever has their session, or a link that invites them, as well', async () => {
+    const owner = await signedInOwner(node, accountId)
+    const { path } = await inviteOwner(node.deps, accountId, { email: owner.email, role: 'viewer' })
+    const token = path.split('/').at(-1)
+    await tryOften(passwordTries.most + 1)
+
+    const passwords = { currentPassword: owner.password, newPassword: 'a password of somebody else' }
+    const statuses = [
+      (await owner.auth('/change-password', passwords)).statusCode,
+      (await owner.auth('/two-factor/enable', { password: owner.password })).statusCode,
+      (await owner.auth('/two-factor/disable', { password: owner.password })).statusCode,
+      (await owner.mutate('invitation.accept', { token, password: owner.password })).statusCode,
+    ]
+
+    expect(statuses).toEqual([429, 429, 429, 429])
+  })
+})
+
+test('a failure of the database is ours, and nothing of the row that it quotes is printed', async () => {
+  const node = await startTestServer()
+  const { accountId } = await node.account()
+  const owner = await signedInOwner(node, accountId)
+  const printed = vi.spyOn(console, 'error').mockReturnValue(undefined)
+  await sql`alter table owner_sessions add constraint none_at_all check (id = '') not valid`.execute(node.deps.db)
+
+  const { statusCode, text } = await owner.elsewhere().signIn()
+
+  expect(statusCode).toBe(500)
+  expect(JSON.parse(text)).toMatchObject({ error: { code: 'INTERNAL_ERROR' } })
+  expect(printed).not.toHaveBeenCalled()
+  expect(node.log.join('')).not.toMatch(/Failing row|none_at_all/)
+  printed.mockRestore()
+  await node.close()
+})
+
+test('what has expired is not kept: sessions, links, and tries to sign in', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { db } = server.deps
+  await inviteOwner(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
+  await db
+    .updateTable('owner_invitations')
+    .set({ expires_at: new Date(0) })
+    .execute()
+  const before = await db.selectFrom('owner_sessions').select('id').execute()
+
+  await sql`update owner_sessions set "expiresAt" = now() - interval '1 second'
+    where "userId" = (select id from owners where email = ${owner.email})`.execute(db)
+  await sql`update owner_sign_in_rates set "lastRequest" = 0`.execute(db)
+  await sql`update owner_tries set ends_at = now() - interval '1 second'`.execute(db)
+  await deleteExpiredSignIns(db)
+
+  expect(await db.selectFrom('owner_sessions').select('id').execute()).toHaveLength(before.length - 1)
+  expect(await db.selectFrom('owner_invitations').selectAll().execute()).toEqual([])
+  expect(await db.selectFrom('owner_sign_in_rates').selectAll().execute()).toEqual([])
+  expect((await sql`select 1 from owner_tries`.execute(db)).rows).toEqual([])
+})

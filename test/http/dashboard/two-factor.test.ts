@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rekey } from '../../../src/accounts/rekey.ts'
+import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
+import { createSecretBox } from '../../../src/platform/secrets.ts'
+import { codeTries } from '../../../src/users/sign-in/login-throttle.ts'
+import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+import { totp } from '../../support/totp.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+
+afterAll(async () => {
+  await server?.close()
+})
+
+test('who has set up an authenticator app is asked for its code at sign-in', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret } = await setUp(owner)
+
+  const elsewhere = owner.elsewhere()
+  const signIn = await elsewhere.signIn()
+
+  expect(JSON.parse(signIn.text)).toMatchObject({ twoFactorRedirect: true })
+  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
+  expect((await elsewhere.auth('/two-factor/verify-totp', { code: '000000' })).statusCode).toBe(401)
+  expect((await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
+  expect(await elsewhere.query('session.get')).toMatchObject({ statusCode: 200, data: { twoFactor: true } })
+})
+
+test('a backup code signs in once', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { backupCodes } = await setUp(owner)
+  const [code] = backupCodes
+
+  const [first, second] = [owner.elsewhere(), owner.elsewhere()]
+  await first.signIn()
+  const used = await first.auth('/two-factor/verify-backup-code', { code })
+  await forgetTries()
+  await second.signIn()
+  const usedAgain = await second.auth('/two-factor/verify-backup-code', { code })
+
+  expect([used.statusCode, usedAgain.statusCode]).toEqual([200, 401])
+})
+
+test('a code signs in once, in whatever browser', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret } = await setUp(owner)
+  const [first, second] = [owner.elsewhere(), owner.elsewhere()]
+  await first.signIn()
+  await second.signIn()
+  const code = nextCode(secret)
+
+  const answers = await Promise.all([first, second].map((one) => one.auth('/two-factor/verify-totp', { code })))
+
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 401])
+})
+
+test('the code that confirmed the app signs nobody in', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret, code } = await setUp(owner)
+  const elsewhere = owner.elsewhere()
+  await elsewhere.signIn()
+
+  expect((await elsewhere.auth('/two-factor/verify-totp', { code })).statusCode).toBe(401)
+  expect((await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
+})
+
+test('no browser is spared the code next time, whatever it asks for', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret } = await setUp(owner)
+  const elsewhere = owner.elsewhere()
+  await elsewhere.signIn()
+
+  const verified = await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret), trustDevice: true })
+
+  expect(verified.statusCode).toBe(200)
+  expect(JSON.parse((await elsewhere.signIn()).text)).toMatchObject({ twoFactorRedirect: true })
+})
+
+test('guessing codes is refused after a while, however often and from wherever one signs in for it', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret, backupCodes } = await setUp(owner)
+  const guesser = owner.elsewhere()
+  for (let tries = 1; tries < codeTries.most; tries++) {
+    if (tries % 7 === 1) await guesser.signIn()
+    const answer = await guesser.auth('/two-factor/verify-totp', { code: String(tries).padStart(6, '0') })
+    expect(answer.statusCode).toBe(401)
+    await forgetTries()
+  }
+
+  const codes = [
+    await guesser.auth('/two-factor/verify-totp', { code: nextCode(secret) }),
+    await guesser.auth('/two-factor/verify-backup-code', { code: backupCodes[0] }),
+  ]
+
+  expect(codes.map(({ statusCode }) => statusCode)).toEqual([429, 429])
+})
+
+test('setting it up ends every other session: nobody there has shown a code', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const elsewhere = owner.elsewhere()
+  await elsewhere.signIn()
+
+  await setUp(owner)
+
+  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
+  expect((await owner.query('session.get')).statusCode).toBe(200)
+})
+
+test('neither setting it up nor putting it away goes without the password', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+
+  const enabled = await owner.auth('/two-factor/enable', { password: 'not the password' })
+  await forgetTries()
+  await setUp(owner)
+  const disabled = await owner.auth('/two-factor/disable', { password: 'not the password' })
+
+  expect([enabled.statusCode, disabled.statusCode]).toEqual([400, 400])
+  expect((await owner.query('session.get')).data).toMatchObject({ twoFactor: true })
+})
+
+test('neither the shared secret nor a backup code is in the database as it is, and a new key of the service keeps both', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { secret, backupCodes } = await setUp(owner)
+  const rows = JSON.stringify(await server.deps.db.selectFrom('owner_two_factors').selectAll().execute())
+  for (const known of [secret, ...backupCodes]) expect(rows).not.toContain(known)
+
+  const [oldKey, newKey] = [server.deps.randomBytes(32), server.deps.randomBytes(32)]
+  const before = await startTestServer({ deps: { secrets: createSecretBox([oldKey], server.deps.randomBytes) } })
+  const customer = await before.account()
+  const person = await signedInOwner(before, customer.accountId)
+  const shared = await setUp(person, before)
+  const both = createSecretBox([newKey, oldKey], server.deps.randomBytes)
+  await rekey({ db: before.database.db, secrets: both }, listStoredSecrets)
+  const after = await startTestServer({
+    beside: before,
+    deps: { secrets: createSecretBox([newKey], server.deps.randomBytes) },
+  })
+
+  const answers = await signInWithCode(after, person.email, nextCode(shared.secret))
+
+  expect(answers).toEqual([200, 200])
+  await after.close()
+  await before.close()
+})
+
+/** Sets the app up as the dashboard does, and confirms it with a first code. */
+async function setUp(
+  owner: TestOwner,
+  node = server,
+): Promise<{ secret: string; code: string; backupCodes: string[] }> {
+  const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
+  const { totpURI, backupCodes } = JSON.parse(enabled.text)
+  const secret = new URL(totpURI).searchParams.get('secret') ?? ''
+  const code = totp(secret)
+  const confirmed = await owner.auth('/two-factor/verify-totp', { code })
+  expect(confirmed.statusCode).toBe(200)
+  await forgetTries(node)
+  return { secret, code, backupCodes }
+}
+
+/** The one that confirmed the app is spent; the one after it is taken already. */
+function nextCode(secret: string): string {
+  return totp(secret, 1)
+}
+
+async function signInWithCode(node: TestServer, email: string, code: string): Promise<number[]> {
+  const headers = { 'content-type': 'application/json', origin: node.url }
+  const signIn = await node.request('POST', '/settings/auth/sign-in/email', {
+    headers,
+    body: JSON.stringify({ email, password: 'correct horse battery staple' }),
+  })
+  const cookie = [signIn.headers['set-cookie'] ?? []]
+    .flat()
+    .map((field) => field.split(';')[0])
+    .join('; ')
+  const verified = await node.request('POST', '/settings/auth/two-factor/verify-totp', {
+    headers: { ...headers, cookie },
+    body: JSON.stringify({ code }),
+  })
+  return [signIn.statusCode, verified.statusCode]
+}
+
+/** All people of a test come from one address. */
+async function forgetTries(node = server): Promise<void> {
+  await node.database.db.deleteFrom('owner_sign_in_rates').execute()
+}

@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encodeIdsInOrder } from '../../../src/platform/ids.ts'
+import { Worker } from '../../../src/webhooks/queue/worker.ts'
+import { insertEvents } from '../../support/insert-events.ts'
+import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+import { furnishedAccount } from '../../support/settings.ts'
+import { answer, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { webhookConfig } from '../../support/webhooks.ts'
+
+let server: TestServer
+let receiver: WebhookReceiver
+let accountId: string
+let owner: TestOwner
+
+beforeAll(async () => {
+  ;[server, receiver] = await Promise.all([startTestServer(), startWebhookReceiver()])
+  ;({ accountId } = await server.account())
+  owner = await signedInOwner(server, accountId)
+})
+
+afterAll(async () => {
+  await receiver?.close()
+  await server?.close()
+})
+
+interface Added {
+  endpointId: string
+  secret: string
+}
+
+async function add(url = `${receiver.url}/hooks`, input: object = {}): Promise<Added> {
+  return (await owner.mutate<Added>('webhook.add', { accountId, url, ...input })).data
+}
+
+async function findEndpoint(endpointId: string) {
+  const { data } = await owner.query<{ items: ({ endpointId: string } & Record<string, unknown>)[] }>('webhook.list', {
+    accountId,
+  })
+  return data.items.find((endpoint) => endpoint.endpointId === endpointId)
+}
+
+async function readAudit() {
+  return (await owner.query<{ items: { what: string; outcome: string }[] }>('audit.list', { accountId })).data.items
+}
+
+test('a secret is the same whether it was added or revealed, and who reveals it is on record', async () => {
+  const { endpointId, secret } = await add()
+
+  const revealed = await owner.mutate('webhook.revealSecret', { accountId, endpointId })
+
+  expect(secret).toMatch(/^whsec_/)
+  expect(revealed.data).toEqual({ secret })
+  expect((await readAudit())[0]).toMatchObject({ what: `revealed the secret of ${endpointId}`, outcome: 'done' })
+  expect(JSON.stringify(await readAudit())).not.toContain(secret)
+})
+
+test('while a secret is rotated both sign, and without an overlap the old one stops', async () => {
+  const { endpointId, secret } = await add(`${receiver.url}/rotated`)
+  const rotate = async (overlapSeconds: number) =>
+    (
+      await owner.mutate<{ secret: string; previousSecretUntil?: string }>('webhook.rotateSecret', {
+        accountId,
+        endpointId,
+        overlapSeconds,
+      })
+    ).data
+  const isSignedBy = async (secret: string) => {
+    await owner.mutate('webhook.test', { accountId, endpointId })
+    const { body, headers } = receiver.at('/rotated').at(-1) ?? { body: '', headers: {} }
+    try {
+      return new Webhook(secret).verify(body, headers as Record<string, string>) !== undefined
+    } catch {
+      return false
+    }
+  }
+
+  const second = await rotate(3600)
+  expect(second.secret).not.toBe(secret)
+  expect(Date.parse(second.previousSecretUntil ?? '')).toBeGreaterThan(Date.now() + 3500_000)
+  expect(await findEndpoint(endpointId)).toMatchObject({ previousSecretUntil: second.previousSecretUntil })
+  expect([await isSignedBy(secret), await isSignedBy(second.secret)]).toEqual([true, true])
+
+  const third = await rotate(0)
+  expect(third).toEqual({ secret: expect.stringMatching(/^whsec_/) })
+  expect([await isSignedBy(second.secret), await isSignedBy(third.secret)]).toEqual([false, true])
+  expect(await findEndpoint(endpointId)).not.toHaveProperty('previousSecretUntil')
+})
+
+test('a test event shows what the receiver answered', async () => {
+  receiver.behave(answer(503), '/busy')
+  const { endpointId } = await add(`${receiver.url}/busy`)
+
+  const tested = await owner.mutate('webhook.test', { accountId, endpointId })
+
+  expect(tested.data).toMatchObject({
+    delivered: false,
+    statusCode: 503,
+    error: 'HTTP 503',
+    responseStart: 'answer 503',
+    durationMilliseconds: expect.any(Number),
+  })
+  expect(receiver.at('/busy').map(({ body }) => JSON.parse(body).type)).toEqual(['webhook.test'])
+})
+
+test.each([
+  { field: 'url', input: { url: 'ftp://example.com/hooks' } },
+  { field: 'url', input: { url: 'https://somebody:secret@example.com/' } },
+  { field: 'url', input: { url: '' } },
+  { field: 'events', input: { events: [] } },
+  { field: 'description', input: { description: 'x'.repeat(201) } },
+])('what is wrong with the field $field of a new endpoint is said of that field: $input', async ({ field, input }) => {
+  const answer = await owner.mutate('webhook.add', { accountId, url: `${receiver.url}/hooks`, ...input })
+
+  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
+  expect(JSON.stringify(answer)).not.toContain('somebody')
+})
+
+test('an endpoint that its owner disabled says so until it is enabled', async () => {
+  const { endpointId } = await add()
+
+  const disabled = await owner.mutate('webhook.disable', { accountId, endpointId })
+  expect(disabled.data).toMatchObject({ state: 'disabled', reason: 'disabled by its owner' })
+
+  const enabled = await owner.mutate('webhook.enable', { accountId, endpointId })
+  expect(enabled.data).toMatchObject({ state: 'enabled' })
+  expect(enabled.data).not.toHaveProperty('reason')
+})
+
+test('a delivery is retried and listed by its state, and what waits is dropped with its endpoint', async () => {
+  const account = await furnishedAccount(server)
+  const { accountId, endpointId, deliveryId } = account
+  const owner = await signedInOwner(server, accountId)
+  const list = async (state?: string) =>
+    (
+      await owner.query<{ items: { deliveryId: string; state: string; attempts: { error?: string }[] }[] }>(
+        'webhook.deliveries',
+        { accountId, endpointId, ...(state !== undefined && { state }) },
+      )
+    ).data.items
+  const worker = new Worker(server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })
+  worker.start()
+  try {
+    await expect.poll(async () => (await list())[0]?.attempts).toHaveLength(1)
+
+    const retried = await owner.mutate('webhook.retry', { accountId, deliveryId })
+
+    expect(retried.data).toMatchObject({ deliveryId, endpointState: 'enabled' })
+    await expect.poll(async () => (await list('failed'))[0]?.attempts).toHaveLength(2)
+    expect(await list('waiting')).toEqual([])
+    expect(await list('failed')).toMatchObject([
+      { deliveryId, attempts: [{ error: 'connection refused' }, { error: 'connection refused' }] },
+    ])
+  } finally {
+    await worker.stop({ graceMilliseconds: 0 })
+  }
+
+  await owner.mutate('webhook.retry', { accountId, deliveryId })
+  expect(await list('waiting')).toMatchObject([{ deliveryId }])
+  const removed = await owner.mutate('webhook.remove', { accountId, endpointId })
+
+  expect(removed.data).toMatchObject({ dropped: 1 })
+  const gone = await owner.query('webhook.deliveries', { accountId, endpointId })
+  expect(gone).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+})
+
+interface Part {
+  recovered: number
+  reachedAt: string
+  next?: string
+}
+
+test('what happened before an endpoint was added is recovered part by part, once', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const since = new Date(Date.now() - 60_000)
+  const count = 12_000
+  await tell(accountId, since, count)
+  const { data } = await owner.mutate<Added>('webhook.add', { accountId, url: `${receiver.url}/recovered` })
+  const { endpointId } = data
+  await owner.mutate('webhook.disable', { accountId, endpointId })
+  const recover = async () => {
+    const parts: Part[] = []
+    do {
+      const next = parts.at(-1)?.next
+      const input = { accountId, endpointId, since: since.toISOString(), ...(next !== undefined && { next }) }
+      parts.push((await owner.mutate<Part>('webhook.recover', input)).data)
+    } while (parts.at(-1)?.next !== undefined)
+    return parts
+  }
+
+  const parts = await recover()
+
+  expect(parts.map(({ recovered }) => recovered)).toEqual([5_000, 5_000, 2_000])
+  const reached = parts.map(({ reachedAt }) => reachedAt)
+  expect(reached).toEqual(reached.toSorted())
+  expect((await recover()).map(({ recovered }) => recovered)).toEqual([0, 0, 0])
+  const { items } = (await owner.query<{ items: { waiting: number }[] }>('webhook.list', { accountId })).data
+  expect(items).toMatchObject([{ waiting: count }])
+})
+
+test.each([
+  { field: 'since', input: { since: '2999-01-01T00:00:00Z' } },
+  { field: 'since', input: { since: 'yesterday' } },
+  { field: 'next', input: { since: '2026-01-01T00:00:00Z', next: 'something else' } },
+])('what is wrong with the field $field of a recovery is said of it: $input', async ({ field, input }) => {
+  const { endpointId } = await add()
+
+  const answer = await owner.mutate('webhook.recover', { accountId, endpointId, ...input })
+
+  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
+})
+
+/** Events of messages that were delivered, from a time on. */
+async function tell(accountId: string, since: Date, count: number): Promise<void> {
+  const ids = encodeIdsInOrder('evt', since.getTime(), count, randomBytes)
+  const events = ids.map((id) => ({
+    accountId,
+    id,
+    type: 'message.delivered',
+    messageId: 'msg_of_a_test',
+    payload: '{}',
+    createdAt: since,
+  }))
+  await insertEvents(server.deps.db, events, () => server.deps.newId('dlv'))
+}

@@ -1,0 +1,204 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { type JournalPlace, openSendJournal, readJournal } from '../../src/messages/journal/file.ts'
+import { startJournalReplay } from '../../src/messages/journal/replay.ts'
+import type { PendingMessage } from '../../src/messages/message.ts'
+import { describeRequest } from '../../src/messages/send/idempotency.ts'
+import { recordPending } from '../../src/messages/send/record-store.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+const log = pino({ level: 'silent' })
+
+let server: TestServer
+let account: TestAccount
+let place: JournalPlace
+let replay: ReturnType<typeof startJournalReplay> | undefined
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+beforeEach(() => {
+  place = { folder: mkdtempSync(path.join(tmpdir(), 'waybill-journal-')), database: 'db-1', bootId: 'boot-1' }
+})
+afterEach(async () => {
+  await replay?.stop()
+  replay = undefined
+  rmSync(place.folder, { recursive: true })
+})
+afterAll(() => server.close())
+
+const header = `${JSON.stringify({ version: 1, database: 'db-1', bootId: 'boot-1', host: 'h', pid: 1 })}\n`
+const recordedBoth = `${header}R acc_1 msg_1\nR acc_1 msg_2\n`
+
+test.each([
+  { what: 'a recorded message', text: recordedBoth, unwritten: ['msg_1', 'msg_2'] },
+  { what: 'a written message', text: `${recordedBoth}W msg_1\n`, unwritten: ['msg_2'] },
+  { what: 'a torn entry of a message that begins like another', text: `${recordedBoth}W msg_`, unwritten: [] },
+  { what: 'a torn entry that has no message yet', text: `${recordedBoth}W`, unwritten: [] },
+  { what: 'a torn entry of one message', text: `${recordedBoth}W msg_1`, unwritten: ['msg_2'] },
+  { what: 'a torn recording', text: `${recordedBoth}R acc_1 msg_3`, unwritten: ['msg_1', 'msg_2'] },
+  { what: 'nothing but a header', text: header, unwritten: [] },
+])('a journal with $what leaves $unwritten unwritten', ({ text, unwritten }) => {
+  expect(readJournal(text)?.unwritten.map(({ id }) => id)).toEqual(unwritten)
+})
+
+test.each([
+  { what: 'is empty', text: '' },
+  { what: 'has a torn header', text: header.slice(0, 20) },
+  { what: 'has a line that is no entry', text: `${header}R acc_1 msg_1\nX\nR acc_1 msg_2\n` },
+  { what: 'is of a later version', text: recordedBoth.replace('"version":1', '"version":2') },
+])('a journal that $what proves nothing', ({ text }) => {
+  expect(readJournal(text)).toBeUndefined()
+})
+
+function readOnly(): ReturnType<typeof readJournal> {
+  const file = readdirSync(place.folder).find((name) => name.endsWith('.journal')) ?? ''
+  return readJournal(readFileSync(path.join(place.folder, file), 'latin1'))
+}
+
+test('a journal stays small, and keeps what is unwritten', () => {
+  const journal = openSendJournal(place, log, 2_000)
+  journal.recording([{ accountId: 'acc_1', id: 'msg_waiting' }])
+  for (let n = 0; n < 1_000; n++) {
+    journal.recording([{ accountId: 'acc_1', id: `msg_${n}` }])
+    if (n % 2 === 0) journal.writing(`msg_${n}`)
+    else journal.settled(`msg_${n}`)
+  }
+
+  expect(readOnly()?.unwritten.map(({ id }) => id)).toContain('msg_waiting')
+  const sizes = readdirSync(place.folder).map((name) => statSync(path.join(place.folder, name)).size)
+  expect(Math.max(...sizes)).toBeLessThan(2_500)
+  journal.close()
+  expect(readdirSync(place.folder)).toHaveLength(2)
+})
+
+test('a journal whose messages are all written or settled goes with its process', () => {
+  const journal = openSendJournal(place, log)
+  journal.recording([
+    { accountId: 'acc_1', id: 'msg_1' },
+    { accountId: 'acc_1', id: 'msg_2' },
+  ])
+  journal.writing('msg_1')
+  journal.settled('msg_2')
+  journal.close()
+  expect(readdirSync(place.folder)).toEqual([])
+})
+
+function newMessage(): PendingMessage {
+  const { to, template, language } = sendMessage.example.input
+  const { accountId, whatsAppAccountId } = account
+  const createdAt = server.deps.now()
+  const id = server.deps.newId('msg')
+  return {
+    id,
+    accountId,
+    whatsAppAccountId,
+    to,
+    template,
+    language,
+    externalId: undefined,
+    createdAt,
+    tellsSent: false,
+  }
+}
+
+async function look(message: PendingMessage): Promise<{ status: string | undefined; keys: number; journals: number }> {
+  const row = await server.deps.db
+    .selectFrom('messages')
+    .select('status')
+    .where('account_id', '=', message.accountId)
+    .where('id', '=', message.id)
+    .executeTakeFirst()
+  const keys = await server.deps.db
+    .selectFrom('idempotency_keys')
+    .select('key')
+    .where('message_id', '=', message.id)
+    .execute()
+  const journals = readdirSync(place.folder).filter((name) => name.endsWith('.journal'))
+  return { status: row?.status, keys: keys.length, journals: journals.length }
+}
+
+/** Records a message as a process does that then dies. */
+async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<PendingMessage> {
+  const journal = openSendJournal(place, log)
+  const message = newMessage()
+  const request = describeRequest(message.id, sendMessage.example.input)
+  expect(await recordPending(server.deps.db, { message, request, journal })).toBe(true)
+  if (isWritten) {
+    // Another one keeps the journal there.
+    journal.recording([{ accountId: 'acc_1', id: 'msg_unknown' }])
+    journal.writing(message.id)
+  }
+  journal.close()
+  return message
+}
+
+test('a message that a dead process never wrote fails, and its key is free', async () => {
+  const message = await recordAndDie({ isWritten: false })
+  expect(await look(message)).toEqual({ status: 'pending', keys: 1, journals: 1 })
+
+  replay = startJournalReplay(server.deps, place)
+
+  await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+  expect(readdirSync(place.folder)).toEqual([])
+})
+
+test('a message that a dead process may have written stays pending, with its key', async () => {
+  const message = await recordAndDie({ isWritten: true })
+  replay = startJournalReplay(server.deps, place, { insertsEndMs: 10, retryEveryMs: 10 })
+  await expect.poll(() => look(message)).toEqual({ status: 'pending', keys: 1, journals: 0 })
+})
+
+test('an insert that commits after its process died is waited for', async () => {
+  const message = newMessage()
+  const journal = openSendJournal(place, log)
+  journal.recording([message])
+  journal.close()
+  replay = startJournalReplay(server.deps, place, { retryEveryMs: 10 })
+
+  const request = describeRequest(message.id, sendMessage.example.input)
+  await recordPending(server.deps.db, { message, request, journal })
+
+  await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+})
+
+test('a message that a status has settled since keeps its status', async () => {
+  const message = await recordAndDie({ isWritten: false })
+  await server.deps.db.updateTable('messages').set({ status: 'delivered' }).where('id', '=', message.id).execute()
+  replay = startJournalReplay(server.deps, place)
+  await expect.poll(() => look(message)).toEqual({ status: 'delivered', keys: 1, journals: 0 })
+})
+
+test('the journal of a process that lives is left alone until it dies', async () => {
+  const journal = openSendJournal(place, log)
+  const message = newMessage()
+  await recordPending(server.deps.db, { message, request: undefined, journal })
+  const dead = await recordAndDie({ isWritten: false })
+  replay = startJournalReplay(server.deps, place, { lookEveryMs: 10 })
+  await expect.poll(() => look(dead)).toMatchObject({ status: 'failed' })
+  expect(await look(message)).toEqual({ status: 'pending', keys: 0, journals: 1 })
+
+  journal.close()
+  await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+})
+
+test.each([
+  { what: 'another start of the machine', other: { bootId: 'boot-2' } },
+  { what: 'another database', other: { database: 'db-2' } },
+])('the journal of $what proves nothing', async ({ other }) => {
+  const message = await recordAndDie({ isWritten: false })
+  const folder = place.folder
+  writeFileSync(path.join(folder, 'broken.journal'), 'nonsense')
+  replay = startJournalReplay(server.deps, { ...place, ...other })
+  const own = openSendJournal({ ...place, ...other }, log)
+  own.recording([{ accountId: 'acc_1', id: 'msg_none' }])
+  own.close()
+  await replay.stop()
+  replay = startJournalReplay(server.deps, { ...place, ...other }, { insertsEndMs: 0 })
+
+  await expect.poll(() => look(message)).toEqual({ status: 'pending', keys: 1, journals: 2 })
+})

@@ -1,0 +1,94 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { countPendingMessages, noteOverdueMessages } from '../../src/messages/status/stale-pending.ts'
+import { encodeIdsInOrder } from '../../src/platform/ids.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await openTestDatabase()
+  await sql`update overdue_progress set looked_until = now() - interval '1 day'`.execute(database.db)
+})
+afterEach(() => database.close())
+
+/** So many, each recorded a second before the next one. */
+async function recordPending(count: number, { secondsAgo }: { secondsAgo: number }): Promise<void> {
+  const ids = encodeIdsInOrder('msg', Date.now(), count, (size) => new Uint8Array(size))
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
+      created_at, recorded_at)
+    select 'acc_1', id, 'wa_1', 'pending', '34600111222', 't', 'en', at, at
+    from unnest(${ids}::text[]) with ordinality as numbered (id, n)
+    cross join lateral (select now() - (${secondsAgo + count}::bigint - n) * interval '1 second' as at) time`.execute(
+    database.db,
+  )
+}
+
+async function listNoted(): Promise<string[]> {
+  const rows = await database.db.selectFrom('overdue_messages').select('id').orderBy('id').execute()
+  return rows.map(({ id }) => id)
+}
+
+test('a message that stays pending counts from its first minute on, noted or not, until it has an outcome', async () => {
+  await recordPending(1, { secondsAgo: 90 })
+  expect(await countPendingMessages(database.db)).toMatchObject({ count: 1 })
+
+  await noteOverdueMessages(database.db)
+  expect(await listNoted()).toHaveLength(1)
+  const { count, oldestSeconds } = await countPendingMessages(database.db)
+  expect(count).toBe(1)
+  expect(oldestSeconds).toBeGreaterThanOrEqual(90)
+
+  await database.db.updateTable('messages').set({ status: 'delivered' }).execute()
+  expect(await countPendingMessages(database.db)).toEqual({ count: 0, oldestSeconds: 0 })
+  await noteOverdueMessages(database.db)
+  expect(await listNoted()).toEqual([])
+})
+
+test('however many there are, all are noted in small steps, and none twice', async () => {
+  await recordPending(25, { secondsAgo: 61 })
+  await database.db
+    .updateTable('messages')
+    .set({ status: 'sent' })
+    .where('id', 'in', (await pendingIds()).slice(0, 3))
+    .execute()
+  const pending = await pendingIds()
+
+  await noteOverdueMessages(database.db, 4)
+  await noteOverdueMessages(database.db, 4)
+
+  expect(await listNoted()).toEqual(pending)
+  expect(await countPendingMessages(database.db)).toMatchObject({ count: 22 })
+})
+
+test('two nodes that look at once note each message once', async () => {
+  await recordPending(25, { secondsAgo: 61 })
+
+  await Promise.all([noteOverdueMessages(database.db, 4), noteOverdueMessages(database.db, 4)])
+  await noteOverdueMessages(database.db, 4)
+
+  expect(await listNoted()).toEqual(await pendingIds())
+})
+
+test('what is younger than a minute is left for the next look', async () => {
+  await recordPending(1, { secondsAgo: 30 })
+
+  await noteOverdueMessages(database.db)
+
+  expect(await listNoted()).toEqual([])
+  const { rows } = await sql<{ isLeft: boolean }>`
+    select looked_until < (select min(recorded_at) from messages) as "isLeft" from overdue_progress`.execute(
+    database.db,
+  )
+  expect(rows).toEqual([{ isLeft: true }])
+})
+
+async function pendingIds(): Promise<string[]> {
+  const rows = await database.db
+    .selectFrom('messages')
+    .select('id')
+    .where('status', '=', 'pending')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,331 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import type { Overview } from '../../contracts/dashboard/overview.ts'
+import { deleteOldCounts, findCounts, foldCounts, type StateCount } from '../../src/messages/queries/counts-store.ts'
+import { settleAccepted } from '../../src/messages/send/settle-store.ts'
+import { takeStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { createPartitions, dropOldPartitions } from '../../src/platform/db/partitions.ts'
+import { encodeId } from '../../src/platform/ids.ts'
+import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
+import { undoHotUpdates } from '../support/earlier-schema.ts'
+import { signedInOwner } from '../support/owner.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+let now: Date
+
+beforeAll(async () => {
+  server = await startTestServer({ deps: { now: () => now } })
+})
+beforeEach(async () => {
+  now = new Date()
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+const day = 86_400_000
+const dateOf = (time: Date) => time.toISOString().slice(0, 10)
+const daysAgo = (days: number) => new Date(Date.now() - days * day)
+
+interface Sent {
+  messageId: string
+  waMessageId: string
+}
+
+async function send(to: string = sendMessage.example.input.to): Promise<Sent> {
+  const response = await account.post('/api/v1/message/send', { ...sendMessage.example.input, to })
+  return response.json().data as unknown as Sent
+}
+
+interface Reported {
+  of: Sent
+  status: 'sent' | 'delivered' | 'read' | 'failed'
+  at?: Date
+  code?: number
+}
+
+/** A callback of WhatsApp, signed as WhatsApp signs it. */
+async function report(...statuses: Reported[]): Promise<void> {
+  const value = {
+    messaging_product: 'whatsapp',
+    metadata: { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId },
+    statuses: statuses.map(({ of, status, at = now, code }) => ({
+      id: of.waMessageId,
+      status,
+      timestamp: String(Math.floor(at.getTime() / 1000)),
+      recipient_id: sendMessage.example.input.to,
+      biz_opaque_callback_data: of.messageId,
+      ...(code !== undefined && { errors: [{ code, title: 'Failed' }] }),
+    })),
+  }
+  const entry = [{ id: account.wabaId, changes: [{ field: 'messages', value }] }]
+  const body = Buffer.from(JSON.stringify({ object: 'whatsapp_business_account', entry }))
+  const response = await server.request('POST', '/webhooks/whatsapp', {
+    headers: { 'content-type': 'application/json', 'x-hub-signature-256': signCallback(body, 'test-app-secret') },
+    body,
+  })
+  expect(response.statusCode).toBe(200)
+}
+
+/** As the dashboard reads it. */
+async function overview(accountId = account.accountId, days: 7 | 30 | 90 = 7): Promise<Overview> {
+  const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
+  const { data } = await viewer.query<Overview>('overview.get', { accountId, days })
+  return data
+}
+
+async function countsOf(date: Date): Promise<Overview['days'][number] | undefined> {
+  return (await overview()).days.find((counts) => counts.date === dateOf(date))
+}
+
+async function countDeltas(): Promise<number> {
+  const rows = await server.deps.db
+    .selectFrom('message_count_deltas')
+    .select('count')
+    .where('account_id', '=', account.accountId)
+    .execute()
+  return rows.length
+}
+
+test('each message is counted once in every state that it has reached, on the day on which it was recorded', async () => {
+  now = daysAgo(2)
+  const [read, delivered] = [await send(), await send()]
+  await send()
+  await send('15550131026')
+  now = daysAgo(1)
+  const failed = await send()
+  now = new Date()
+  await report({ of: read, status: 'delivered' }, { of: delivered, status: 'delivered' })
+  await report({ of: read, status: 'read' }, { of: failed, status: 'failed', code: 131049 })
+
+  const { days, failures } = await overview()
+
+  expect(days.slice(-3)).toEqual([
+    { date: dateOf(daysAgo(2)), sent: 3, delivered: 2, read: 1, failed: 1, failedLater: 0 },
+    { date: dateOf(daysAgo(1)), sent: 1, delivered: 0, read: 0, failed: 1, failedLater: 1 },
+    { date: dateOf(now), sent: 0, delivered: 0, read: 0, failed: 0, failedLater: 0 },
+  ])
+  expect(failures).toEqual([
+    { code: '131026', meaning: 'The message cannot reach this recipient.', count: 1 },
+    { code: '131049', meaning: 'WhatsApp withheld this marketing message from the recipient.', count: 1 },
+  ])
+})
+
+test('a message that failed on one device and reached another is delivered and has not failed', async () => {
+  const message = await send()
+  await report({ of: message, status: 'failed', code: 131026 })
+  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 0, failed: 1 })
+
+  await report({ of: message, status: 'delivered' })
+
+  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1, failed: 0 })
+  expect((await overview()).failures).toEqual([])
+})
+
+test('statuses that are repeated, or come in the wrong order, count once', async () => {
+  const message = await send()
+  await report({ of: message, status: 'read' }, { of: message, status: 'sent' }, { of: message, status: 'delivered' })
+  await foldCounts(server.deps.db)
+  await report({ of: message, status: 'delivered' }, { of: message, status: 'read' })
+  await report({ of: message, status: 'failed', code: 131026 })
+
+  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1, read: 1, failed: 0 })
+})
+
+test.each([
+  { seconds: 0, bar: { untilSeconds: 1 } },
+  { seconds: 1, bar: { untilSeconds: 2 } },
+  { seconds: 9, bar: { untilSeconds: 10 } },
+  { seconds: 59, bar: { untilSeconds: 60 } },
+  { seconds: 60, bar: { untilSeconds: 300 } },
+  { seconds: 3_600, bar: { untilSeconds: 21_600 } },
+  { seconds: 86_399, bar: { untilSeconds: 86_400 } },
+  { seconds: 86_400, bar: {} },
+])('a message that took $seconds seconds to be delivered is counted in $bar', async ({ seconds, bar }) => {
+  now = new Date(Math.floor(Date.now() / 1000) * 1000)
+  const message = await send()
+  await report({ of: message, status: 'delivered', at: new Date(now.getTime() + seconds * 1000) })
+  await report({ of: message, status: 'read', at: new Date(now.getTime() + (seconds + 5) * 1000) })
+
+  const { timeToDelivered } = await overview()
+
+  expect(timeToDelivered.filter(({ count }) => count !== 0)).toEqual([{ ...bar, count: 1 }])
+  expect(timeToDelivered).toHaveLength(12)
+})
+
+test('folding changes nothing of what is read', async () => {
+  const messages = await Promise.all(Array.from({ length: 12 }, () => send()))
+  await report(...messages.slice(0, 8).map((of) => ({ of, status: 'delivered' as const })))
+  await foldCounts(server.deps.db)
+  await report(...messages.slice(4).map((of) => ({ of, status: 'read' as const })))
+  await report({ of: await send(), status: 'failed', code: 131026 })
+  const before = await overview()
+  expect(await countDeltas()).toBeGreaterThan(0)
+
+  await foldCounts(server.deps.db)
+
+  expect(await countDeltas()).toBe(0)
+  expect(await overview()).toEqual(before)
+  expect(before.days.at(-1)).toMatchObject({ sent: 13, delivered: 12, read: 8, failed: 1 })
+})
+
+test('two foldings at once, while messages go on changing, count each change once', async () => {
+  const messages = await Promise.all(Array.from({ length: 30 }, () => send()))
+
+  await Promise.all([
+    ...messages.map((of) => report({ of, status: 'delivered' })),
+    ...Array.from({ length: 8 }, () => foldCounts(server.deps.db, 3)),
+    ...messages.map((of) => report({ of, status: 'read' })),
+    ...Array.from({ length: 8 }, () => foldCounts(server.deps.db, 3)),
+  ])
+
+  expect(await countsOf(now)).toMatchObject({ sent: 30, delivered: 30, read: 30, failed: 0 })
+  await foldCounts(server.deps.db, 3)
+  expect(await countDeltas()).toBe(0)
+  expect(await countsOf(now)).toMatchObject({ sent: 30, delivered: 30, read: 30, failed: 0 })
+})
+
+test('a status that overtakes the answer to the send is counted once with it', async () => {
+  const message = {
+    id: server.deps.newId('msg'),
+    accountId: account.accountId,
+    whatsAppAccountId: account.whatsAppAccountId,
+    to: sendMessage.example.input.to,
+    template: 'order_shipped',
+    language: 'en',
+    externalId: undefined,
+    createdAt: now,
+    tellsSent: false,
+  }
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, created_at)
+    values (${message.accountId}, ${message.id}, 'wa_1', 'pending', '34600111222', 't', 'en', ${now})`.execute(
+    server.deps.db,
+  )
+  const waMessageId = 'wamid.OVERTAKEN'
+  const status = { waMessageId, status: 'delivered' as const, at: new Date(now.getTime() + 7_000), error: undefined }
+  await takeStatuses(server.deps, [
+    { accountId: account.accountId, messageId: message.id, waMessageId, report: status },
+  ])
+  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1 })
+
+  await settleAccepted(server.deps.db, { message, waMessageId, at: now })
+
+  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1 })
+  const { timeToDelivered } = await overview()
+  expect(timeToDelivered.filter(({ count }) => count !== 0)).toEqual([{ untilSeconds: 10, count: 1 }])
+})
+
+test('whatever statuses come at once, in whatever order, the counts are those of the messages', async () => {
+  const { db } = server.deps
+  const sent = await Promise.all(Array.from({ length: 40 }, () => send()))
+  const arbitrary = fc.array(
+    fc.record({
+      of: fc.constantFrom(...sent),
+      status: fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
+      at: fc.integer({ min: -90, max: 400 }).map((seconds) => new Date(now.getTime() + seconds * 1000)),
+      code: fc.constantFrom(131026, 131049),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  for (const reports of fc.sample(arbitrary, { numRuns: 60, seed: 4711 })) {
+    await Promise.all([...reports.map((reported) => report(reported)), foldCounts(db, 5)])
+    const { rows } = await sql<StateCount>`
+      select status, wa_message_id is not null as accepted, coalesce(error_code, '') as "errorCode", count(*)::integer as count
+      from messages where account_id = ${account.accountId} group by 1, 2, 3`.execute(db)
+    const counts = await findCounts(db, account.accountId, dateOf(now))
+    expect(summarize(counts)).toEqual(summarize(rows))
+  }
+})
+
+/** How many are in which state, whatever time they took. */
+function summarize(counts: Omit<StateCount, 'day'>[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const { status, accepted, errorCode, count } of counts) {
+    const state = `${status} ${accepted} ${errorCode}`
+    sums[state] = (sums[state] ?? 0) + count
+  }
+  return sums
+}
+
+test("another account's messages are not counted", async () => {
+  const other = await server.account()
+  await send()
+  await foldCounts(server.deps.db)
+  await send()
+
+  expect((await overview(other.accountId)).days.every(({ sent }) => sent === 0)).toBe(true)
+  expect(await countsOf(now)).toMatchObject({ sent: 2 })
+})
+
+test.each([7, 30, 90] as const)('of %i days each is there, the oldest first, messages or not', async (count) => {
+  const { days } = await overview(account.accountId, count)
+
+  expect(days.map(({ date }) => date)).toEqual(
+    Array.from({ length: count }, (_, index) => dateOf(daysAgo(count - 1 - index))),
+  )
+  expect(new Set(days.map(({ sent }) => sent))).toEqual(new Set([0]))
+})
+
+test('a database with messages is counted as it is migrated, and from then on', async () => {
+  const [delivered, sent] = [await send(), await send()]
+  await report({ of: delivered, status: 'delivered', at: new Date(now.getTime() + 8_000) })
+  await send('15550131026')
+  const before = await overview()
+  for (const statement of [
+    ...undoHotUpdates,
+    'drop table message_counts, message_count_deltas',
+    'drop function note_message_counts cascade',
+    `delete from waybill_migrations where name = '0005-counts'`,
+  ])
+    await sql.raw(statement).execute(server.deps.db)
+
+  expect(await migrate(server.deps.db)).toContain('0005-counts')
+
+  expect(await overview()).toEqual(before)
+  await report({ of: sent, status: 'delivered' })
+  expect(await countsOf(now)).toMatchObject({ sent: 2, delivered: 2, failed: 1 })
+})
+
+test('messages that move to their week, and weeks that are dropped, stay counted', async () => {
+  const { db } = server.deps
+  const long = daysAgo(60)
+  const id = encodeId('msg', long.getTime(), new Uint8Array(10))
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, created_at)
+    values (${account.accountId}, ${id}, 'wa_1', 'pending', '34600111222', 't', 'en', ${long})`.execute(db)
+  await report({ of: { messageId: id, waMessageId: 'wamid.LONG_AGO' }, status: 'read' })
+  const before = await overview(account.accountId, 90)
+  expect(before.days.find(({ date }) => date === dateOf(long))).toMatchObject({ sent: 1, read: 1 })
+
+  await createPartitions(db, long)
+  expect(await overview(account.accountId, 90)).toEqual(before)
+  expect(await dropOldPartitions(db, now, 30)).toContainEqual(expect.stringMatching(/^messages_/))
+
+  expect(await overview(account.accountId, 90)).toEqual(before)
+})
+
+test.each([
+  { retentionDays: 30, kept: 90, because: 'the overview shows them' },
+  { retentionDays: 100, kept: 107, because: 'messages are kept by whole weeks' },
+])(
+  'with a retention of $retentionDays days counts are kept for $kept, since $because',
+  async ({ retentionDays, kept }) => {
+    const { db } = server.deps
+    for (const age of [kept, kept + 1])
+      await sql`
+      insert into message_counts
+      values (${account.accountId}, (now() at time zone 'UTC')::date - ${age}::integer, 'sent', true, '', -1, 1)`.execute(
+        db,
+      )
+
+    await deleteOldCounts(db, retentionDays)
+
+    const counts = await findCounts(db, account.accountId, dateOf(daysAgo(200)))
+    expect(counts.map(({ day }) => day)).toEqual([dateOf(daysAgo(kept))])
+  },
+)

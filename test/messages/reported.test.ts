@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+/** The whole way: sent through the server, reported by the simulator as Meta reports, and told. */
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+  server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
+})
+afterAll(() => server.close())
+
+interface Found {
+  messageId: string
+  status: string
+}
+
+async function find(externalId: string): Promise<Found | undefined> {
+  const response = await account.get(`/api/v1/message?externalId=${externalId}`)
+  return (response.json().data['items'] as Found[])[0]
+}
+
+async function listTold(messageId: string): Promise<string[]> {
+  const rows = await server.deps.db
+    .selectFrom('events')
+    .select('type')
+    .where('account_id', '=', account.accountId)
+    .where('message_id', '=', messageId)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => row.type.replace('message.', ''))
+}
+
+test.each([
+  { to: '34600111222', what: 'a message to anybody', ends: 'read', told: ['delivered', 'read'] },
+  { to: '15558000001', what: 'one that is never read', ends: 'delivered', told: ['delivered'] },
+  { to: '15558000002', what: 'one that is read at once', ends: 'read', told: ['read'] },
+  { to: '15558000003', what: 'one that cannot be delivered', ends: 'failed', told: ['failed'] },
+  { to: '15558000005', what: 'one whose statuses come in the wrong order', ends: 'read', told: ['read'] },
+  { to: '15558000006', what: 'one whose statuses come three times', ends: 'read', told: ['delivered', 'read'] },
+  { to: '15558000007', what: 'one that fails on one device only', ends: 'delivered', told: ['failed', 'delivered'] },
+  { to: '15559000004', what: 'one whose answer was lost', ends: 'read', told: ['sent', 'delivered', 'read'] },
+])('$what ends $ends', async ({ to, ends, told }) => {
+  const externalId = `to-${to}`
+  await account.post('/api/v1/message/send', { ...sendMessage.example.input, to, externalId })
+
+  await expect.poll(async () => (await find(externalId))?.status, { timeout: 10_000 }).toBe(ends)
+  const message = await find(externalId)
+  await expect.poll(() => listTold(message?.messageId ?? ''), { timeout: 10_000 }).toEqual(told)
+})

@@ -1,0 +1,120 @@
+import type { Kysely } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { noJournal } from '../../src/messages/journal/journal.ts'
+import type { PendingMessage } from '../../src/messages/message.ts'
+import { deleteExpiredIdempotencyKeys } from '../../src/messages/send/idempotency-store.ts'
+import { describeRequest, type IdempotentRequest } from '../../src/messages/send/idempotency.ts'
+import { recordPending as record } from '../../src/messages/send/record-store.ts'
+import { settleFailed } from '../../src/messages/send/settle-store.ts'
+import { settle, settleNeverDispatched } from '../../src/messages/send/settle.ts'
+import type { Database } from '../../src/platform/db/schema.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+const { to, template, language } = sendMessage.example.input
+
+function newMessage(): PendingMessage {
+  const { accountId, whatsAppAccountId } = account
+  const id = server.deps.newId('msg')
+  const createdAt = server.deps.now()
+  return {
+    id,
+    accountId,
+    whatsAppAccountId,
+    to,
+    template,
+    language,
+    externalId: undefined,
+    createdAt,
+    tellsSent: false,
+  }
+}
+
+function recordPending(
+  db: Kysely<Database>,
+  pending: { message: PendingMessage; request: IdempotentRequest | undefined },
+) {
+  return record(db, { ...pending, journal: noJournal })
+}
+
+function findStatus(id: string) {
+  return server.deps.db
+    .selectFrom('messages')
+    .select(['status', 'error_code'])
+    .where('account_id', '=', account.accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+async function listKeys(): Promise<string[]> {
+  const rows = await server.deps.db
+    .selectFrom('idempotency_keys')
+    .select('key')
+    .where('account_id', '=', account.accountId)
+    .execute()
+  return rows.map((row) => row.key)
+}
+
+test('an insert that commits after we stopped waiting for it ends failed, and its key is free', async () => {
+  const message = newMessage()
+  const request = describeRequest('late', sendMessage.example.input)
+
+  await settleNeverDispatched(server.deps, message, request)
+  expect(await recordPending(server.deps.db, { message, request })).toBe(true)
+
+  await expect
+    .poll(() => findStatus(message.id), { timeout: 5_000 })
+    .toEqual({ status: 'failed', error_code: 'SERVICE_UNAVAILABLE' })
+  expect(await listKeys()).not.toContain('late')
+})
+
+test('only a message that is pending is settled as failed', async () => {
+  const message = newMessage()
+  const failure = { code: '1', reason: 'x', at: server.deps.now(), releaseKey: undefined }
+  expect(await settleFailed(server.deps.db, message, failure)).toBe(false)
+  await recordPending(server.deps.db, { message, request: undefined })
+  expect(await settleFailed(server.deps.db, message, failure)).toBe(true)
+  expect(await settleFailed(server.deps.db, message, failure)).toBe(false)
+})
+
+test.each(['40P01', '40001', '55P03', '57014'])('a settlement that meets %s is tried again', async (code) => {
+  const message = newMessage()
+  await recordPending(server.deps.db, { message, request: undefined })
+  let failures = 0
+  const db = server.deps.db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (failures++ === 0) throw Object.assign(new Error('in the way'), { code })
+      return node
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  })
+
+  const conclusion = { kind: 'failed', code: '1', reason: 'x', final: true, answer: new Error('x') as never } as const
+  await settle({ ...server.deps, db }, message, conclusion, undefined)
+
+  await expect.poll(() => findStatus(message.id), { timeout: 5_000 }).toMatchObject({ status: 'failed' })
+})
+
+test('expired keys are deleted a few at a time, and the others stay', async () => {
+  const expired = ['old-1', 'old-2', 'old-3', 'old-4', 'old-5']
+  for (const key of [...expired, 'new']) {
+    const request = describeRequest(key, sendMessage.example.input)
+    await recordPending(server.deps.db, { message: newMessage(), request })
+  }
+  await server.deps.db
+    .updateTable('idempotency_keys')
+    .set({ created_at: new Date(Date.now() - 25 * 3_600_000) })
+    .where('key', 'in', expired)
+    .execute()
+
+  expect(await deleteExpiredIdempotencyKeys(server.deps.db, 2)).toBe(5)
+  expect(await listKeys()).toEqual(['new'])
+})

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { messageStatuses } from '../../contracts/api/message.ts'
+import { advance, applyReport, type MessageState, type Report } from '../../src/messages/status/advance.ts'
+
+/** What each status becomes when another is reported: one row a pair. */
+const pairs = {
+  pending: { pending: 'pending', sent: 'sent', delivered: 'delivered', read: 'read', failed: 'failed' },
+  sent: { pending: 'sent', sent: 'sent', delivered: 'delivered', read: 'read', failed: 'failed' },
+  delivered: { pending: 'delivered', sent: 'delivered', delivered: 'delivered', read: 'read', failed: 'delivered' },
+  read: { pending: 'read', sent: 'read', delivered: 'read', read: 'read', failed: 'read' },
+  failed: { pending: 'failed', sent: 'failed', delivered: 'delivered', read: 'read', failed: 'failed' },
+} as const
+
+test.each(
+  messageStatuses.flatMap((current) =>
+    messageStatuses.map((reported) => ({ current, reported, becomes: pairs[current][reported] })),
+  ),
+)('$current, then reported $reported, is $becomes', ({ current, reported, becomes }) => {
+  expect(advance(current, reported)).toBe(becomes)
+})
+
+const start: MessageState = {
+  status: 'pending',
+  waMessageId: null,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  error: null,
+}
+
+const report: fc.Arbitrary<Report> = fc
+  .record({
+    status: fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
+    second: fc.integer({ min: 0, max: 5 }),
+    code: fc.constantFrom('131026', '131049'),
+  })
+  .map(({ status, second, code }) => ({
+    waMessageId: 'wamid.X',
+    status,
+    at: new Date(second * 1000),
+    error: status === 'failed' ? { code, message: `reason of ${code}` } : undefined,
+  }))
+
+function applyAll(reports: Report[]): { state: MessageState; told: string[] } {
+  const told: string[] = []
+  let state = start
+  for (const next of reports) {
+    const applied = applyReport(state, next)
+    if (applied.changed) told.push(applied.state.status)
+    state = applied.state
+  }
+  return { state, told }
+}
+
+test('in whatever order and however often the same reports come, the last state is the same', () => {
+  fc.assert(
+    fc.property(
+      fc.array(report, { minLength: 1, maxLength: 8 }).chain((reports) =>
+        fc.tuple(
+          fc.constant(reports),
+          fc.shuffledSubarray(reports, { minLength: reports.length }),
+          fc
+            .array(fc.nat(reports.length - 1), { maxLength: 8 })
+            .map((indexes) => indexes.flatMap((index) => reports[index] ?? [])),
+        ),
+      ),
+      ([reports, shuffled, repeats]) => {
+        expect(applyAll([...shuffled, ...repeats]).state).toEqual(applyAll(reports).state)
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+test('no event is told twice, whatever is repeated', () => {
+  fc.assert(
+    fc.property(fc.array(report, { maxLength: 12 }), (reports) => {
+      const { told } = applyAll([...reports, ...reports])
+      expect(new Set(told).size).toBe(told.length)
+    }),
+    { numRuns: 2000 },
+  )
+})

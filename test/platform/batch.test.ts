@@ -1,0 +1,265 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type BatchOptions, joinCalls, NotStartedError } from '../../src/platform/batch.ts'
+
+/** Batches that end when the test says so. */
+function openBatches(options: Partial<BatchOptions<number, number>> = {}) {
+  const batches: { items: readonly number[]; end: () => void; fail: (error: Error) => void }[] = []
+  const call = joinCalls<number, number>({
+    run: (items) =>
+      new Promise((resolve, reject) => {
+        batches.push({ items, end: () => resolve(items.map((item) => item * 2)), fail: reject })
+      }),
+    maxItems: 3,
+    maxInFlight: 1,
+    canBeOneItem: () => true,
+    ...options,
+  })
+  return { call, batches, items: () => batches.map((batch) => batch.items) }
+}
+
+/** Whatever was due has happened, and what that led to. */
+async function turn(): Promise<void> {
+  for (let count = 0; count < 2; count++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+test('a lone call waits for nobody', async () => {
+  const { call, batches, items } = openBatches()
+  const result = call(1)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(items()).toEqual([[1]])
+  batches[0]?.end()
+  expect(await result).toBe(2)
+})
+
+test('what comes while a batch is away leaves together when it returns, in order and up to the bound', async () => {
+  const { call, batches, items } = openBatches()
+  const first = call(1)
+  await turn()
+  const others = [2, 3, 4, 5].map((item) => call(item))
+  await turn()
+  expect(items()).toEqual([[1]])
+
+  batches[0]?.end()
+  await first
+  await turn()
+  expect(items()).toEqual([[1], [2, 3, 4]])
+
+  batches[1]?.end()
+  await turn()
+  batches[2]?.end()
+  expect(await Promise.all(others)).toEqual([4, 6, 8, 10])
+  expect(items()).toEqual([[1], [2, 3, 4], [5]])
+})
+
+test('a burst leaves together, and no more batches than allowed are away', async () => {
+  const { call, items } = openBatches({ maxInFlight: 2 })
+  for (let item = 1; item <= 8; item++) void call(item)
+  await turn()
+  expect(items()).toEqual([
+    [1, 2, 3],
+    [4, 5, 6],
+  ])
+})
+
+test('an error that cannot be one item fails the whole batch, once', async () => {
+  const { call, batches } = openBatches({ canBeOneItem: () => false })
+  const calls = [1, 2, 3].map((item) => call(item))
+  await turn()
+  batches[0]?.fail(new Error('the database is gone'))
+  for (const result of await Promise.allSettled(calls)) expect(result.status).toBe('rejected')
+  expect(batches).toHaveLength(1)
+
+  const next = call(4)
+  await turn()
+  batches[1]?.end()
+  expect(await next).toBe(8)
+})
+
+test('a call that is taken back before it leaves is not run, one that has left is not waited for', async () => {
+  const { call, batches, items } = openBatches()
+  const leaver = new AbortController()
+  const left = call(1, leaver.signal)
+  await turn()
+  const waiter = new AbortController()
+  const waiting = call(2, waiter.signal)
+  const other = call(3)
+  waiter.abort(new Error('gone'))
+  leaver.abort(new Error('gone too'))
+  await expect(waiting).rejects.toThrow('gone')
+  await expect(left).rejects.toThrow('gone too')
+  await expect(call(4, AbortSignal.abort(new Error('never came')))).rejects.toThrow('never came')
+
+  batches[0]?.end()
+  await turn()
+  batches[1]?.end()
+  expect(await other).toBe(6)
+  expect(items()).toEqual([[1], [3]])
+})
+
+test('a run that answers with too few results is an error for all, not a mix-up', async () => {
+  const call = joinCalls<number, number>({
+    run: (items) => Promise.resolve(items.slice(1)),
+    maxItems: 10,
+    maxInFlight: 1,
+    canBeOneItem: () => true,
+  })
+  const results = await Promise.allSettled([1, 2, 3].map((item) => call(item)))
+  for (const result of results)
+    expect(result).toMatchObject({
+      status: 'rejected',
+      reason: { message: 'a batch of 3 was answered with 2 results' },
+    })
+})
+
+class BlockedError extends Error {}
+
+/** Items are numbers, and the hundreds say whose they are. */
+const byHundreds = {
+  groupOf: (item: number) => String(Math.floor(item / 100)),
+  isBlocked: (error: unknown) => error instanceof BlockedError,
+  canBeOneItem: () => false,
+  maxItems: 10,
+}
+
+test('a blocked batch is taken apart by group, and only the group that still blocks fails', async () => {
+  const { call, batches, items } = openBatches(byHundreds)
+  const calls = [100, 200, 201, 300].map((item) => call(item))
+  await turn()
+  batches[0]?.fail(new BlockedError('all wait for 200'))
+  await turn()
+  expect(items()).toEqual([[100, 200, 201, 300], [100], [200, 201]])
+
+  // What comes meanwhile goes ahead in batches, and of an isolated group in its own turn.
+  const meanwhile = [400, 202].map((item) => call(item))
+  await turn()
+  expect(items().slice(3)).toEqual([[400]])
+  batches[3]?.end()
+  expect(await meanwhile[0]).toBe(800)
+
+  batches[1]?.end()
+  await turn()
+  expect(items().slice(4)).toEqual([[300]])
+  batches[4]?.end()
+  batches[2]?.fail(new BlockedError('200 itself'))
+  expect((await Promise.allSettled(calls)).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'rejected',
+    'fulfilled',
+  ])
+
+  await turn()
+  expect(items().slice(5)).toEqual([[202]])
+  batches[5]?.end()
+  expect(await meanwhile[1]).toBe(404)
+  // It is not blocked any more: its next call shares a batch again.
+  const together = [100, 200].map((item) => call(item))
+  await turn()
+  expect(items().slice(6)).toEqual([[100, 200]])
+  batches[6]?.end()
+  expect(await Promise.all(together)).toEqual([200, 400])
+})
+
+test('a group that stays blocked runs alone, also after its calls have failed', async () => {
+  const { call, batches, items } = openBatches(byHundreds)
+  const first = call(100)
+  await turn()
+  batches[0]?.fail(new BlockedError('alone in its batch'))
+  await expect(first).rejects.toThrow('alone in its batch')
+  const calls = [101, 200].map((item) => call(item))
+  await turn()
+  expect(items().slice(1)).toEqual([[101], [200]])
+  batches[2]?.end()
+  expect(await calls[1]).toBe(400)
+  batches[1]?.fail(new BlockedError('again'))
+  await expect(calls[0]).rejects.toThrow('again')
+})
+
+test('a call that waits too long is rejected and never runs', async () => {
+  const { call, batches, items } = openBatches({ ...byHundreds, maxWaitMilliseconds: 30 })
+  const first = call(100)
+  await turn()
+  const waiting = [101, 102].map((item) => call(item))
+  for (const result of await Promise.allSettled(waiting))
+    expect(result).toMatchObject({ status: 'rejected', reason: expect.any(NotStartedError) as NotStartedError })
+
+  batches[0]?.fail(new BlockedError('blocked'))
+  await expect(first).rejects.toThrow('blocked')
+  const isolated = call(103)
+  await turn()
+  const behind = call(104)
+  await expect(behind).rejects.toThrow(NotStartedError)
+  batches[1]?.end()
+  expect(await isolated).toBe(206)
+  await turn()
+  expect(items()).toEqual([[100], [103]])
+})
+
+const groups = 10
+
+/** A number that fails is odd trouble; what a caller does is part of the story. */
+const Story = fc.record({
+  calls: fc.array(
+    fc.record({
+      fails: fc.boolean(),
+      blocks: fc.boolean(),
+      leavesAfter: fc.option(fc.nat(5), { nil: undefined }),
+      startsAfter: fc.nat(6),
+    }),
+    { minLength: 1, maxLength: 60 },
+  ),
+  maxItems: fc.integer({ min: 1, max: 10 }),
+  maxInFlight: fc.integer({ min: 1, max: 3 }),
+})
+
+test('every caller gets its own result, whoever fails or leaves beside it', async () => {
+  await fc.assert(
+    fc.asyncProperty(Story, async ({ calls, maxItems, maxInFlight }) => {
+      let away = 0
+      const done: number[] = []
+      const call = joinCalls<number, string>({
+        run: async (items) => {
+          away += 1
+          expect(away).toBeLessThanOrEqual(maxInFlight + 2)
+          expect(items.length).toBeLessThanOrEqual(maxItems)
+          await turn()
+          away -= 1
+          // Items of a group, the last digit, block together.
+          if (items.some((item) => calls[item % groups]?.blocks)) throw new BlockedError(`blocked with ${items.join()}`)
+          if (items.some((item) => calls[item]?.fails)) throw new Error(`failed with ${items.join()}`)
+          done.push(...items)
+          return items.map((item) => `result ${item}`)
+        },
+        maxItems,
+        maxInFlight,
+        canBeOneItem: () => true,
+        groupOf: (item) => String(item % groups),
+        isBlocked: (error) => error instanceof BlockedError,
+      })
+      const outcomes = await Promise.all(
+        calls.map(async ({ startsAfter, leavesAfter }, index) => {
+          for (let turns = 0; turns < startsAfter; turns++) await turn()
+          const leaver = new AbortController()
+          const result = call(index, leaver.signal)
+          const leave = async () => {
+            for (let turns = 0; turns < (leavesAfter ?? 0); turns++) await turn()
+            leaver.abort(new Error('left'))
+          }
+          if (leavesAfter !== undefined) void leave()
+          return result.catch((error: Error) => error.message)
+        }),
+      )
+      for (const [index, outcome] of outcomes.entries()) {
+        const blocks = calls[index % groups]?.blocks ?? false
+        const ownGroup = (outcome.match(/\d+/g) ?? []).every((item) => Number(item) % groups === index % groups)
+        if (blocks && ownGroup && outcome.startsWith('blocked with')) continue
+        const own = calls[index]?.fails ? `failed with ${index}` : `result ${index}`
+        expect(blocks && outcome !== 'left').toBe(false)
+        expect(calls[index]?.leavesAfter === undefined ? [own] : [own, 'left']).toContain(outcome)
+      }
+      expect(new Set(done).size).toBe(done.length)
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,129 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { findConfigWarnings, readConfig, readOrCreateSecretKey, secretVariables } from '../../src/platform/config.ts'
+
+test('an empty environment is the embedded default', () => {
+  expect(readConfig({})).toMatchObject({
+    host: '127.0.0.1',
+    port: 3000,
+    database: { kind: 'pglite' },
+    trustedProxies: [],
+  })
+})
+
+test('a variable set to nothing counts as absent', () => {
+  expect(readConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ port: 3000, database: { kind: 'pglite' } })
+})
+
+test.each([
+  { environment: { PORT: 'http' }, says: /^PORT: / },
+  { environment: { DATABASE_URL: 'mysql://x' }, says: /DATABASE_URL: must be a postgres:\/\/ URL/ },
+  {
+    environment: { DATABASE_URL: 'postgres://u:hunter2@h/d' },
+    says: /^WAYBILL_SECRET_KEY: is required with DATABASE_URL/,
+  },
+  { environment: { WAYBILL_SECRET_KEY: 'c2hvcnQ=' }, says: /^WAYBILL_SECRET_KEY: must be 32 bytes in base64/ },
+  { environment: { TRUST_PROXY: 'true' }, says: /^TRUST_PROXY: .*"true" is neither/ },
+  { environment: { GRAPH_API_VERSION: '25' }, says: /^GRAPH_API_VERSION: must look like v25.0/ },
+  { environment: { WAYBILL_RETENTION_DAYS: '2' }, says: /^WAYBILL_RETENTION_DAYS: must be at least 3: twice as long/ },
+  { environment: { LOG_LEVEL: 'loud' }, says: /^LOG_LEVEL: must be one of/ },
+])('$environment stops the start', ({ environment, says }) => {
+  expect(() => readConfig(environment)).toThrow(says)
+})
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waybill-secrets-'))
+  const write = (name: string, content: string) => {
+    const file = path.join(folder, name)
+    writeFileSync(file, content)
+    return file
+  }
+  const key = Buffer.alloc(32, 7).toString('base64')
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test('counts as the variable, without its last newline', () => {
+    const environment = {
+      DATABASE_URL_FILE: write('database', 'postgres://waybill:hush@db/waybill\n'),
+      WAYBILL_SECRET_KEY_FILE: write('key', `${key}\r\n`),
+      META_APP_SECRET_FILE: write('app', ' kept as it is \n'),
+      META_VERIFY_TOKEN_FILE: write('verify', 'verify'),
+      METRICS_TOKEN_FILE: write('metrics', 'metrics\n'),
+      OIDC_ISSUER: 'https://login.example.com',
+      OIDC_CLIENT_ID: 'waybill',
+      OIDC_CLIENT_SECRET_FILE: write('oidc', 'oidc\n'),
+    }
+
+    expect(readConfig(environment)).toMatchObject({
+      database: { kind: 'postgres', url: 'postgres://waybill:hush@db/waybill' },
+      secretKeys: [Buffer.alloc(32, 7)],
+      meta: { appSecret: ' kept as it is ', verifyToken: 'verify' },
+      metricsToken: 'metrics',
+      oidc: { clientSecret: 'oidc' },
+    })
+  })
+
+  test.each([
+    {
+      environment: { METRICS_TOKEN_FILE: '/nowhere/at/all' },
+      says: /^METRICS_TOKEN_FILE: names a file that cannot be read \(ENOENT\)$/,
+    },
+    {
+      environment: { METRICS_TOKEN_FILE: folder },
+      says: /^METRICS_TOKEN_FILE: names a file that cannot be read \(EISDIR\)$/,
+    },
+    { environment: { METRICS_TOKEN_FILE: write('empty', '\n') }, says: /^METRICS_TOKEN_FILE: names an empty file$/ },
+    {
+      environment: { METRICS_TOKEN: 'hush', METRICS_TOKEN_FILE: write('two', 'hush') },
+      says: /^METRICS_TOKEN_FILE: is set as well as METRICS_TOKEN\. Set one of them$/,
+    },
+    {
+      environment: { WAYBILL_SECRET_KEY_FILE: write('short', 'hush') },
+      says: /^WAYBILL_SECRET_KEY: must be 32 bytes/,
+    },
+  ])('stops the start when it is wrong: $says', ({ environment, says }) => {
+    expect(() => readConfig(environment)).toThrow(says)
+    expect(() => readConfig(environment)).not.toThrow(/hush/)
+  })
+
+  test('is there for every secret, and set to nothing counts as absent', () => {
+    expect(readConfig({ METRICS_TOKEN: 'token', METRICS_TOKEN_FILE: '' }).metricsToken).toBe('token')
+    const guide = readFileSync(path.resolve(import.meta.dirname, '../../src/http/docs/guides/configuration.md'), 'utf8')
+    for (const name of secretVariables) expect(guide).toContain(`\`${name}_FILE\``)
+  })
+})
+
+const warned = (environment: Record<string, string>) => findConfigWarnings(readConfig(environment))
+
+test('a trusted proxy without a public URL is warned about', () => {
+  expect(warned({ TRUST_PROXY: 'loopback' })).toEqual([
+    expect.stringMatching(/^TRUST_PROXY is set and WAYBILL_PUBLIC_URL is not/),
+  ])
+  expect(warned({ TRUST_PROXY: 'loopback', WAYBILL_PUBLIC_URL: 'https://waybill.example.com' })).toEqual([])
+  expect(warned({})).toEqual([])
+})
+
+test('every wrong variable gets a line, and no value is repeated', () => {
+  const wrong = { PORT: 'secret-1', DATABASE_URL: 'secret-2', LOG_LEVEL: 'secret-3' }
+  expect(() => readConfig(wrong)).toThrow(/^PORT: .*\nDATABASE_URL: .*\nLOG_LEVEL: .*$/)
+  expect(() => readConfig(wrong)).not.toThrow(/secret-/)
+})
+
+test('proxies are addresses, ranges and groups', () => {
+  expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback ,2001:db8::1' }).trustedProxies).toEqual([
+    '10.0.0.0/8',
+    'loopback',
+    '2001:db8::1',
+  ])
+})
+
+test('the embedded key is made once, for its owner only, and refused when it is damaged', () => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-key-'))
+  const file = path.join(dataDir, 'secret.key')
+  expect(readOrCreateSecretKey(dataDir)).toEqual(readOrCreateSecretKey(dataDir))
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  writeFileSync(file, 'damaged')
+  expect(() => readOrCreateSecretKey(dataDir)).toThrow(/Restore it from a backup/)
+  rmSync(dataDir, { recursive: true })
+})

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import {
+  type Announcements,
+  createAnnouncements,
+  createLocalAnnouncements,
+} from '../../../src/platform/db/announcements.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+afterAll(() => database.close())
+
+function open(): Announcements {
+  if (database.url === undefined) return createLocalAnnouncements()
+  return createAnnouncements({ kind: 'postgres', url: database.url }, database.db, pino({ level: 'silent' }))
+}
+
+test('who listens hears what is announced, until it stops', async () => {
+  const announcements = open()
+  const listener = vi.fn<() => void>()
+  const stop = announcements.listen('deliveries', listener)
+  announcements.announce('deliveries')
+  expect(listener).toHaveBeenCalled()
+
+  stop()
+  listener.mockClear()
+  announcements.announce('deliveries')
+  expect(listener).not.toHaveBeenCalled()
+  await announcements.close()
+})
+
+test('other processes hear it, also after their connection was cut, and are told to look when they listen again', async ({
+  skip,
+}) => {
+  if (database.url === undefined) return skip('an embedded database belongs to one process')
+  const [here, there] = [open(), open()]
+  const listener = vi.fn<() => void>()
+  there.listen('deliveries', listener)
+  // Told to look once it listens.
+  await expect.poll(() => listener).toHaveBeenCalledTimes(1)
+  here.announce('deliveries')
+  await expect.poll(() => listener).toHaveBeenCalledTimes(2)
+
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waybill listen' and datname = current_database()`.execute(
+    database.db,
+  )
+  await expect.poll(() => listener, { timeout: 10_000 }).toHaveBeenCalledTimes(3)
+  here.announce('deliveries')
+  await expect.poll(() => listener).toHaveBeenCalledTimes(4)
+  await here.close()
+  await there.close()
+})
+
+test('announcements in a row are joined, and the last one is heard too', async ({ skip }) => {
+  if (database.url === undefined) return skip('an embedded database belongs to one process')
+  const [here, there] = [open(), open()]
+  const listener = vi.fn<() => void>()
+  there.listen('deliveries', listener)
+  await expect.poll(() => listener).toHaveBeenCalledTimes(1)
+  for (let n = 0; n < 1000; n++) here.announce('deliveries')
+  await expect.poll(() => listener.mock.calls.length).toBeGreaterThanOrEqual(3)
+  await here.close()
+  await there.close()
+  expect(listener.mock.calls.length).toBeLessThan(20)
+})
+
+test('an announcement made right before closing still leaves', async ({ skip }) => {
+  if (database.url === undefined) return skip('an embedded database belongs to one process')
+  const [here, there] = [open(), open()]
+  const listener = vi.fn<() => void>()
+  there.listen('deliveries', listener)
+  await expect.poll(() => listener).toHaveBeenCalledTimes(1)
+  here.announce('deliveries')
+  await here.close()
+  await expect.poll(() => listener).toHaveBeenCalledTimes(2)
+  await there.close()
+})

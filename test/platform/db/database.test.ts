@@ -1,0 +1,80 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NotStartedError } from '../../../src/platform/batch.ts'
+import { hurry, PreparedClient, takeTime, withoutTimeout } from '../../../src/platform/db/database.ts'
+import { isDatabaseUnavailable, isOutcomeUnknown, isPassing } from '../../../src/platform/db/unavailable.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+afterAll(() => database.close())
+
+async function readTimeouts(db: TestDatabase['db']): Promise<object | undefined> {
+  const { rows } = await sql<object>`
+    select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`.execute(db)
+  return rows[0]
+}
+
+test('the server ends a statement before we stop waiting for it, unless it may take its time', async () => {
+  const usual = database.url === undefined ? { statement: '0', lock: '0' } : { statement: '8s', lock: '1s' }
+  expect(await readTimeouts(database.db)).toEqual(usual)
+
+  await database.db.connection().execute(async (connection) => {
+    const unlimited = await withoutTimeout(connection, () => readTimeouts(connection))
+    expect(unlimited).toEqual({ statement: '0', lock: '0' })
+    expect(await readTimeouts(connection)).toEqual(usual)
+  })
+})
+
+test.each([
+  { error: Object.assign(new Error('lock'), { code: '55P03' }), unavailable: true, unknown: false },
+  { error: Object.assign(new Error('cancelled'), { code: '57014' }), unavailable: true, unknown: false },
+  { error: new NotStartedError('a connection'), unavailable: true, unknown: false },
+  { error: new Error('timeout exceeded when trying to connect'), unavailable: true, unknown: false },
+  { error: new Error('Query read timeout'), unavailable: true, unknown: true },
+  { error: new Error('Connection terminated unexpectedly'), unavailable: true, unknown: true },
+  { error: Object.assign(new Error('shutdown'), { code: '57P01' }), unavailable: true, unknown: true },
+  { error: Object.assign(new Error('duplicate'), { code: '23505' }), unavailable: false, unknown: false },
+])('after "$error.message", whether the statement happened is unknown: $unknown', ({ error, unavailable, unknown }) => {
+  expect(isDatabaseUnavailable(error)).toBe(unavailable)
+  expect(isOutcomeUnknown(error)).toBe(unknown)
+})
+
+test('a connection whose statement was not answered in time goes to nobody else', async (context) => {
+  if (database.url === undefined) return context.skip()
+  const pool = new pg.Pool({ Client: PreparedClient, connectionString: database.url, max: 1, query_timeout: 200 })
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const client = await pool.connect()
+  const unanswered = await client.query('select pg_sleep(3)', []).catch((error: unknown) => error)
+  expect(isDatabaseUnavailable(unanswered)).toBe(true)
+  const afterwards = await client.query('rollback').catch((error: unknown) => error)
+  expect(isDatabaseUnavailable(afterwards)).toBe(true)
+  client.release()
+
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  await pool.end()
+})
+
+test('what may take its time is waited for', async (context) => {
+  if (database.url === undefined) return context.skip()
+  const client = new PreparedClient({ connectionString: database.url, query_timeout: 200 })
+  await client.connect()
+  await client.query(takeTime)
+  await client.query('select pg_sleep(0.5)')
+  await client.query(hurry)
+
+  await expect(client.query('select pg_sleep(0.5)')).rejects.toThrow('Query read timeout')
+})
+
+test.each([
+  { code: '40P01', passing: true },
+  { code: '40001', passing: true },
+  { code: '55P03', passing: true },
+  { code: '57014', passing: true },
+  { code: '23505', passing: false },
+])('$code is passing: $passing', ({ code, passing }) => {
+  expect(isPassing(Object.assign(new Error('x'), { code }))).toBe(passing)
+})

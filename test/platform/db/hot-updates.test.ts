@@ -1,0 +1,76 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { countPendingMessages } from '../../../src/messages/status/stale-pending.ts'
+import { migrate } from '../../../src/platform/db/migrate.ts'
+import { undoHotUpdates } from '../../support/earlier-schema.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+afterAll(async () => {
+  await server?.close()
+})
+
+async function send(): Promise<{ messageId: string; waMessageId: string }> {
+  return await account.trpc.message.send.mutate(sendMessage.example.input)
+}
+
+/** A status without our id in it. */
+function reportByWamid(waMessageId: string, status: 'delivered' | 'read') {
+  const report = { waMessageId, status, at: new Date(), error: undefined }
+  return takeStatuses(server.deps, [{ accountId: account.accountId, messageId: undefined, waMessageId, report }])
+}
+
+test('nothing that a status changes is in an index, or in the condition of one', async () => {
+  const { rows } = await sql<{ column: string }>`
+    select distinct attname as column from pg_depend
+    join pg_index on indexrelid = objid and indrelid = 'messages'::regclass
+    join pg_attribute on attrelid = refobjid and attnum = refobjsubid
+    where classid = 'pg_class'::regclass and refclassid = 'pg_class'::regclass and refobjid = 'messages'::regclass
+    union
+    select distinct attname from pg_index join pg_attribute on attrelid = indrelid and attnum = any (indkey)
+    where indrelid = 'messages'::regclass`.execute(server.deps.db)
+
+  expect(rows.map(({ column }) => column).toSorted()).toEqual([
+    'account_id',
+    'external_id',
+    'id',
+    'recorded_at',
+    'to_number',
+  ])
+})
+
+test('a wamid that a status was the first to tell finds its message from then on', async () => {
+  const { messageId, waMessageId } = await send()
+  const { db } = server.deps
+  await db.updateTable('messages').set({ status: 'pending', wa_message_id: null, sent_at: null }).execute()
+  await sql`delete from wa_message_ids`.execute(db)
+  const report = { waMessageId, status: 'sent', at: new Date(), error: undefined } as const
+  await takeStatuses(server.deps, [{ accountId: account.accountId, messageId, waMessageId, report }])
+
+  expect(await reportByWamid(waMessageId, 'delivered')).toMatchObject({ applied: 1 })
+  expect(await reportByWamid(`${waMessageId}x`, 'delivered')).toMatchObject({ unknown: 1 })
+})
+
+test('a database of before finds its messages by their wamid, and those that are pending', async () => {
+  const { db } = server.deps
+  const [settled, pending] = [await send(), await send()]
+  await db
+    .updateTable('messages')
+    .set({ status: 'pending', created_at: sql<Date>`now() - interval '2 minutes'` })
+    .where('id', '=', pending.messageId)
+    .execute()
+  for (const statement of undoHotUpdates) await sql.raw(statement).execute(db)
+
+  expect(await migrate(db)).toContain('0006-hot-updates')
+
+  expect(await countPendingMessages(db)).toMatchObject({ count: 1 })
+  expect(await reportByWamid(settled.waMessageId, 'read')).toMatchObject({ applied: 1 })
+  expect(await reportByWamid((await send()).waMessageId, 'delivered')).toMatchObject({ applied: 1 })
+})

@@ -1,0 +1,103 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
+
+/** What another transaction of the database keeps locked delays nobody who does not need it. */
+
+const example = sendMessage.example.input
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+/** Another program of the operator's that keeps a lock until the end of the block. */
+async function lock(url: string, statement: string, values: unknown[] = []): Promise<AsyncDisposable> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('begin')
+  await client.query(statement, values)
+  return { [Symbol.asyncDispose]: () => client.end() }
+}
+
+/** An answer, and the place that it came in among all answers of the test. */
+function answerTo(request: Promise<TestResponse>, order: TestResponse[]): Promise<TestResponse> {
+  return request.then((response) => {
+    order.push(response)
+    return response
+  })
+}
+
+function times<Result>(count: number, run: (index: number) => Promise<Result>): Promise<Result>[] {
+  return Array.from({ length: count }, (_, index) => run(index))
+}
+
+test('a locked rate limit of one account fails its own sends, and those of others go ahead', async (context) => {
+  const { url } = server.database
+  if (url === undefined) return context.skip()
+  const blocked = await server.account()
+  const others = await Promise.all([server.account(), server.account(), server.account()])
+  const send = (account: typeof blocked) => account.post('/api/v1/message/send', example)
+  for (const account of [blocked, ...others]) expect((await send(account)).statusCode).toBe(200)
+
+  {
+    const held = 'select * from rate_limits where account_id = $1 for update'
+    await using _lock = await lock(url, held, [blocked.accountId])
+    for (let round = 0; round < 3; round++) {
+      const order: TestResponse[] = []
+      const refused = times(6, () => answerTo(send(blocked), order))
+      const answered = others.flatMap((account) => times(4, () => answerTo(send(account), order)))
+      for (const { statusCode } of await Promise.all(answered)) expect(statusCode).toBe(200)
+      for (const response of await Promise.all(refused)) {
+        expect(response.statusCode).toBe(503)
+        expect(response.json().error.code).toBe('SERVICE_UNAVAILABLE')
+      }
+      expect(order.at(-1)?.statusCode).toBe(503)
+    }
+  }
+
+  for (const { statusCode } of await Promise.all(times(6, () => send(blocked)))) expect(statusCode).toBe(200)
+})
+
+test('while a table is locked, readiness and reads of others answer, and sends fail', async (context) => {
+  const { url } = server.database
+  if (url === undefined) return context.skip()
+  const account = await server.account()
+  const send = () => account.post('/api/v1/message/send', example)
+  const list = (limit: number) => account.get(`/api/v1/message?limit=${limit}`)
+  expect((await send()).statusCode).toBe(200)
+
+  {
+    await using _lock = await lock(url, 'lock table messages in access exclusive mode')
+    const over = new AbortController()
+    const sends: number[] = []
+    const reads: number[] = []
+    // More than there are connections, all the time.
+    const loading = times(24, async (index) => {
+      while (!over.signal.aborted) {
+        sends.push((await send()).statusCode)
+        reads.push((await list(1 + index)).statusCode)
+      }
+    })
+    try {
+      for (let round = 0; round < 20; round++) {
+        expect((await server.request('GET', '/readyz')).statusCode).toBe(200)
+        expect((await account.get('/api/v1/template')).statusCode).toBe(200)
+      }
+      await expect.poll(() => sends.length, { timeout: 20_000 }).toBeGreaterThan(24)
+    } finally {
+      over.abort()
+      await Promise.all(loading)
+    }
+    expect(new Set(sends)).toEqual(new Set([503]))
+    // Reads that wait for the locked table use up what the account may read at a time.
+    expect([...new Set(reads)].filter((status) => status !== 503 && status !== 429)).toEqual([])
+  }
+
+  for (const { statusCode } of await Promise.all(times(20, send))) expect(statusCode).toBe(200)
+  for (const { statusCode } of await Promise.all(times(20, () => list(5)))) expect(statusCode).toBe(200)
+  const states = await server.deps.db.selectFrom('messages').select('status').distinct().execute()
+  expect(states).toEqual([{ status: 'sent' }])
+})

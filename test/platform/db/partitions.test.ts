@@ -1,0 +1,125 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPartitions, dropOldPartitions } from '../../../src/platform/db/partitions.ts'
+import { encodeId } from '../../../src/platform/ids.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+const day = 86_400_000
+const now = new Date('2030-03-06T12:00:00Z')
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+afterAll(() => database.close())
+
+/** Records a message of that time; returns the partition that holds it. */
+async function recordAt(time: Date): Promise<string> {
+  const id = encodeId('msg', time.getTime(), new Uint8Array(10))
+  const { rows } = await sql<{ partition: string }>`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, created_at)
+    values ('acc_1', ${id}, 'wa_1', 'sent', '34600111222', 't', 'en', ${time})
+    returning tableoid::regclass::text as partition`.execute(database.db)
+  return rows[0]?.partition ?? ''
+}
+
+async function listPartitions(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class where relispartition and relkind = 'r'`.execute(database.db)
+  return rows.map((row) => row.name)
+}
+
+async function countMessages(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::integer as count from messages`.execute(database.db)
+  return rows[0]?.count ?? 0
+}
+
+test('a message is kept with those of its week, and the coming weeks have their place', async () => {
+  await createPartitions(database.db, now)
+  await createPartitions(database.db, now)
+
+  expect(await recordAt(now)).toBe('messages_20300304')
+  expect(await recordAt(new Date('2030-03-04T00:00:00Z'))).toBe('messages_20300304')
+  expect(await recordAt(new Date('2030-03-03T23:59:59.999Z'))).toBe('messages_rest')
+  expect(await recordAt(new Date(now.getTime() + 28 * day))).toBe('messages_20300401')
+  expect(await recordAt(new Date(now.getTime() + 400 * day))).toBe('messages_rest')
+})
+
+test('a migrated database has partitions for today', async () => {
+  expect(await recordAt(new Date())).toMatch(/^messages_\d{8}$/)
+})
+
+test('whole weeks are dropped once their last day is older than the retention, and nothing younger', async () => {
+  await createPartitions(database.db, now)
+  await sql`delete from messages`.execute(database.db)
+  await recordAt(now)
+  await recordAt(new Date(now.getTime() - 40 * day))
+  const in30Days = new Date('2030-04-09T23:59:59Z')
+
+  expect((await dropOldPartitions(database.db, in30Days, 30)).filter((name) => name.includes('2030'))).toEqual([])
+  expect(await countMessages()).toBe(1)
+
+  const dropped = await dropOldPartitions(database.db, new Date('2030-04-10T00:00:00Z'), 30)
+  expect(dropped.filter((name) => name.endsWith('20300304'))).toEqual([
+    'messages_20300304',
+    'wa_message_ids_20300304',
+    'events_20300304',
+    'webhook_finished_deliveries_20300304',
+    'webhook_attempts_20300304',
+  ])
+  expect(await countMessages()).toBe(0)
+  expect(await recordAt(now)).toBe('messages_rest')
+})
+
+test('rows that a clock weeks ahead has left in the rest move to their week when it is made', async () => {
+  const later = new Date('2032-05-12T12:00:00Z')
+  expect(await recordAt(later)).toBe('messages_rest')
+  expect(await recordAt(new Date(later.getTime() + 100 * day))).toBe('messages_rest')
+  const before = await countMessages()
+
+  expect(await createPartitions(database.db, later)).toEqual([])
+
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from messages_20320510`.execute(database.db)
+  expect(rows).toEqual([{ count: 1 }])
+  expect(await countMessages()).toBe(before)
+  expect((await listPartitions()).filter((name) => name.endsWith('_20320607'))).toHaveLength(5)
+})
+
+test('a table in use is left for the next time, holds up nobody, and the other tables get their weeks', async (context) => {
+  if (database.url === undefined) return context.skip('PGlite has one connection')
+  const later = new Date('2034-05-10T12:00:00Z')
+  await database.db.transaction().execute(async (reader) => {
+    await sql`select count(*) from messages_rest`.execute(reader)
+
+    const making = createPartitions(database.db, later)
+    await expect.poll(isAnyoneWaiting).toBe(true)
+    expect(await recordAt(new Date())).toMatch(/^messages_/)
+    expect(await making).toMatchObject([{ partition: 'messages_20340508', error: { code: '55P03' } }])
+  })
+
+  const made = (await listPartitions()).filter((name) => name.endsWith('_20340508'))
+  expect(made).toHaveLength(4)
+  expect(made).not.toContain('messages_20340508')
+  expect(await createPartitions(database.db, later)).toEqual([])
+})
+
+async function isAnyoneWaiting(): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from pg_locks
+    where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
+    database.db,
+  )
+  return rows.length > 0
+}
+
+test('a database without any partition fails when they cannot be made', async (context) => {
+  if (database.url === undefined) return context.skip('PGlite has one connection')
+  for (const name of (await listPartitions()).filter((candidate) => candidate.startsWith('webhook_attempts_')))
+    await sql.raw(`drop table ${name}`).execute(database.db)
+
+  await database.db.transaction().execute(async (reader) => {
+    await sql`select count(*) from webhook_attempts`.execute(reader)
+    await expect(createPartitions(database.db, now)).rejects.toMatchObject({ code: '55P03' })
+  })
+})

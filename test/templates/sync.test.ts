@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createAccount } from '../../src/accounts/account.ts'
+import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
+import { deactivateWhatsAppAccount, removeWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
+import { listWhatsAppAccounts } from '../../src/accounts/whatsapp/whatsapp-account.ts'
+import { syncTemplates, syncWaba } from '../../src/templates/sync.ts'
+import type { ListedTemplate } from '../../src/whatsapp/whatsapp.ts'
+import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../accounts/deps.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+let deps: ReturnType<typeof createTestDeps>
+let accountId: string
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+beforeEach(async () => {
+  deps = createTestDeps(database)
+  accountId = (await createAccount(deps, { name: 'Sync' })).accountId
+})
+afterAll(() => database.close())
+
+async function add(wabaId: string, accessToken: string): Promise<string> {
+  const input = { phoneNumberId: nextPhoneNumberId(), wabaId, accessToken }
+  return (await addWhatsAppAccount(deps, accountId, input)).whatsAppAccountId
+}
+
+function listed(name: string, more: Partial<ListedTemplate> = {}): ListedTemplate {
+  return {
+    id: '900719925474099312',
+    name,
+    language: 'en',
+    status: 'APPROVED',
+    category: 'UTILITY',
+    parameterFormat: 'POSITIONAL',
+    components: [{ type: 'BODY', text: `Hello {{1}}, "${name}"` }],
+    ...more,
+  }
+}
+
+function found(...templates: ListedTemplate[]) {
+  return { ok: true, value: templates } as const
+}
+
+function stored() {
+  return deps.db
+    .selectFrom('templates')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('waba_id')
+    .orderBy('name')
+    .orderBy('language')
+    .execute()
+}
+
+async function statuses(): Promise<Record<string, string>> {
+  const rows = await stored()
+  return Object.fromEntries(rows.map((row) => [`${row.waba_id} ${row.name} ${row.language}`, row.status]))
+}
+
+test('a sync stores every template as WhatsApp lists it', async () => {
+  await add('1', 'A')
+  const shipped = listed('shipped', { qualityScore: 'GREEN' })
+  deps.listings['1 A'] = found(shipped, listed('shipped', { language: 'es', status: 'PENDING' }), listed('odd name'))
+
+  expect(await syncTemplates(deps, accountId)).toEqual({ synced: 3, approved: 2 })
+
+  expect(await statuses()).toEqual({
+    '1 odd name en': 'APPROVED',
+    '1 shipped en': 'APPROVED',
+    '1 shipped es': 'PENDING',
+  })
+  expect((await stored())[1]).toMatchObject({
+    whatsapp_template_id: shipped.id,
+    category: 'UTILITY',
+    parameter_format: 'POSITIONAL',
+    components: shipped.components,
+    quality_score: 'GREEN',
+    rejected_reason: null,
+  })
+})
+
+test('a second sync changes what changed, and what vanished is DELETED', async () => {
+  await add('1', 'A')
+  deps.listings['1 A'] = found(listed('stays'), listed('changes'), listed('goes'))
+  await syncTemplates(deps, accountId)
+
+  deps.listings['1 A'] = found(listed('stays'), listed('changes', { status: 'PAUSED' }))
+  expect(await syncTemplates(deps, accountId)).toEqual({ synced: 2, approved: 1 })
+
+  expect(await statuses()).toEqual({ '1 changes en': 'PAUSED', '1 goes en': 'DELETED', '1 stays en': 'APPROVED' })
+})
+
+test('a template that comes back is sendable again', async () => {
+  await add('1', 'A')
+  for (const listing of [found(listed('back')), found(), found(listed('back'))]) {
+    deps.listings['1 A'] = listing
+    await syncTemplates(deps, accountId)
+  }
+
+  expect(await statuses()).toEqual({ '1 back en': 'APPROVED' })
+})
+
+test('a listing that is overtaken by a later one changes nothing', async () => {
+  await add('1', 'A')
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<ReturnType<typeof found>>()
+  const listTemplates = () => {
+    asked.resolve()
+    return answer.promise
+  }
+  const overtaken = syncTemplates({ ...deps, whatsapp: { ...deps.whatsapp, listTemplates } }, accountId)
+  await asked.promise
+  deps.listings['1 A'] = found(listed('both', { status: 'PAUSED' }))
+  await syncTemplates(deps, accountId)
+
+  answer.resolve(found(listed('both'), listed('gone')))
+  await overtaken
+
+  expect(await statuses()).toEqual({ '1 both en': 'PAUSED' })
+})
+
+test('a WABA is listed once however many numbers share it, and each WABA by its own token', async () => {
+  await add('1', 'A')
+  await add('1', 'B')
+  await add('2', 'C')
+  deps.listings['1 A'] = found(listed('one'))
+  deps.listings['2 C'] = found(listed('two'))
+
+  expect(await syncTemplates(deps, accountId)).toEqual({ synced: 2, approved: 2 })
+
+  expect(await statuses()).toEqual({ '1 one en': 'APPROVED', '2 two en': 'APPROVED' })
+})
+
+test('a listing that fails leaves everything as it was, also in the other WABA', async () => {
+  await add('1', 'A')
+  await add('2', 'B')
+  deps.listings['1 A'] = found(listed('one'))
+  deps.listings['2 B'] = found(listed('two'))
+  await syncTemplates(deps, accountId)
+
+  deps.listings['1 A'] = found()
+  deps.listings['2 B'] = unreachable
+  await expect(syncTemplates(deps, accountId)).rejects.toThrow('WhatsApp is away')
+
+  expect(await statuses()).toEqual({ '1 one en': 'APPROVED', '2 two en': 'APPROVED' })
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }, { active: true }])
+})
+
+test('a refused token takes its WhatsApp account out of use, and the next one of the WABA is tried', async () => {
+  const refused = await add('1', 'A')
+  const other = await add('1', 'B')
+  deps.listings['1 A'] = tokenRefused
+  deps.listings['1 B'] = found(listed('one'))
+
+  expect(await syncTemplates(deps, accountId)).toEqual({ synced: 1, approved: 1 })
+
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([
+    { whatsAppAccountId: refused, active: false, reason: 'token expired (190)' },
+    { whatsAppAccountId: other, active: true },
+  ])
+})
+
+test('a WhatsApp account that is switched off is not asked, and without another there is nothing to sync', async () => {
+  const id = await add('1', 'A')
+  await deactivateWhatsAppAccount(deps, accountId, id)
+  deps.listings['1 A'] = found(listed('one'))
+
+  await expect(syncTemplates(deps, accountId)).rejects.toThrow('has no active WhatsApp account')
+  expect(await syncWaba(deps, accountId, '1')).toEqual({ ok: false, reason: expect.stringContaining('WABA 1') })
+  expect(await stored()).toEqual([])
+})
+
+test('one WABA can be synced by itself', async () => {
+  await add('1', 'A')
+  await add('2', 'B')
+  deps.listings['2 B'] = found(listed('two'))
+
+  expect(await syncWaba(deps, accountId, '2')).toEqual({ ok: true, synced: 1, approved: 1 })
+
+  expect(await statuses()).toEqual({ '2 two en': 'APPROVED' })
+})
+
+test('templates go with the last WhatsApp account of their WABA', async () => {
+  await add('1', 'A')
+  const second = await add('2', 'B')
+  const third = await add('2', 'C')
+  deps.listings['1 A'] = found(listed('one'))
+  deps.listings['2 B'] = found(listed('two'))
+  await syncTemplates(deps, accountId)
+
+  await removeWhatsAppAccount(deps, accountId, second)
+  expect(Object.keys(await statuses())).toEqual(['1 one en', '2 two en'])
+  await removeWhatsAppAccount(deps, accountId, third)
+  expect(Object.keys(await statuses())).toEqual(['1 one en'])
+})
+
+test('thousands of templates, some listed twice, are stored in one go', async () => {
+  await add('1', 'A')
+  const many = Array.from({ length: 3000 }, (_, index) => listed(`template_${index % 2990}`))
+  deps.listings['1 A'] = found(...many)
+
+  expect(await syncTemplates(deps, accountId)).toEqual({ synced: 2990, approved: 2990 })
+
+  expect(await stored()).toHaveLength(2990)
+})

@@ -1,0 +1,162 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fill, findUnsupportedPart, listPlaceholders, type TemplateText } from '../../src/templates/render.ts'
+import { findVariableProblems } from '../../src/templates/variables.ts'
+
+const shipped = {
+  parameterFormat: 'POSITIONAL',
+  components: [
+    {
+      type: 'BODY',
+      text: 'Hello {{1}}, your order {{2}} is on its way.',
+      example: { body_text: [['Ada', 'WB-1042']] },
+    },
+    { type: 'FOOTER', text: 'Bye' },
+  ],
+}
+const plain = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text: 'Welcome.' }] }
+const named = { parameterFormat: 'NAMED', components: [{ type: 'BODY', text: 'Hi {{first_name}}, {{order}}.' }] }
+
+interface Case {
+  because: string
+  template: TemplateText
+  variables: Record<string, string>
+  problems: string[]
+}
+
+test.each<Case>([
+  { because: 'all are there', template: shipped, variables: { '1': 'Ada', '2': 'WB-1' }, problems: [] },
+  { because: 'none is needed', template: plain, variables: {}, problems: [] },
+  { because: 'names are keys', template: named, variables: { first_name: 'Ada', order: 'WB-1' }, problems: [] },
+  {
+    because: 'one is missing',
+    template: shipped,
+    variables: { '1': 'Ada' },
+    problems: ['variables: "2" is missing; it fills {{2}}'],
+  },
+  {
+    because: 'a number is no name',
+    template: named,
+    variables: { '1': 'Ada', order: 'x' },
+    problems: [
+      'variables: "first_name" is missing; it fills {{first_name}}',
+      'variables: the template takes "first_name", "order"; remove "1"',
+    ],
+  },
+  {
+    because: 'one is too many',
+    template: shipped,
+    variables: { '1': 'Ada', '2': 'x', '3': 'y' },
+    problems: ['variables: the template takes "1", "2"; remove "3"'],
+  },
+  {
+    because: 'none is taken',
+    template: plain,
+    variables: { '1': 'Ada' },
+    problems: ['variables: the template takes no variables; remove "1"'],
+  },
+  {
+    because: 'it is empty',
+    template: shipped,
+    variables: { '1': '', '2': 'x' },
+    problems: ['variables: "1" must not be empty'],
+  },
+  {
+    because: 'it is blank',
+    template: shipped,
+    variables: { '1': '  ', '2': 'x' },
+    problems: ['variables: "1" must not be empty'],
+  },
+  {
+    because: 'it holds a newline',
+    template: shipped,
+    variables: { '1': 'a\nb', '2': 'x' },
+    problems: ['variables: "1" must not hold a line break'],
+  },
+  {
+    because: 'it holds a tab',
+    template: shipped,
+    variables: { '1': 'a\tb', '2': 'x' },
+    problems: ['variables: "1" must not hold a tab'],
+  },
+  { because: 'four spaces are fine', template: shipped, variables: { '1': 'a    b', '2': 'x' }, problems: [] },
+  {
+    because: 'five spaces are not',
+    template: shipped,
+    variables: { '1': 'a     b', '2': 'x' },
+    problems: ['variables: "1" must not hold more than four spaces in a row'],
+  },
+])('variables are checked: $because', ({ template, variables, problems }) => {
+  expect(findVariableProblems(template, variables)).toEqual(problems)
+})
+
+/** A value that makes `Hello {{1}}` so many characters long. */
+function fillHelloTo(characters: number): Record<string, string> {
+  return { '1': 'x'.repeat(characters - 'Hello '.length) }
+}
+
+test('a body beside other components is full at 1,024 characters, a body alone at 32,768', () => {
+  const text = 'Hello {{1}}'
+  const alone = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text }] }
+  const withFooter = { parameterFormat: 'POSITIONAL', components: [...alone.components, { type: 'FOOTER', text: 'x' }] }
+
+  expect(findVariableProblems(withFooter, fillHelloTo(1024))).toEqual([])
+  expect(findVariableProblems(withFooter, fillHelloTo(1025))).toHaveLength(1)
+  expect(findVariableProblems(alone, fillHelloTo(32_768))).toEqual([])
+  expect(findVariableProblems(alone, fillHelloTo(32_769))).toHaveLength(1)
+})
+
+test('placeholders come in the order of their numbers, each once, with the examples of their approval', () => {
+  const template = {
+    parameterFormat: 'POSITIONAL',
+    components: [{ type: 'BODY', text: '{{2}} {{10}} {{1}} {{ 2 }}', example: { body_text: [['a', 'b']] } }],
+  }
+  expect(listPlaceholders(template)).toEqual([{ key: '1', example: 'a' }, { key: '2', example: 'b' }, { key: '10' }])
+})
+
+test('filling a body leaves no placeholder behind, and puts in values as they are', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 12 }), (values) => {
+      const text = values.map((_, index) => `<{{${index + 1}}}>`).join('')
+      const variables = Object.fromEntries(values.map((value, index) => [String(index + 1), value]))
+      expect(fill(text, variables)).toBe(values.map((value) => `<${value}>`).join(''))
+    }),
+  )
+})
+
+test('a variable named like a property of every object is still missing', () => {
+  const template = { parameterFormat: 'NAMED', components: [{ type: 'BODY', text: 'Hi {{constructor}}' }] }
+  expect(findVariableProblems(template, {})).toEqual(['variables: "constructor" is missing; it fills {{constructor}}'])
+  expect(fill('Hi {{constructor}}', {})).toBe('Hi {{constructor}}')
+})
+
+test.each([
+  { component: { type: 'HEADER', format: 'TEXT', text: 'News' }, part: undefined },
+  { component: { type: 'HEADER', format: 'TEXT', text: 'News for {{1}}' }, part: 'its header holds a variable' },
+  { component: { type: 'HEADER', format: 'IMAGE' }, part: 'a header of format IMAGE' },
+  { component: { type: 'HEADER', format: 'VIDEO' }, part: 'a header of format VIDEO' },
+  { component: { type: 'HEADER', format: 'DOCUMENT' }, part: 'a header of format DOCUMENT' },
+  { component: { type: 'HEADER', format: 'LOCATION' }, part: 'a header of format LOCATION' },
+  {
+    component: {
+      type: 'BUTTONS',
+      buttons: [
+        { type: 'QUICK_REPLY', text: 'Stop' },
+        { type: 'URL', text: 'See', url: 'https://example.com' },
+      ],
+    },
+    part: undefined,
+  },
+  {
+    component: { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'See', url: 'https://example.com/{{1}}' }] },
+    part: 'its button of type URL',
+  },
+  { component: { type: 'BUTTONS', buttons: [{ type: 'OTP', text: 'Copy' }] }, part: 'its button of type OTP' },
+  {
+    component: { type: 'BUTTONS', buttons: [{ type: 'COPY_CODE', text: 'Copy' }] },
+    part: 'its button of type COPY_CODE',
+  },
+  { component: { type: 'CAROUSEL' }, part: 'a component of type CAROUSEL' },
+])('$component.type $component.format is sendable or says why not: $part', ({ component, part }) => {
+  expect(findUnsupportedPart([{ type: 'BODY', text: 'x' }, component]) ?? 'nothing').toContain(part ?? 'nothing')
+})

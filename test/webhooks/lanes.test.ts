@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { Lanes, planTurns } from '../../src/webhooks/queue/concurrency.ts'
+
+const maxHeld = 1_024
+const maxClaimed = 256
+
+test.each([
+  { held: [0, 0, 0], turns: ['all 256 of 4'] },
+  { held: [700, 0, 0], turns: ['all 256 of 4'] },
+  { held: [900, 10, 10], turns: ['all 104 of 4'] },
+  { held: [0, 100, 100], turns: ['all 156 of 4'] },
+  { held: [0, 256, 0], turns: ['all 256 of 2'] },
+  { held: [0, 0, 200], turns: ['unknown 256 of 4', 'failing 56 of 4', 'proven 256 of 4'] },
+  { held: [0, 0, 256], turns: ['unknown 256 of 2', 'proven 256 of 2'] },
+  { held: [0, 400, 100], turns: ['unknown 12 of 2', 'failing 12 of 2', 'proven 256 of 2'] },
+  { held: [0, 512, 0], turns: ['proven 256 of 2'] },
+  { held: [0, 0, 512], turns: ['proven 256 of 2'] },
+  { held: [500, 512, 0], turns: ['proven 12 of 2'] },
+  { held: [900, 0, 100], turns: ['all 24 of 4'] },
+  { held: [1_024, 0, 0], turns: [] },
+] as const)('with $held proven, unknown and failing held, the turns are $turns', ({ held, turns }) => {
+  const [proven, unknown, failing] = held
+  const planned = planTurns({ proven, unknown, failing }, maxHeld, maxClaimed)
+  expect(planned.map(({ of, limit, unknownWindow }) => `${of} ${limit} of ${unknownWindow}`)).toEqual(turns)
+})
+
+test('a worker that may hold only one delivery holds it', () => {
+  expect(planTurns({ proven: 0, unknown: 0, failing: 0 }, 1, maxClaimed)).toMatchObject([{ of: 'all', limit: 1 }])
+})
+
+test('a success proves an endpoint for a while, and its lane widens', () => {
+  const lanes = new Lanes()
+  const turn = { limit: 10, unknownWindow: 2 }
+  lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
+  expect(lanes.rooms({ of: 'proven', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
+  expect(lanes.rooms({ of: 'unknown', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 1 }])
+  lanes.end('we_1', 'quick', 100)
+  expect(lanes.rooms({ of: 'proven', ...turn }, 5_000)).toEqual([{ endpointId: 'we_1', deliveries: 5 }])
+  expect(lanes.rooms({ of: 'unknown', ...turn }, 60_000)).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
+})
+
+test('an endpoint that only fails gets the turns of the failing', () => {
+  const lanes = new Lanes()
+  lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
+  lanes.end('we_1', 'failed', 100)
+  const rooms = (of: 'failing' | 'unknown') => lanes.rooms({ of, limit: 10, unknownWindow: 4 }, 100)
+  expect(rooms('failing')).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
+  expect(rooms('unknown')).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
+})

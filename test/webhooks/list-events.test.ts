@@ -1,0 +1,236 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createAccount } from '../../src/accounts/account.ts'
+import type { Deps } from '../../src/deps.ts'
+import { takeStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { readDatabaseClock } from '../../src/platform/db/clock.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { encodeId } from '../../src/platform/ids.ts'
+import { listEvents } from '../../src/webhooks/events/list.ts'
+import { recordEvents, type UnrecordedEvent } from '../../src/webhooks/events/store.ts'
+import { createTestDeps } from '../accounts/deps.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { undoClocks } from '../support/earlier-schema.ts'
+import { insertEvents } from '../support/insert-events.ts'
+import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
+
+let database: TestDatabase
+let deps: Deps
+let accountId: string
+beforeAll(async () => {
+  database = await withSettableClock(await openTestDatabase())
+  deps = createTestDeps(database)
+})
+beforeEach(async () => {
+  accountId = (await createAccount(deps, { name: 'Events' })).accountId
+})
+afterAll(() => database.close())
+
+async function recordMessage(): Promise<string> {
+  const id = deps.newId('msg')
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
+      wa_message_id, created_at)
+    values (${accountId}, ${id}, 'wa_1', 'sent', '34600111222', 't', 'en', ${`wamid.${id}`}, now())`.execute(deps.db)
+  return id
+}
+
+function deliver(messageId: string): Promise<unknown> {
+  const waMessageId = `wamid.${messageId}`
+  const report = { waMessageId, status: 'delivered', at: new Date(), error: undefined } as const
+  return takeStatuses(deps, [{ accountId, messageId, waMessageId, report }])
+}
+
+/** What a reader sees who goes on from the last event it has seen. */
+function createReader(): () => Promise<string[]> {
+  const seen: { eventId: string; messageId: string }[] = []
+  return async () => {
+    const { items } = await listEvents(deps, { accountId }, { limit: 100, cursor: seen.at(-1)?.eventId })
+    seen.push(...items.map(({ eventId, event }) => ({ eventId, messageId: event.data.messageId })))
+    return seen.map(({ messageId }) => messageId)
+  }
+}
+
+/** Until somebody waits for a lock that another transaction holds. */
+async function untilSomebodyWaits(): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { rows } = await sql`
+        select 1 from pg_locks where not granted and pid <> pg_backend_pid()`.execute(deps.db)
+      return rows.length
+    })
+    .toBeGreaterThan(0)
+}
+
+test('an event that waited for its message is not missed by a reader who saw later ones', async (context) => {
+  if (database.url === undefined) return context.skip('PGlite has one connection')
+  const [held, free] = [await recordMessage(), await recordMessage()]
+  const read = createReader()
+
+  let waiting: Promise<unknown> = Promise.resolve()
+  await deps.db.transaction().execute(async (holder) => {
+    await sql`select 1 from messages where account_id = ${accountId} and id = ${held} for update`.execute(holder)
+    waiting = deliver(held)
+    await untilSomebodyWaits()
+    await deliver(free)
+    expect(await read()).toEqual([free])
+  })
+  await waiting
+
+  expect(await read()).toEqual([free, held])
+})
+
+test('no event is listed while an earlier one of its account is still being recorded', async (context) => {
+  if (database.url === undefined) return context.skip('PGlite has one connection')
+  const later = await recordMessage()
+  const read = createReader()
+
+  let waiting: Promise<unknown> = Promise.resolve()
+  await deps.db.transaction().execute(async (trx) => {
+    await recordEvents(trx, [newEvent('msg_slow')], deps)
+    waiting = deliver(later)
+    await untilSomebodyWaits()
+    expect(await read()).toEqual([])
+  })
+  await waiting
+
+  expect(await read()).toEqual(['msg_slow', later])
+})
+
+test('an event that is being recorded does not hold back the events of other accounts', async (context) => {
+  if (database.url === undefined) return context.skip('PGlite has one connection')
+  const messageId = await recordMessage()
+  const other = await createAccount(deps, { name: 'Slow' })
+
+  await deps.db.transaction().execute(async (trx) => {
+    await recordEvents(trx, [{ ...newEvent('msg_slow'), accountId: other.accountId }], deps)
+    await deliver(messageId)
+    expect(await createReader()()).toEqual([messageId])
+  })
+})
+
+function newEvent(messageId: string): UnrecordedEvent {
+  const payload = JSON.stringify({
+    type: 'message.delivered',
+    timestamp: new Date().toISOString(),
+    data: {
+      messageId,
+      waMessageId: `wamid.${messageId}`,
+      status: 'delivered',
+      to: '34600111222',
+      template: 't',
+      language: 'en',
+      accountId: 'wa_1',
+    },
+  })
+  return { accountId, type: 'message.delivered', messageId, payload }
+}
+
+test('an event is listed at once', async () => {
+  const messageId = await recordMessage()
+  const read = createReader()
+
+  await deliver(messageId)
+
+  expect(await read()).toEqual([messageId])
+})
+
+test('events of one callback are listed in their order, more than a millisecond of ids holds', async () => {
+  const names = Array.from({ length: 5_000 }, (_, index) => `msg_${index}`)
+  await deps.db.transaction().execute((trx) => recordEvents(trx, names.map(newEvent), deps))
+  await deps.db.transaction().execute((trx) => recordEvents(trx, [newEvent('msg_last')], deps))
+
+  const read = createReader()
+  await expect.poll(read, { timeout: 10_000, interval: 0 }).toEqual([...names, 'msg_last'])
+})
+
+test.each([3600, -3600])('a clock that jumps by %i seconds neither hides nor repeats an event', async (seconds) => {
+  const read = createReader()
+  const recorded: string[] = []
+  const record = async () => {
+    const messageId = await recordMessage()
+    await deliver(messageId)
+    recorded.push(messageId)
+    expect(await read()).toEqual(recorded)
+  }
+  for (let count = 0; count < 3; count++) await record()
+
+  await shiftClock(deps.db, seconds)
+  for (let count = 0; count < 3; count++) await record()
+  await shiftClock(deps.db, -seconds)
+  for (let count = 0; count < 3; count++) await record()
+})
+
+test('from and until mean the time of the recording, also after the clock was set back', async () => {
+  const listed = async (filter: { from?: Date; until?: Date }) => {
+    const [from, until] = [filter.from?.toISOString(), filter.until?.toISOString()]
+    const { items } = await listEvents(deps, { accountId }, { limit: 100, from, until })
+    return items.map(({ event }) => event.data.messageId)
+  }
+  const [before, after] = [await recordMessage(), await recordMessage()]
+  await deliver(before)
+  await shiftClock(deps.db, -3600)
+  const setBackAt = await readDatabaseClock(deps.db)
+  await deliver(after)
+  const now = new Date((await readDatabaseClock(deps.db)).getTime() + 1)
+
+  expect(await listed({ from: setBackAt })).toEqual([before, after])
+  expect(await listed({ from: now })).toEqual([before])
+  expect(await listed({ until: now })).toEqual([after])
+  expect(await listed({ from: setBackAt, until: now })).toEqual([after])
+  expect(await listed({ until: setBackAt })).toEqual([])
+  await shiftClock(deps.db, 3600)
+})
+
+test('a cursor whose event is no longer kept goes on with the first one behind it', async () => {
+  const [first, second] = [await recordMessage(), await recordMessage()]
+  await deliver(first)
+  await deliver(second)
+  const { items } = await listEvents(deps, { accountId }, { limit: 1 })
+  const cursor = items[0]?.eventId ?? ''
+  await deps.db.deleteFrom('events').where('id', '=', cursor).execute()
+
+  const page = await listEvents(deps, { accountId }, { limit: 100, cursor })
+
+  expect(page.items.map(({ event }) => event.data.messageId)).toEqual([second])
+})
+
+test('events of the version before come before those that are recorded after its upgrade', async () => {
+  const ahead = encodeId('evt', Date.now() + 3_600_000, deps.randomBytes(10))
+  const old = { ...newEvent('msg_old'), id: ahead, createdAt: new Date() }
+  await insertEvents(deps.db, [old], () => deps.newId('dlv'))
+  for (const statement of undoClocks) await sql.raw(statement).execute(deps.db)
+
+  expect(await migrate(deps.db)).toContain('0010-clocks')
+
+  const messageId = await recordMessage()
+  await deliver(messageId)
+  const page = await listEvents(deps, { accountId }, { limit: 100, cursor: ahead })
+  expect(page.items.map(({ event }) => event.data.messageId)).toEqual([messageId])
+})
+
+test('a reader who pages while many write across a jump of the clock sees each event once, in the order of its ids', async () => {
+  const messageIds = await Promise.all(Array.from({ length: 120 }, recordMessage))
+  const read = createReader()
+  const writers = { ended: false }
+  const writing = (async () => {
+    for (let start = 0; start < messageIds.length; start += 6) {
+      if (start === 60) await shiftClock(deps.db, -3600)
+      await Promise.all(messageIds.slice(start, start + 6).map(deliver))
+    }
+  })().finally(() => (writers.ended = true))
+
+  let seen = await read()
+  while (!writers.ended) {
+    seen = await read()
+    // PGlite works in this process, and needs its turn.
+    await setImmediate()
+  }
+  await writing
+  seen = await read()
+
+  expect(seen).toHaveLength(messageIds.length)
+  expect(new Set(seen)).toEqual(new Set(messageIds))
+  await shiftClock(deps.db, 3600)
+})

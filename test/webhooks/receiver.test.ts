@@ -1,0 +1,268 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, expect, expectTypeOf, test } from 'vitest'
+import type { z } from 'zod'
+import { type MessageFailedEvent, webhooks } from '../../contracts/events.ts'
+import {
+  createFetchWebhookHandler,
+  createWebhookHandler,
+  type EventOf,
+  type ReceivedEvent,
+  verifyWebhook,
+  WebhookVerificationError,
+} from '../../src/receiver/webhook.ts'
+
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+const otherSecret = `whsec_${Buffer.alloc(24, 8).toString('base64')}`
+const eventId = 'evt_01kah3bc4pj1m6x8z0v2t5r7qd'
+
+interface Signed {
+  body: string
+  headers: Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
+}
+
+/** Signs as the specification's own library does. */
+function sign(event: object | string, { secrets = [secret], at = new Date() } = {}): Signed {
+  const body = typeof event === 'string' ? event : JSON.stringify(event)
+  return {
+    body,
+    headers: {
+      'webhook-id': eventId,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': secrets.map((key) => new Webhook(key).sign(eventId, at, body)).join(' '),
+    },
+  }
+}
+
+const delivered = webhooks['message.delivered'].example
+const minute = 60_000
+
+test('the example of the specification is verified', () => {
+  // standard-webhooks.md, "Signature scheme" and the tests of its libraries.
+  const signature = new Webhook('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw').sign(
+    'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    new Date(1_614_265_330_000),
+    '{"test": 2432232314}',
+  )
+  expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})
+
+test.each(Object.entries(webhooks))('%s is verified and typed', (_type, { example }) => {
+  const { body, headers } = sign(example)
+
+  const event = verifyWebhook(body, headers, secret)
+
+  expect(event).toEqual({ eventId, ...example })
+})
+
+test('bytes and Headers do as well as text and a record, whatever the case of the names', () => {
+  const { body, headers } = sign(delivered)
+  const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]))
+
+  for (const given of [headers, new Headers(headers), shouted])
+    for (const raw of [body, Buffer.from(body), new TextEncoder().encode(body)])
+      expect(verifyWebhook(raw, given, secret).type).toBe('message.delivered')
+})
+
+test('text outside ASCII is verified over its bytes', () => {
+  const event = { ...delivered, data: { ...delivered.data, externalId: 'Añil \u{1F98A} \uFEFF' } }
+  const { body, headers } = sign(event)
+
+  expect(verifyWebhook(Buffer.from(body), headers, secret)).toMatchObject(event)
+})
+
+test.each([
+  { what: 'a body that was changed', change: (signed: Signed) => ({ ...signed, body: `${signed.body} ` }) },
+  {
+    what: 'an id that was changed',
+    change: ({ body, headers }: Signed) => ({ body, headers: { ...headers, 'webhook-id': 'evt_2' } }),
+  },
+  {
+    what: 'a time that was changed',
+    change: ({ body, headers }: Signed) => ({
+      body,
+      headers: { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) + 1) },
+    }),
+  },
+  {
+    what: 'another secret',
+    change: () => sign(delivered, { secrets: [otherSecret] }),
+  },
+  {
+    what: 'a signature of another version',
+    change: ({ body, headers }: Signed) => ({
+      body,
+      headers: { ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1,', 'v1a,') },
+    }),
+  },
+  { what: 'an old timestamp', change: () => sign(delivered, { at: new Date(Date.now() - 6 * minute) }) },
+  { what: 'a timestamp to come', change: () => sign(delivered, { at: new Date(Date.now() + 6 * minute) }) },
+  ...(['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const).map((name) => ({
+    what: `no ${name}`,
+    change: ({ body, headers }: Signed) => ({ body, headers: { ...headers, [name]: undefined } }),
+  })),
+  { what: 'a signed body that is not JSON', change: () => sign('{"type":') },
+  { what: 'a signed body that is no event', change: () => sign({ hello: 'world' }) },
+  { what: 'an empty body', change: () => sign('') },
+  {
+    what: 'a known type without its data',
+    change: () => sign({ ...delivered, data: { status: 'delivered' } }),
+  },
+])('$what is refused', ({ change }) => {
+  const { body, headers } = change(sign(delivered))
+
+  expect(() => verifyWebhook(body, headers, secret)).toThrow(WebhookVerificationError)
+})
+
+test('bytes that are not UTF-8 are refused, also where the signature is over what they decode to', () => {
+  const { body, headers } = sign({ ...delivered, timestamp: '\uFFFD' })
+  const bytes = Buffer.from(Buffer.from(body).toString('latin1').replace('\u00EF\u00BF\u00BD', '\u00FF'), 'latin1')
+
+  expect(() => verifyWebhook(bytes, headers, secret)).toThrow('not UTF-8')
+})
+
+test('a parsed body is a mistake in the program, and is called that', () => {
+  const { headers } = sign(delivered)
+
+  // @ts-expect-error The body must be raw.
+  expect(() => verifyWebhook(delivered, headers, secret)).toThrow(TypeError)
+})
+
+test('a secret that is none is said to be wrong when the handler is made', () => {
+  expect(() => createWebhookHandler({ secret: '', on: {} })).toThrow('begins with whsec_')
+  expect(() => createWebhookHandler({ secret: 'whsec_***', on: {} })).toThrow('begins with whsec_')
+  expect(() => createWebhookHandler({ secret: [], on: {} })).toThrow('no secret')
+})
+
+test('during a rotation the old secret, the new one, and both together verify', () => {
+  const { body, headers } = sign(delivered, { secrets: [otherSecret, secret] })
+
+  expect(verifyWebhook(body, headers, secret)).toMatchObject(delivered)
+  expect(verifyWebhook(body, headers, otherSecret)).toMatchObject(delivered)
+  expect(verifyWebhook(body, headers, [secret, otherSecret])).toMatchObject(delivered)
+  const last = sign(delivered, { secrets: [otherSecret] })
+  expect(verifyWebhook(last.body, last.headers, [secret, otherSecret])).toMatchObject(delivered)
+})
+
+test('an event type of the future is taken as unknown, with all that it says', () => {
+  const { body, headers } = sign({ type: 'message.pinned', timestamp: '2027-01-01T00:00:00Z', data: { by: 'Ada' } })
+
+  expect(verifyWebhook(body, headers, secret)).toEqual({
+    eventId,
+    type: 'unknown',
+    sentType: 'message.pinned',
+    timestamp: '2027-01-01T00:00:00Z',
+    data: { by: 'Ada' },
+  })
+})
+
+/** Compiles only while it knows every event, and what each of them holds. */
+function tell(event: ReceivedEvent): string {
+  switch (event.type) {
+    case 'message.sent':
+    case 'message.delivered':
+    case 'message.read':
+    case 'message.outcome_unknown':
+      return event.data.externalId ?? event.data.messageId
+    case 'message.failed':
+      return event.data.error.message
+    case 'webhook.test':
+      return event.data.endpointId
+    case 'unknown':
+      return event.sentType
+  }
+}
+
+test('the compiler knows every event, and what each of them holds', () => {
+  expectTypeOf<EventOf<'message.failed'>>().toExtend<z.infer<typeof MessageFailedEvent>>()
+  expectTypeOf<EventOf<'unknown'>['data']>().toBeUnknown()
+  createWebhookHandler({
+    secret,
+    on: {
+      'message.read': (event) => expectTypeOf(event.data.status).toEqualTypeOf<'read'>(),
+      // @ts-expect-error There is no such event.
+      'message.red': () => undefined,
+    },
+  })
+  expect(tell({ eventId, ...webhooks['webhook.test'].example })).toMatch(/^ep_/)
+})
+
+let server: Server
+let url: string
+const seen: ReceivedEvent[] = []
+const handleWebhook = createWebhookHandler({
+  secret: [secret, otherSecret],
+  on: {
+    'message.delivered': (event) => void seen.push(event),
+    'message.failed': async () => Promise.reject(new Error('the order database is away')),
+    unknown: (event) => void seen.push(event),
+  },
+})
+
+/** A receiver as the README shows it, on node:http. */
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    try {
+      const { status, body } = await handleWebhook(await buffer(request), request.headers)
+      response.writeHead(status).end(body)
+    } catch {
+      response.writeHead(500).end()
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // A server that listens on a port has an address of this kind.
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
+})
+afterAll(() => server.close())
+beforeEach(() => void seen.splice(0))
+
+async function post({ body, headers }: Signed): Promise<{ status: number; text: string }> {
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    headers: { ...headers, 'content-type': 'application/json' },
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+test('a receiver on node:http acknowledges what it handles, knows nothing of, or does not care about', async () => {
+  const future = { type: 'message.pinned', timestamp: '2027-01-01T00:00:00Z', data: {} }
+
+  expect(await post(sign(delivered))).toEqual({ status: 204, text: '' })
+  expect(await post(sign(future))).toEqual({ status: 204, text: '' })
+  expect(await post(sign(webhooks['message.read'].example))).toEqual({ status: 204, text: '' })
+
+  expect(seen).toMatchObject([{ eventId, type: 'message.delivered' }, { sentType: 'message.pinned' }])
+})
+
+test('a receiver on node:http refuses a stranger, and says why', async () => {
+  const { body, headers } = sign(delivered)
+
+  expect(await post({ body: body.replace('delivered', 'read'), headers })).toEqual({
+    status: 400,
+    text: 'No matching signature found',
+  })
+  expect(seen).toEqual([])
+})
+
+test('an event that could not be handled is not acknowledged', async () => {
+  expect((await post(sign(webhooks['message.failed'].example))).status).toBe(500)
+})
+
+function toRequest({ body, headers }: Signed): Request {
+  return new Request(url, { method: 'POST', body, headers })
+}
+
+test('a handler of Requests answers with Responses', async () => {
+  const handle = createFetchWebhookHandler({ secret, on: { 'message.delivered': (event) => void seen.push(event) } })
+
+  const taken = await handle(toRequest(sign(delivered)))
+  const refused = await handle(toRequest(sign(delivered, { secrets: [otherSecret] })))
+
+  expect([taken.status, taken.body]).toEqual([204, null])
+  expect([refused.status, await refused.text()]).toEqual([400, 'No matching signature found'])
+  expect(seen).toMatchObject([delivered])
+})

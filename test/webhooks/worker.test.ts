@@ -1,0 +1,471 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { WebhookEvent } from '../../contracts/events.ts'
+import { createAccount } from '../../src/accounts/account.ts'
+import type { WebhookConfig } from '../../src/platform/config.ts'
+import { createSecretBox } from '../../src/platform/secrets.ts'
+import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { rotateSecret } from '../../src/webhooks/endpoints/secrets.ts'
+import { registerWorkerMetrics } from '../../src/webhooks/queue/metrics.ts'
+import { deleteOldDeliveries } from '../../src/webhooks/queue/retention-store.ts'
+import { type Claim, claimDueDeliveries, recordAttempts } from '../../src/webhooks/queue/store.ts'
+import { Worker, type WorkerOptions } from '../../src/webhooks/queue/worker.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { accept, answer, neverAnswer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../support/webhooks.ts'
+
+let database: TestDatabase
+let receiver: WebhookReceiver
+let webhooks: TestWebhooks
+const log: string[] = []
+beforeAll(async () => {
+  database = await openTestDatabase()
+  receiver = await startWebhookReceiver()
+  webhooks = await startTestWebhooks(database, {
+    log: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }),
+  })
+})
+afterEach(async () => {
+  await webhooks.reset()
+  receiver.behave(accept)
+  receiver.received.length = 0
+  log.length = 0
+})
+afterAll(async () => {
+  await webhooks.close()
+  await receiver.close()
+  await database.close()
+})
+
+const soon = { timeout: 10_000, interval: 10 }
+
+test('an event reaches every endpoint that asked for it, signed for each', async () => {
+  const first = await webhooks.addEndpoint(`${receiver.url}/first`, { headers: [['X-Tenant', 'one']] })
+  const second = await webhooks.addEndpoint(`${receiver.url}/second`)
+  await webhooks.addEndpoint(`${receiver.url}/other`, { events: ['message.failed'] })
+  webhooks.startWorker()
+  const [eventId = ''] = await webhooks.tell()
+
+  await expect.poll(() => webhooks.finished(), soon).toHaveLength(2)
+  expect(receiver.at('/other')).toEqual([])
+  for (const [path, { secret }] of [
+    ['/first', first],
+    ['/second', second],
+  ] as const) {
+    const [received, ...more] = receiver.at(path)
+    expect(more).toEqual([])
+    expect(received?.id).toBe(eventId)
+    const body = new Webhook(secret).verify(received?.body ?? '', received?.headers as Record<string, string>)
+    expect(WebhookEvent.parse(body).type).toBe('message.delivered')
+  }
+  expect(receiver.at('/first')[0]?.headers['x-tenant']).toBe('one')
+  expect(await webhooks.deliveries()).toEqual([])
+  expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }, { outcome: 'delivered' }])
+})
+
+test('a failed attempt is made again with the same id, every attempt is written down, and the last one ends it', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/flaky`)
+  let answers = 0
+  receiver.behave((received, response, request) => answer(++answers < 3 ? 500 : 200)(received, response, request))
+  webhooks.startWorker()
+  const [eventId = ''] = await webhooks.tell()
+
+  await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'delivered', attempts: 3 }])
+  expect(receiver.received.map(({ id }) => id)).toEqual([eventId, eventId, eventId])
+  expect(await webhooks.attempts(eventId)).toEqual([
+    { number: 1, status_code: 500, error: 'HTTP 500' },
+    { number: 2, status_code: 500, error: 'HTTP 500' },
+    { number: 3, status_code: 200, error: null },
+  ])
+  expect((await webhooks.endpoint(endpointId)).failing_since).toBeNull()
+})
+
+test('the schedule is kept, and after its last wait the delivery has failed', async () => {
+  const { endpointId } = await webhooks.addEndpoint(receiver.url)
+  receiver.behave(answer(500))
+  webhooks.startWorker()
+  const [eventId = ''] = await webhooks.tell()
+
+  await expect.poll(() => webhooks.deliveries(), soon).toMatchObject([{ attempts: 3 }])
+  const [waiting] = await webhooks.deliveries()
+  expect(waiting?.dueInSeconds).toBeGreaterThan(3590)
+  expect(waiting?.dueInSeconds).toBeLessThanOrEqual(3600)
+  const times = receiver.received.map(({ at }) => at)
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(45)
+  expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(95)
+  expect((await webhooks.endpoint(endpointId)).failing_since).not.toBeNull()
+
+  await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
+  await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'failed', attempts: 4 }])
+  expect(await webhooks.deliveries()).toEqual([])
+  expect(await webhooks.attempts(eventId)).toHaveLength(4)
+})
+
+test('an endpoint that asks for more patience gets it', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  receiver.behave(answer(503, { 'retry-after': '600' }))
+  webhooks.startWorker()
+  await webhooks.tell()
+  await expect.poll(() => webhooks.deliveries(), soon).toMatchObject([{ attempts: 1 }])
+  const [waiting] = await webhooks.deliveries()
+  expect(waiting?.dueInSeconds).toBeGreaterThan(590)
+  expect(waiting?.dueInSeconds).toBeLessThanOrEqual(600)
+})
+
+test('410 switches the endpoint off, told once; its deliveries wait and go when it is enabled again', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/gone`)
+  receiver.behave(answer(410), '/gone')
+  const registry = new Registry()
+  const observer = registerWorkerMetrics(webhooks.deps, registry, () => 0)
+  const worker = webhooks.startWorker({ observer })
+  await webhooks.tell(5)
+
+  await expect
+    .poll(() => webhooks.endpoint(endpointId), soon)
+    .toMatchObject({ enabled: false, disabled_reason: 'it answered 410 Gone' })
+  await expect.poll(() => log.filter((line) => line.includes('switched off')), soon).toHaveLength(1)
+  expect(await registry.getSingleMetricAsString('waybill_webhook_endpoints_disabled_total')).toContain(
+    '{reason="gone"} 1',
+  )
+  await webhooks.tell(2)
+  await expect.poll(() => worker.held, soon).toBe(0)
+  expect(await webhooks.deliveries()).toHaveLength(7)
+
+  receiver.behave(accept, '/gone')
+  await sql`update webhook_endpoints set enabled = true, failing_since = null`.execute(database.db)
+  await sql`update webhook_deliveries set due_at = now() where due_at > now() + interval '100 seconds'`.execute(
+    database.db,
+  )
+  await expect.poll(() => webhooks.finished(), soon).toHaveLength(7)
+})
+
+test('five days without a success switch the endpoint off; a success in between starts them anew', async () => {
+  const tired = await webhooks.addEndpoint(`${receiver.url}/tired`)
+  const recovering = await webhooks.addEndpoint(`${receiver.url}/recovering`)
+  receiver.behave(answer(500), '/tired')
+  await sql`update webhook_endpoints set failing_since = now() - interval '121 hours'`.execute(database.db)
+  webhooks.startWorker()
+  await webhooks.tell()
+
+  await expect
+    .poll(() => webhooks.endpoint(tired.endpointId), soon)
+    .toMatchObject({ enabled: false, disabled_reason: 'no attempt has succeeded for five days' })
+  await expect
+    .poll(() => webhooks.endpoint(recovering.endpointId), soon)
+    .toEqual({ enabled: true, disabled_reason: null, failing_since: null })
+  expect(await webhooks.deliveries(tired.endpointId)).toHaveLength(1)
+})
+
+test('while two secrets overlap, a receiver with either of them accepts; after that, the new one only', async () => {
+  const { endpointId, secret } = await webhooks.addEndpoint(receiver.url)
+  const rotated = await rotateSecret(webhooks.deps, webhooks.accountId, endpointId, { overlapSeconds: 60 })
+  webhooks.startWorker()
+  await webhooks.tell()
+  await expect.poll(() => receiver.received, soon).toHaveLength(1)
+  const [both] = receiver.received
+  for (const each of [secret, rotated.secret])
+    expect(new Webhook(each).verify(both?.body ?? '', both?.headers as Record<string, string>)).toBeDefined()
+
+  await sql`update webhook_endpoints set previous_secret_expires_at = now()`.execute(database.db)
+  await webhooks.tell()
+  await expect.poll(() => receiver.received, soon).toHaveLength(2)
+  expect(String(receiver.received[1]?.headers['webhook-signature']).split(' ')).toHaveLength(1)
+})
+
+test('an endpoint whose secret cannot be read fails like any other, until the key is back', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const deps = { ...webhooks.deps, secrets: createSecretBox([randomBytes(32)], randomBytes) }
+  const worker = new Worker(deps, webhookConfig, { pollMilliseconds: 20 })
+  worker.start()
+  const [eventId = ''] = await webhooks.tell()
+  await expect
+    .poll(() => webhooks.attempts(eventId), soon)
+    .toMatchObject([{ error: 'the secret of the endpoint cannot be read' }, {}, {}])
+  await worker.stop()
+  expect(receiver.received).toEqual([])
+  expect(log.filter((line) => line.includes('cannot be read'))).toHaveLength(1)
+
+  webhooks.startWorker()
+  await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
+  await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'delivered' }])
+})
+
+test('a dead endpoint with thousands waiting does not hold up the others', async () => {
+  const dead = await webhooks.addEndpoint(`${receiver.url}/dead`)
+  receiver.behave(neverAnswer, '/dead')
+  await fillQueue(dead.endpointId, 20_000)
+  const worker = webhooks.startWorker({ maxHeld: 64 })
+  await expect.poll(() => receiver.at('/dead').length, soon).toBeGreaterThan(1)
+
+  const healthy = await Promise.all([1, 2, 3].map((n) => webhooks.addEndpoint(`${receiver.url}/healthy-${n}`)))
+  await sql`update webhook_endpoints set events = '{}' where id = ${dead.endpointId}`.execute(database.db)
+  await webhooks.tell(100)
+  await expect.poll(() => webhooks.finished(), soon).toHaveLength(300)
+
+  for (const { endpointId } of healthy) expect(await webhooks.deliveries(endpointId)).toEqual([])
+  // It was asked a few times, and held few of the places.
+  expect(receiver.at('/dead').length).toBeLessThan(100)
+  expect(worker.held).toBeLessThanOrEqual(16)
+})
+
+test('many endpoints that die at once leave room for a healthy one', async () => {
+  await using dead = await startDeadReceiver()
+  await addEndpoints(dead.url, 150)
+  await webhooks.addEndpoint(receiver.url)
+  await sql`update webhook_endpoints set account_id = ${webhooks.accountId}`.execute(database.db)
+  await webhooks.tell(20)
+
+  const attempted: string[] = []
+  const patient = { ...webhookConfig, timeoutSeconds: 8 }
+  await using worker = startWorkerOf(patient, {
+    observer: { attempted: ({ outcome }) => void attempted.push(outcome), lost: () => {}, disabled: () => {} },
+  })
+  await expect.poll(() => receiver.received, { ...soon, timeout: 15_000 }).toHaveLength(20)
+  expect(worker.held).toBeGreaterThan(150)
+  expect(attempted).not.toContain('failed')
+})
+
+const wholeClaim: Claim = {
+  leaseSeconds: 30,
+  limit: 100,
+  afterEndpointId: '',
+  rooms: [],
+  otherwise: 10,
+  whileFailing: 2,
+}
+
+test('a claim takes what each endpoint has room for, from endpoint to endpoint', async () => {
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c', 'd']) ids.push((await webhooks.addEndpoint(`${receiver.url}/${name}`)).endpointId)
+  // Those of one millisecond are in no order.
+  const [a = '', b = '', c = '', d = ''] = ids.toSorted()
+  await webhooks.tell(20)
+  await sql`update webhook_endpoints set failing_since = now() where id = ${b}`.execute(database.db)
+  await sql`update webhook_endpoints set enabled = false where id = ${d}`.execute(database.db)
+
+  const claim = async (changes: Partial<Claim>) => {
+    const counts: Record<string, number> = {}
+    for (const { endpoint_id: id } of await claimDueDeliveries(database.db, { ...wholeClaim, ...changes }))
+      counts[id] = (counts[id] ?? 0) + 1
+    return counts
+  }
+  expect(await claim({ rooms: [{ endpointId: c, deliveries: 3 }] })).toEqual({ [a]: 10, [b]: 2, [c]: 3 })
+  expect(await claim({ rooms: [{ endpointId: a, deliveries: 0 }], limit: 5 })).toEqual({ [b]: 2, [c]: 3 })
+  expect(await claim({ afterEndpointId: a, limit: 3 })).toEqual({ [b]: 2, [c]: 1 })
+  expect(await claim({ afterEndpointId: c })).toEqual({})
+  expect(await claim({})).toEqual({ [a]: 10, [b]: 2, [c]: 10 })
+  expect(await claim({})).toEqual({ [b]: 2, [c]: 3 })
+})
+
+test('what one worker holds no other gets, until the lease has run out; then the first can no longer complete', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await webhooks.tell()
+  const [mine] = await claimDueDeliveries(database.db, wholeClaim)
+  expect(await claimDueDeliveries(database.db, wholeClaim)).toEqual([])
+  if (!mine) throw new Error('nothing was claimed')
+  const ended = {
+    delivery: mine,
+    result: { outcome: 'delivered', durationMilliseconds: 1 },
+    startedAt: new Date(),
+  } as const
+
+  // Its lease is over, though nobody has taken it yet.
+  await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
+  expect((await recordAttempts(database.db, [{ ...ended, waitSeconds: undefined }])).lost).toEqual(new Set([mine.id]))
+  expect((await recordAttempts(database.db, [{ ...ended, waitSeconds: 60 }])).lost).toEqual(new Set([mine.id]))
+
+  const [theirs] = await claimDueDeliveries(database.db, wholeClaim)
+  expect(theirs).toMatchObject({ id: mine.id, event_id: mine.event_id, generation: mine.generation + 1 })
+  expect((await recordAttempts(database.db, [{ ...ended, waitSeconds: undefined }])).lost).toEqual(new Set([mine.id]))
+  expect(await webhooks.attempts(mine.event_id)).toEqual([])
+
+  if (!theirs) throw new Error('nothing was claimed')
+  expect((await recordAttempts(database.db, [{ ...ended, delivery: theirs, waitSeconds: undefined }])).lost.size).toBe(
+    0,
+  )
+  expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+})
+
+test('a worker that was paused past its lease loses the attempt, and it is made again with the same id', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const held = Promise.withResolvers<() => void>()
+  let first = true
+  receiver.behave((_received, response) => {
+    if (!first) return void response.end()
+    first = false
+    held.resolve(() => response.end())
+  })
+  const lost = vi.fn<() => void>()
+  webhooks.startWorker({ observer: { attempted: () => {}, disabled: () => {}, lost } })
+  const [eventId = ''] = await webhooks.tell()
+
+  const answerFirst = await held.promise
+  // As if the lease had run out while this worker stood still: another may take it now, and does.
+  await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
+  await expect.poll(() => webhooks.finished(), soon).toHaveLength(1)
+  answerFirst()
+  await expect.poll(() => lost, soon).toHaveBeenCalledOnce()
+  expect(receiver.received.map(({ id }) => id)).toEqual([eventId, eventId])
+  expect(await webhooks.attempts(eventId)).toHaveLength(1)
+})
+
+test('a lease that is not longer than the deadline is refused', () => {
+  expect(() => new Worker(webhooks.deps, webhookConfig, { leaseSeconds: 1 })).toThrow(
+    'must be longer than the deadline',
+  )
+})
+
+test('a worker that stops finishes what is under way', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const held = Promise.withResolvers<() => void>()
+  receiver.behave((_received, response) => held.resolve(() => response.end()))
+  const worker = webhooks.startWorker()
+  await webhooks.tell()
+  const finish = await held.promise
+  const stopped = worker.stop()
+  await webhooks.tell(3)
+  finish()
+  await stopped
+  expect(await webhooks.finished()).toHaveLength(1)
+  expect(await webhooks.deliveries()).toMatchObject([{ generation: 0 }, { generation: 0 }, { generation: 0 }])
+})
+
+test('what cannot be finished in time is given back, and another worker takes it at once', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  receiver.behave(neverAnswer)
+  const worker = webhooks.startWorker()
+  await webhooks.tell(3)
+  await expect.poll(() => receiver.received, soon).toHaveLength(3)
+  await worker.stop({ graceMilliseconds: 10 })
+  expect(worker.held).toBe(0)
+  for (const { dueInSeconds, attempts } of await webhooks.deliveries()) {
+    expect(dueInSeconds).toBeLessThanOrEqual(0)
+    expect(attempts).toBe(0)
+  }
+  receiver.behave(accept)
+  webhooks.startWorker()
+  await expect.poll(() => webhooks.finished(), soon).toHaveLength(3)
+})
+
+test('misbehaving receivers hold up nobody, and cost one deadline each', async () => {
+  const paths = ['/silent', '/dripping', '/endless', '/bomb', '/closing']
+  for (const path of paths) await webhooks.addEndpoint(receiver.url + path)
+  receiver.behave(neverAnswer, '/silent')
+  receiver.behave((_received, response) => {
+    const drip = setInterval(() => response.write('.'), 100)
+    response.on('close', () => clearInterval(drip))
+  }, '/dripping')
+  receiver.behave((_received, response) => {
+    const chunk = Buffer.alloc(64 * 1024)
+    const write = () => {
+      while (!response.destroyed && response.write(chunk));
+    }
+    response.on('drain', write)
+    write()
+  }, '/endless')
+  receiver.behave((_received, response) => {
+    response.writeHead(500, { 'content-encoding': 'gzip' }).end(Buffer.alloc(100_000, 'x'))
+  }, '/bomb')
+  receiver.behave((_received, _response, request) => void request.socket.destroy(), '/closing')
+  webhooks.startWorker()
+  const bad = await webhooks.tell(20)
+  await webhooks.addEndpoint(`${receiver.url}/good`)
+  await webhooks.tell(50)
+  await expect.poll(() => receiver.at('/good'), soon).toHaveLength(50)
+
+  await expect
+    .poll(async () => (await webhooks.attempts(bad[0] ?? '')).map(({ error }) => error), soon)
+    .toEqual(expect.arrayContaining([null, 'timed out', 'HTTP 500', 'the connection broke']))
+  const { rows } = await sql<{ longest: number }>`select max(duration_ms) as longest from webhook_attempts`.execute(
+    database.db,
+  )
+  expect(rows[0]?.longest).toBeLessThan(2_000)
+})
+
+test('the gauges tell the state of the queue', async () => {
+  const { endpointId } = await webhooks.addEndpoint(receiver.url)
+  const registry = new Registry()
+  registerWorkerMetrics(webhooks.deps, registry, () => 7)
+  await webhooks.tell(3)
+  await sql`update webhook_deliveries set due_at = now() - interval '90 seconds'`.execute(database.db)
+  const metrics = await registry.metrics()
+  expect(metrics).toMatch(/^waybill_webhook_oldest_due_seconds 9\d/m)
+  expect(metrics).toContain('waybill_webhook_deliveries_waiting 3\n')
+  expect(metrics).toContain('waybill_webhook_deliveries_in_flight 7\n')
+
+  await sql`update webhook_endpoints set enabled = false where id = ${endpointId}`.execute(database.db)
+  expect(await registry.metrics()).toContain('waybill_webhook_oldest_due_seconds 0\n')
+})
+
+test('what has waited for longer than the retention is deleted, and nothing younger', async () => {
+  const { endpointId } = await webhooks.addEndpoint(receiver.url)
+  await sql`update webhook_endpoints set enabled = false where id = ${endpointId}`.execute(database.db)
+  await webhooks.tell(2)
+  expect(await deleteOldDeliveries(database.db, 30)).toBe(0)
+
+  await sql`update webhook_deliveries set created_at = now() - interval '31 days'`.execute(database.db)
+  await webhooks.tell(1)
+  expect(await deleteOldDeliveries(database.db, 30)).toBe(2)
+  expect(await webhooks.deliveries()).toHaveLength(1)
+})
+
+test('deliveries that come after their endpoint was removed do not count, are not made, and are deleted', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/removed`)
+  await webhooks.addEndpoint(receiver.url)
+  await webhooks.tell(2)
+  await database.db.deleteFrom('webhook_endpoints').where('id', '=', endpointId).execute()
+  const registry = new Registry()
+  registerWorkerMetrics(webhooks.deps, registry, () => 0)
+
+  expect(await registry.metrics()).toContain('waybill_webhook_deliveries_waiting 2\n')
+  expect(await claimDueDeliveries(database.db, { ...wholeClaim, leaseSeconds: 0 })).toHaveLength(2)
+  expect(await deleteOldDeliveries(database.db, 30)).toBe(2)
+  expect(await webhooks.deliveries(endpointId)).toEqual([])
+  expect(await webhooks.deliveries()).toHaveLength(2)
+})
+
+async function startDeadReceiver() {
+  const dead = await startWebhookReceiver()
+  dead.behave(neverAnswer)
+  return { url: dead.url, [Symbol.asyncDispose]: () => dead.close() }
+}
+
+/** More than one account may have: others make them. */
+async function addEndpoints(url: string, count: number): Promise<void> {
+  const perAccount = 15
+  for (let added = 0; added < count; added += perAccount) {
+    const { accountId } = await createAccount(webhooks.deps, { name: 'Another' })
+    for (let n = added; n < Math.min(count, added + perAccount); n++)
+      await addEndpoint(webhooks.deps, accountId, { url: `${url}/${n}` })
+  }
+}
+
+/** One with deadlines of its own. */
+function startWorkerOf(config: WebhookConfig, options: WorkerOptions) {
+  const sender = createWebhookSender(config)
+  const worker = new Worker({ ...webhooks.deps, webhooks: sender }, config, { pollMilliseconds: 20, ...options })
+  worker.start()
+  return {
+    get held() {
+      return worker.held
+    },
+    [Symbol.asyncDispose]: async () => {
+      await worker.stop({ graceMilliseconds: 0 })
+      await sender.close()
+    },
+  }
+}
+
+/** Deliveries of one event, many at once. */
+async function fillQueue(endpointId: string, count: number): Promise<void> {
+  const [eventId = ''] = await webhooks.tell()
+  await sql`
+    insert into webhook_deliveries (account_id, id, endpoint_id, event_id, due_at, created_at)
+    select ${webhooks.accountId}, 'dlv_filled_' || n, ${endpointId}, ${eventId}, now(), now()
+    from generate_series(1, ${count}::integer) n`.execute(database.db)
+}
