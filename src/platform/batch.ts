@@ -24,7 +24,7 @@ export class NotStartedError extends Error {
 
 interface Call<Item, Result> {
   item: Item
-  /** By `performance.now()`. */
+  /** By `performance.now()`. Without end until the call is found waiting: most leave at once. */
   startBefore: number
   resolve: (result: Result) => void
   reject: (error: unknown) => void

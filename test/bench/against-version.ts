@@ -3,6 +3,7 @@
  * change. Each side sets up its own schema with its own code and runs as its own process; load, upstream and
  * receivers are shared.
  */
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { compare, toRow } from './compare.ts'
@@ -70,6 +71,8 @@ async function compareCallbacks(
     )
     const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/add.ts')>(
       checkout,
+      // The second is where it was before the source was grouped by domain.
+      '../../src/webhooks/endpoints/add.ts',
       '../../src/webhook/add-endpoint.ts',
     )
     const customer = resources.use(await createCustomer(stage, upstream.url))
@@ -107,7 +110,10 @@ export async function compareWorkers(stage: Stage, otherRoot: string): Promise<R
   return [await compareDeliveries(stage, { ours, other }, { count, receiver }, { measure: 'deliveries/s' })]
 }
 
-/** Loads a module of the benchmark from another checkout, whose set-up fits its own schema. */
-function load<Module>(checkout: string, file: string): Promise<Module> {
-  return import(pathToFileURL(path.resolve(checkout, 'test/bench', file)).href) as Promise<Module>
+/** Loads a module of a checkout, whose set-up fits its own schema, from the first of these places that it has. */
+function load<Module>(checkout: string, ...files: string[]): Promise<Module> {
+  const places = files.map((file) => path.resolve(checkout, 'test/bench', file))
+  const place = places.find((candidate) => existsSync(candidate))
+  if (place === undefined) throw new Error(`${checkout} has none of ${files.join(', ')}`)
+  return import(pathToFileURL(place).href) as Promise<Module>
 }

@@ -40,7 +40,8 @@ const maxAtWork = 512
  */
 export function registerLoadLimit(app: FastifyInstance, registry: Registry, max = maxAtWork): void {
   const shares = createShares(max)
-  const slotsOf = new WeakMap<Socket, Set<RequestSlot>>()
+  /** As many as a connection had at once; a released one makes room for the next. */
+  const slotsOf = new WeakMap<Socket, RequestSlot[]>()
   const refused = new Counter({
     name: 'waybill_http_requests_refused_total',
     help: 'Requests refused because this process was at work on as many as it can.',
@@ -59,16 +60,18 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
 
   /** Of a pipelined request that waits for its turn to answer, only the connection tells that its client left. */
   function releaseWithConnection(socket: Socket, slot: RequestSlot): void {
-    let slots = slotsOf.get(socket)
-    if (!slots) {
-      const created = new Set<RequestSlot>()
-      slotsOf.set(socket, (slots = created))
-      socket.once('close', () => {
-        for (const open of created) open.release()
-      })
+    const slots = slotsOf.get(socket)
+    if (slots) {
+      const place = slots.findIndex(({ isReleased }) => isReleased)
+      if (place === -1) slots.push(slot)
+      else slots[place] = slot
+      return
     }
-    slots.add(slot)
-    slot.onRelease = () => slots.delete(slot)
+    const created = [slot]
+    slotsOf.set(socket, created)
+    socket.once('close', () => {
+      for (const open of created) open.release()
+    })
   }
 
   app.decorateRequest('slot', null)
@@ -78,7 +81,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
     if (request.raw.socket.destroyed) return
     const keyHash = presentedKey(request)
     const keyName = keyHash?.toString('latin1')
-    const share = shares.admit(networkOf(request.ip), keyName)
+    const share = shares.admit(() => networkOf(request.ip), keyName)
     if (!share) {
       refused.inc()
       return done(
@@ -109,9 +112,8 @@ class RequestSlot implements Slot {
   readonly keyHash: Uint8Array | undefined
   #share: Share
   readonly #shareOfKey: () => Share
-  #released = false
+  isReleased = false
   #waits = false
-  onRelease: () => void = () => {}
 
   constructor(share: Share, keyHash: Uint8Array | undefined, shareOfKey: () => Share) {
     this.keyHash = keyHash
@@ -122,17 +124,16 @@ class RequestSlot implements Slot {
 
   recognize(): void {
     const share = this.#shareOfKey()
-    if (share === this.#share || this.#released) return
+    if (share === this.#share || this.isReleased) return
     this.#share.release()
     this.#share = share
     share.take()
   }
 
   release(): void {
-    if (this.#released) return
-    this.#released = true
+    if (this.isReleased) return
+    this.isReleased = true
     if (!this.#waits) this.#share.release()
-    this.onRelease()
   }
 
   exempt(whatsapp: WhatsApp): WhatsApp {
@@ -151,7 +152,7 @@ class RequestSlot implements Slot {
 
   #wait(waits: boolean): void {
     this.#waits = waits
-    if (this.#released) return
+    if (this.isReleased) return
     if (waits) this.#share.release()
     else this.#share.take()
   }

@@ -5,8 +5,8 @@ export interface Share {
 }
 
 export interface Shares {
-  /** The share that a new request counts for; undefined when it is refused. */
-  admit(address: string, keyHash: string | undefined): Share | undefined
+  /** The share that a new request counts for; undefined when it is refused. The address matters without a known key. */
+  admit(address: () => string, keyHash: string | undefined): Share | undefined
   /** The share of a key that has just been found to be somebody's. */
   recognize(keyHash: string): Share
   total(): number
@@ -49,6 +49,10 @@ export function createShares(max: number): Shares {
       atWork.delete(this)
       this.#whenEmpty()
     }
+
+    forgetIfEmpty(): void {
+      if (this.held === 0) this.#whenEmpty()
+    }
   }
 
   function shareOfAddress(address: string): CountedShare {
@@ -69,10 +73,10 @@ export function createShares(max: number): Shares {
 
   return {
     admit: (address, keyHash) => {
-      const share = (keyHash !== undefined && ofKeys.get(keyHash)) || shareOfAddress(address)
+      const share = (keyHash !== undefined && ofKeys.get(keyHash)) || shareOfAddress(address())
       const isRefused = total >= max && (total >= max + reserve || holdsMost(share))
       if (!isRefused) return share
-      if (share.held === 0) ofAddresses.delete(address)
+      share.forgetIfEmpty()
       return undefined
     },
     recognize: (keyHash) => ofKeys.get(keyHash) ?? shareOfKey(keyHash),

@@ -22,7 +22,7 @@ export interface PendingRecord {
  */
 const insertDeadlineMilliseconds = 10_000
 
-/** What each insert answers. */
+/** What each insert answers. Times go both ways as numbers, which take a tenth of the time to read and write. */
 interface InsertAnswer {
   on_time: boolean
   /** The database's clock, in milliseconds since 1970. */
@@ -30,10 +30,10 @@ interface InsertAnswer {
 }
 
 /** Read once a statement, so that a batch is on time or late as a whole. */
-const clock = 'clock as materialized (select clock_timestamp() as at)'
+const clock = 'clock as materialized (select extract(epoch from clock_timestamp())::float8 * 1000 as at)'
 
 function answering(deadline: string): string {
-  return `select at < ${deadline} as on_time, extract(epoch from at)::float8 * 1000 as clock`
+  return `select at < ${deadline} as on_time, at as clock`
 }
 
 const insertPending = `insert into messages
@@ -42,7 +42,7 @@ const insertPending = `insert into messages
 const recordOne = statement<InsertAnswer>(
   'record_pending',
   `with ${clock}, recorded as (
-    ${insertPending} select $1, $2, $3, 'pending', $4, $5, $6, $7, $8::timestamptz from clock where at < $9::timestamptz
+    ${insertPending} select $1, $2, $3, 'pending', $4, $5, $6, $7, $8::timestamptz from clock where at < $9::float8
   )
   ${answering('$9')} from clock`,
 )
@@ -56,7 +56,7 @@ const recordMany = statement<InsertAnswer & { ids: string | null }>(
     ) with ordinality as r (
       account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at, key, request_hash, n
     )
-    where (select at from clock) < $11::timestamptz
+    where (select at from clock) < $11::float8
   ), claimed as (
     insert into idempotency_keys as i (account_id, key, request_hash, message_id)
     select distinct on (account_id, key) account_id, key, request_hash, id
@@ -83,7 +83,7 @@ const recordManyUnclaimed = statement<InsertAnswer>(
     select account_id, id, whatsapp_account_id, 'pending', to_number, template_name, template_language, external_id, created_at
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
       as r (account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at)
-    where (select at from clock) < $9::timestamptz
+    where (select at from clock) < $9::float8
   )
   ${answering('$9')} from clock`,
 )
@@ -122,13 +122,13 @@ async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]
 /** Runs an insert that does nothing from a deadline on, by the database's clock. */
 async function insertInTime<Answer extends InsertAnswer>(
   db: Kysely<Database>,
-  insert: (deadline: Date) => Promise<Answer[]>,
+  insert: (deadline: number) => Promise<Answer[]>,
 ): Promise<Answer> {
   const estimate = clockEstimateOf(db)
   for (let isFirst = true; ; isFirst = false) {
     const now = await estimate.read(db)
     const leftAt = performance.now()
-    const [answer] = await insert(new Date(now + insertDeadlineMilliseconds))
+    const [answer] = await insert(now + insertDeadlineMilliseconds)
     if (!answer) throw new Error('an insert did not say whether it was on time')
     estimate.learn(answer.clock, leftAt)
     if (answer.on_time) return answer

@@ -104,6 +104,7 @@ export async function dispatch(
       language,
       parameters,
       callbackData: message.id,
+      prepareWrite: () => deps.journal.prepareWriting(message.id),
       beforeWrite: () => deps.journal.writing(message.id),
     },
   )

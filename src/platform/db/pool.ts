@@ -12,6 +12,10 @@ const maxConnectionsOfTransactions = 8
 const maxWaitMilliseconds = 2_000
 
 interface Use {
+  readonly text: string
+  readonly isTransaction: boolean
+  /** Batches of named statements keep a blocked account apart themselves. */
+  readonly isNamed: boolean
   connections: number
   isBlocked: boolean
   waiting: { start: () => void }[]
@@ -25,6 +29,7 @@ interface Use {
 export class SharedPool implements PostgresPool {
   readonly #pool: pg.Pool
   readonly #close: () => Promise<void>
+  /** Those of named statements stay: there are a few dozen. */
   readonly #uses = new Map<string, Use>()
 
   constructor(pool: pg.Pool, close: () => Promise<void>) {
@@ -44,45 +49,45 @@ export class SharedPool implements PostgresPool {
     return this.#close()
   }
 
+  useOf(text: string): Use {
+    let use = this.#uses.get(text)
+    if (!use) {
+      const isTransaction = text === 'begin' || text.startsWith('start transaction')
+      const isNamed = nameOf(text) !== undefined
+      this.#uses.set(text, (use = { text, isTransaction, isNamed, connections: 0, isBlocked: false, waiting: [] }))
+    }
+    return use
+  }
+
   /** A connection whose first statement this is. */
-  async take(text: string): Promise<pg.PoolClient> {
-    const use = this.#uses.get(text) ?? { connections: 0, isBlocked: false, waiting: [] }
-    this.#uses.set(text, use)
-    if (use.connections >= maxConnectionsOf(text, use)) await waitForTurn(use)
-    else use.connections += 1
+  take(use: Use): Promise<pg.PoolClient> {
+    if (use.connections >= maxConnectionsOf(use)) return waitForTurn(use).then(() => this.#connect(use))
+    use.connections += 1
+    return this.#connect(use)
+  }
+
+  async #connect(use: Use): Promise<pg.PoolClient> {
     try {
       return await this.#pool.connect()
     } catch (error) {
-      this.release(text)
+      this.release(use)
       throw error
     }
   }
 
-  /** The outcome of a statement outside of a batch; batches of named statements keep a blocked account apart themselves. */
-  note(text: string, error?: unknown): void {
-    const use = this.#uses.get(text)
-    if (use && !isTransaction(text) && nameOf(text) === undefined) use.isBlocked = isLockTimeout(error)
-  }
-
-  release(text: string): void {
-    const use = this.#uses.get(text)
-    if (!use) return
+  release(use: Use): void {
     use.connections -= 1
-    while (use.waiting.length > 0 && use.connections < maxConnectionsOf(text, use)) {
+    while (use.waiting.length > 0 && use.connections < maxConnectionsOf(use)) {
       use.connections += 1
       use.waiting.shift()?.start()
     }
-    if (use.connections === 0 && !use.isBlocked) this.#uses.delete(text)
+    if (use.connections === 0 && !use.isBlocked && !use.isNamed) this.#uses.delete(use.text)
   }
 }
 
-function maxConnectionsOf(text: string, { isBlocked }: Use): number {
-  if (isTransaction(text)) return maxConnectionsOfTransactions
+function maxConnectionsOf({ isTransaction, isBlocked }: Use): number {
+  if (isTransaction) return maxConnectionsOfTransactions
   return isBlocked ? maxConnectionsWhileBlocked : maxConnectionsOfStatement
-}
-
-function isTransaction(text: string): boolean {
-  return text === 'begin' || text.startsWith('start transaction')
 }
 
 /** Whoever starts it has counted its connection. */
@@ -105,7 +110,7 @@ function waitForTurn({ waiting }: Use): Promise<void> {
 /** Takes its connection with its first statement and keeps it until it is released. */
 class LateClient implements PostgresPoolClient {
   readonly #pool: SharedPool
-  #text: string | undefined
+  #use: Use | undefined
   #client: pg.PoolClient | undefined
 
   constructor(pool: SharedPool) {
@@ -115,29 +120,26 @@ class LateClient implements PostgresPoolClient {
   // One signature for both overloads of Kysely: it is built without cursors, so it passes a text and values.
   // oxlint-disable-next-line typescript/no-explicit-any
   query(...[text, values]: any[]): any {
-    return this.#query(text, values)
+    return this.#client ? this.#client.query(text, values) : this.#queryFirst(text, values)
   }
 
-  async #query(text: string, values: unknown[]): Promise<unknown> {
-    const client = (this.#client ??= await this.#take(text))
+  async #queryFirst(text: string, values: unknown[]): Promise<unknown> {
+    const use = this.#pool.useOf(text)
+    const client = await this.#pool.take(use)
+    this.#use = use
+    this.#client = client
     try {
       const result = await client.query(text, values)
-      this.#pool.note(text)
+      use.isBlocked = false
       return result
     } catch (error) {
-      this.#pool.note(text, error)
+      use.isBlocked = !use.isTransaction && !use.isNamed && isLockTimeout(error)
       throw error
     }
   }
 
-  async #take(text: string): Promise<pg.PoolClient> {
-    const client = await this.#pool.take(text)
-    this.#text = text
-    return client
-  }
-
   release(destroy?: boolean): void {
     this.#client?.release(destroy)
-    if (this.#text !== undefined) this.#pool.release(this.#text)
+    if (this.#use) this.#pool.release(this.#use)
   }
 }

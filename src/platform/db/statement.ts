@@ -10,11 +10,18 @@ export function statement<Row>(
   name: string,
   text: string,
 ): (db: Kysely<Database>, values: readonly unknown[]) => Promise<Row[]> {
-  const named = `${namedBy(name)}${text}`
+  names.set(text, name)
   return async (db, values) => {
-    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(named, [...values]))
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))
     return rows
   }
+}
+
+const names = new Map<string, string>()
+
+/** The name under which a connection prepares this text; undefined for a text that no `statement` has. */
+export function nameOf(text: string): string | undefined {
+  return names.get(text)
 }
 
 /**
@@ -28,17 +35,6 @@ export function replanned<Row>(text: string): (db: Kysely<Database>, values: rea
   }
 }
 
-const mark = '/*waybill:'
-
-function namedBy(name: string): string {
-  return `${mark}${name}*/ `
-}
-
-/** The name that a statement goes by; undefined for one without. */
-export function nameOf(text: string): string | undefined {
-  return text.startsWith(mark) ? text.slice(mark.length, text.indexOf('*/')) : undefined
-}
-
 /**
  * An array as PostgreSQL writes it (its manual, 8.15.6), of our own ids, words, numbers and times (to the year 9999):
  * nothing in them needs quotes, and none is empty. `pg` would put each into quotes, having looked for what to escape,
@@ -48,9 +44,11 @@ export function arrayOf<Item>(
   items: readonly Item[],
   value: (item: Item) => string | number | Date | null | undefined,
 ): string {
-  return `{${items.map((item) => toElement(value(item))).join(',')}}`
+  let text = '{'
+  for (const item of items) text += text.length === 1 ? toElement(value(item)) : `,${toElement(value(item))}`
+  return `${text}}`
 }
 
 function toElement(value: string | number | Date | null | undefined): string | number {
-  return value instanceof Date ? value.toISOString() : (value ?? 'null')
+  return typeof value === 'string' ? value : value instanceof Date ? value.toISOString() : (value ?? 'null')
 }

@@ -72,30 +72,27 @@ export function createCloudApi({
     if (sends >= maxSends) return tooManySends
     sends++
     try {
-      return await sendNow(sender, message)
+      const request: GraphRequest = {
+        method: 'POST',
+        path: `${prefix}/${encodeURIComponent(sender.phoneNumberId)}/messages`,
+        headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
+        body: JSON.stringify(toSendBody(message)),
+      }
+      if (message.prepareWrite && sends <= maxConnections) await message.prepareWrite()
+      const startsBy = performance.now() + queueMs
+      const attempt = async () => {
+        const startWithinMs = startsBy - performance.now()
+        const limits = { startWithinMs, answerWithinMs: sendMs, maxResponseBytes: maxSendAnswerBytes }
+        return readSend(await exchange(pool, request, limits, message.beforeWrite), sender.accessToken)
+      }
+
+      const first = await attempt()
+      if (!first.retryAtOnce || startsBy - performance.now() < 2 * retryPauseMs) return first.outcome
+      await sleep(retryPauseMs)
+      return (await attempt()).outcome
     } finally {
       sends--
     }
-  }
-
-  async function sendNow(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome> {
-    const request: GraphRequest = {
-      method: 'POST',
-      path: `${prefix}/${encodeURIComponent(sender.phoneNumberId)}/messages`,
-      headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
-      body: JSON.stringify(toSendBody(message)),
-    }
-    const startsBy = performance.now() + queueMs
-    const attempt = async () => {
-      const startWithinMs = startsBy - performance.now()
-      const limits = { startWithinMs, answerWithinMs: sendMs, maxResponseBytes: maxSendAnswerBytes }
-      return readSend(await exchange(pool, request, limits, message.beforeWrite), sender.accessToken)
-    }
-
-    const first = await attempt()
-    if (!first.retryAtOnce || startsBy - performance.now() < 2 * retryPauseMs) return first.outcome
-    await sleep(retryPauseMs)
-    return (await attempt()).outcome
   }
 
   return {
