@@ -92,15 +92,18 @@ test('messages that are prepared at once are marked as written in one write, bef
   const journal = openSendJournal(place, log)
   const ids = ['msg_1', 'msg_2', 'msg_3']
   journal.recording(ids.map((id) => ({ accountId: 'acc_1', id })))
-  const readUnwritten = () => readOnly()?.unwritten.map(({ id }) => id)
 
   const prepared = [journal.prepareWriting('msg_1'), journal.prepareWriting('msg_2')]
-  expect(readUnwritten()).toEqual(ids)
+  expect(unwrittenIds()).toEqual(ids)
   await prepared[0]
-  expect(readUnwritten()).toEqual(['msg_3'])
+  expect(unwrittenIds()).toEqual(['msg_3'])
   await prepared[1]
   journal.close()
 })
+
+function unwrittenIds(): string[] | undefined {
+  return readOnly()?.unwritten.map(({ id }) => id)
+}
 
 function newMessage(): PendingMessage {
   const { to, template, language } = sendMessage.example.input

@@ -8,7 +8,7 @@ export interface SendJournal {
   recording(messages: readonly JournalEntry[]): void
   /**
    * Call it before the first byte leaves for WhatsApp, and wait: what is asked for at once goes to the file in one
-   * write. Messages that still wait for a connection should wait with this too, and call only `writing`.
+   * write. A message that has no connection yet calls only `writing`: it may never be written.
    */
   prepareWriting(messageId: string): Promise<void>
   /** Call it right before the first byte leaves for WhatsApp, in any case. If it throws, none may leave. */

@@ -10,9 +10,11 @@ export function statement<Row>(
   name: string,
   text: string,
 ): (db: Kysely<Database>, values: readonly unknown[]) => Promise<Row[]> {
-  names.set(text, name)
+  // PostgreSQL shows the comment to operators (pg_stat_activity, its log).
+  const commented = `/* ${name} */ ${text}`
+  names.set(commented, name)
   return async (db, values) => {
-    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(commented, [...values]))
     return rows
   }
 }

@@ -60,10 +60,20 @@ export function createCloudApi({
     bodyTimeout: 0,
   })
 
-  function get(path: string, accessToken: string) {
+  let connected = 0
+  pool.on('connect', () => connected++)
+  pool.on('disconnect', () => connected--)
+  let reads = 0
+
+  async function get(path: string, accessToken: string) {
     const request: GraphRequest = { method: 'GET', path: `${prefix}/${path}`, headers: authorization(accessToken) }
     const limits = { startWithinMs: queueMs, answerWithinMs: readMs, maxResponseBytes: maxReadAnswerBytes }
-    return exchange(pool, request, limits)
+    reads++
+    try {
+      return await exchange(pool, request, limits)
+    } finally {
+      reads--
+    }
   }
 
   let sends = 0
@@ -78,7 +88,7 @@ export function createCloudApi({
         headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
         body: JSON.stringify(toSendBody(message)),
       }
-      if (message.prepareWrite && sends <= maxConnections) await message.prepareWrite()
+      if (message.prepareWrite && sends + reads <= connected) await message.prepareWrite()
       const startsBy = performance.now() + queueMs
       const attempt = async () => {
         const startWithinMs = startsBy - performance.now()
