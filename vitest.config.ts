@@ -12,7 +12,7 @@ const databaseIndependent = [
   'test/cli/{control-socket,syntax,usage}.test.ts',
   'test/http/{callback-body,callback-turns,docs,validation}.test.ts',
   'test/templates/variables.test.ts',
-  'test/webhooks/{address,lanes,receiver,retry,sign}.test.ts',
+  'test/webhooks/{address,endpoint-concurrency,receiver,retry,sign}.test.ts',
 ]
 
 /**

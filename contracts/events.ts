@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MessageError } from './api/message.ts'
 import {
   AccountId,
-  answered,
+  responseField,
   ExternalId,
   LanguageCode,
   MessageId,
@@ -15,13 +15,15 @@ import {
 /** What we tell a customer's endpoints, by Standard Webhooks (standardwebhooks.com). */
 
 const MessageFacts = z.object({
-  messageId: answered(MessageId),
+  messageId: responseField(MessageId),
   waMessageId: WaMessageId,
-  to: answered(PhoneNumber),
-  template: answered(TemplateName),
-  language: answered(LanguageCode),
-  accountId: answered(AccountId).describe('ID of the WhatsApp account that sent it.'),
-  externalId: answered(ExternalId).optional().describe("The caller's reference; present only when it was provided."),
+  to: responseField(PhoneNumber),
+  template: responseField(TemplateName),
+  language: responseField(LanguageCode),
+  accountId: responseField(AccountId).describe('ID of the WhatsApp account that sent it.'),
+  externalId: responseField(ExternalId)
+    .optional()
+    .describe("The caller's reference; present only when it was provided."),
 })
 
 function event<Type extends string, Data extends z.ZodObject>(type: Type, id: string, summary: string, data: Data) {

@@ -16,7 +16,7 @@ export function line(maxLength: number) {
  * The same field in an answer: its description and example without its rules, which bind callers and
  * not us. A client made from the document then takes what WhatsApp thinks of next year.
  */
-export function answered(field: z.ZodString): z.ZodString {
+export function responseField(field: z.ZodString): z.ZodString {
   return z.string().meta({ ...field.meta() })
 }
 
@@ -71,7 +71,7 @@ export const Cursor = line(1024)
   .describe('`nextCursor` of the page before. Leave out for the first page.')
   .meta({ examples: ['bXNnXzAxa2FoM2I5bXpmNXZ0MmQwd3E4cjZ4NHll'] })
 
-export const NextCursor = answered(Cursor).describe(
+export const NextCursor = responseField(Cursor).describe(
   'Pass as `cursor` to get the next page; absent on the last one. Opaque: its content may change.',
 )
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import {
   AccountId,
-  answered,
+  responseField,
   Cursor,
   ExternalId,
   LanguageCode,
@@ -47,16 +47,18 @@ export const SendMessageRequest = z
   .meta({ id: 'SendMessageRequest' })
 export type SendMessageRequest = z.infer<typeof SendMessageRequest>
 
-const AnsweredExternalId = answered(ExternalId).describe("The caller's reference; present only when it was provided.")
+const AnsweredExternalId = responseField(ExternalId).describe(
+  "The caller's reference; present only when it was provided.",
+)
 
 /** Spec, send-message response data. */
 export const SentMessage = z
   .object({
-    messageId: answered(MessageId),
+    messageId: responseField(MessageId),
     waMessageId: WaMessageId,
     status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. Later statuses arrive by webhook.'),
-    to: answered(PhoneNumber).describe('Recipient number as sent.'),
-    template: answered(TemplateName).describe('Template name used.'),
+    to: responseField(PhoneNumber).describe('Recipient number as sent.'),
+    template: responseField(TemplateName).describe('Template name used.'),
     externalId: AnsweredExternalId.optional(),
   })
   .describe('A message that WhatsApp accepted.')
@@ -65,10 +67,10 @@ export type SentMessage = z.infer<typeof SentMessage>
 
 export const MessagePreview = z
   .object({
-    to: answered(PhoneNumber),
-    template: answered(TemplateName),
-    language: answered(LanguageCode),
-    accountId: answered(AccountId).describe('ID of the WhatsApp account that would send.'),
+    to: responseField(PhoneNumber),
+    template: responseField(TemplateName),
+    language: responseField(LanguageCode),
+    accountId: responseField(AccountId).describe('ID of the WhatsApp account that would send.'),
     header: z
       .string()
       .optional()
@@ -109,15 +111,15 @@ export const MessageError = z
 
 export const Message = z
   .object({
-    messageId: answered(MessageId),
+    messageId: responseField(MessageId),
     waMessageId: WaMessageId.optional().describe(
       'Message ID assigned by WhatsApp; absent until WhatsApp accepted the message. It contains the recipient number.',
     ),
     status: MessageStatus,
-    to: answered(PhoneNumber).describe('Recipient number.'),
-    template: answered(TemplateName).describe('Template name used.'),
-    language: answered(LanguageCode),
-    accountId: answered(AccountId).describe('ID of the WhatsApp account that sends.'),
+    to: responseField(PhoneNumber).describe('Recipient number.'),
+    template: responseField(TemplateName).describe('Template name used.'),
+    language: responseField(LanguageCode),
+    accountId: responseField(AccountId).describe('ID of the WhatsApp account that sends.'),
     externalId: AnsweredExternalId.optional(),
     createdAt: Timestamp.describe('When the message was recorded.'),
     sentAt: Timestamp.optional().describe('When WhatsApp accepted the message.'),

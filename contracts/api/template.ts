@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import {
   AccountId,
-  answered,
+  responseField,
   Cursor,
   LanguageCode,
   line,
@@ -67,8 +67,8 @@ export type TemplateComponent = z.infer<typeof TemplateComponent>
 
 export const Template = z
   .object({
-    name: answered(TemplateName),
-    language: answered(LanguageCode),
+    name: responseField(TemplateName),
+    language: responseField(LanguageCode),
     status: z
       .string()
       .describe('Approval status as WhatsApp names it. Only `APPROVED` can be sent.')

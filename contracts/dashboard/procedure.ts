@@ -13,11 +13,11 @@ export const CustomerId = line(64)
  * Who may call. `anybody`: without a session, such as whoever holds an invitation. `signed-in`: any person
  * with a session. A role: a person who has at least that role in the account that the input names.
  */
-export type Admission = 'anybody' | 'signed-in' | Role
+export type AllowedCaller = 'anybody' | 'signed-in' | Role
 
 interface Terms<Kind extends 'query' | 'mutation', Input extends z.ZodObject, Output extends z.ZodType> {
   kind: Kind
-  admits: Admission
+  admits: AllowedCaller
   summary: string
   input: Input
   output: Output

@@ -30,7 +30,7 @@ export function toAccount(row: AccountRow): Account {
   }
 }
 
-export function noSuchAccount(accountId: string): OperatorError {
+export function accountNotFound(accountId: string): OperatorError {
   return new OperatorError(`There is no account ${JSON.stringify(accountId)}.`, {
     missing: true,
     remedy: 'The accounts are listed by: waybill account list',
@@ -39,7 +39,7 @@ export function noSuchAccount(accountId: string): OperatorError {
 
 export async function requireAccount(db: Kysely<Database>, accountId: string): Promise<Account> {
   const row = await findAccount(db, accountId)
-  if (!row) throw noSuchAccount(accountId)
+  if (!row) throw accountNotFound(accountId)
   return toAccount(row)
 }
 
@@ -82,7 +82,7 @@ export async function updateAccount(
     ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
     ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),
   })
-  if (!changed) throw noSuchAccount(accountId)
+  if (!changed) throw accountNotFound(accountId)
   return requireAccount(deps.db, accountId)
 }
 

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { ApiAccess } from '../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
-import { noSuchAccount } from './account.ts'
+import { accountNotFound } from './account.ts'
 import { windowExpired } from './caller-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 
@@ -48,7 +48,7 @@ export async function getApiAccess(
 ): Promise<z.output<typeof ApiAccess>> {
   const address = normalizeAddress(callerAddress)
   const row = await findApiAccess(db, accountId, address)
-  if (!row) throw noSuchAccount(accountId)
+  if (!row) throw accountNotFound(accountId)
   return {
     enabled: row.api_enabled,
     ...(row.start !== null &&

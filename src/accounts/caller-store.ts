@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
-import { groupAlike, joined } from '../platform/db/batched.ts'
+import { dedupeByKey } from '../platform/batch.ts'
+import { batched } from '../platform/db/batched.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { Budget } from './rate-limit.ts'
@@ -103,10 +104,10 @@ export async function spendRequest(db: Kysely<Database>, accountId: string): Pro
  * every node. A refused address spends nothing. The row lock makes the count exact over all nodes,
  * and the minute is the database's. Reads all accounts: the key says which one.
  */
-export const findCaller = joined<CallerQuestion, CallerRow | undefined>({
+export const findCaller = batched<CallerQuestion, CallerRow | undefined>({
   one: async (db, { keyHash, address, spend }) => (await findOne(db, [keyHash, address ?? null, spend]))[0],
   many: async (db, questions) => {
-    const groups = groupAlike(
+    const groups = dedupeByKey(
       questions,
       ({ keyHash, address, spend }) => `${Buffer.from(keyHash).toString('latin1')}${address ?? ''} ${spend}`,
     )

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Deps } from '../deps.ts'
-import { noSuchAccount } from './account.ts'
+import { accountNotFound } from './account.ts'
 import { OperatorError } from './operator-error.ts'
 import { changeAccount } from './store.ts'
 
@@ -57,7 +57,7 @@ export async function setAllowList(
   entries: string[],
 ): Promise<{ allowList: string[] }> {
   const allowList = [...new Set(entries.map(parseEntry))]
-  if (!(await changeAccount(deps.db, accountId, { allow_list: allowList }))) throw noSuchAccount(accountId)
+  if (!(await changeAccount(deps.db, accountId, { allow_list: allowList }))) throw accountNotFound(accountId)
   return { allowList }
 }
 

@@ -3,7 +3,7 @@ import { accessTokenPurpose } from '../accounts/whatsapp/secrets.ts'
 import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
 import { whyInactive } from '../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
-import { countPendingMessages } from '../messages/status/stale-pending.ts'
+import { countStalePending } from '../messages/status/stale-pending.ts'
 import { listPendingMigrations } from '../platform/db/migrate.ts'
 import { isDatabaseUnavailable } from '../platform/db/unavailable.ts'
 import type { SecretBox } from '../platform/secrets.ts'
@@ -129,7 +129,7 @@ async function checkTemplates({ db }: Deps): Promise<Finding[]> {
 
 /** Only of the last day: what has not been settled by then no longer will be. */
 async function checkMessages({ db }: Deps): Promise<Finding> {
-  const { count } = await countPendingMessages(db, { lastHours: 24 })
+  const { count } = await countStalePending(db, { lastHours: 24 })
   const check = 'messages'
   if (count === 0) return { check, ok: true, message: 'none is pending for longer than a minute' }
   return {

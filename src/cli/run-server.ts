@@ -2,9 +2,9 @@ import { OperatorError } from '../accounts/operator-error.ts'
 import { type App, buildApp } from '../app.ts'
 import { type Role, type Serving, startServing } from '../http/serve.ts'
 import type { Config } from '../platform/config.ts'
-import type { DataFolder, Owner } from '../platform/db/data-folder.ts'
+import type { DataFolder, LockHolder } from '../platform/db/data-folder.ts'
 import { migrate } from '../platform/db/migrate.ts'
-import { describeOwner, ownDataFolder } from './control/data-folder.ts'
+import { describeLockHolder, ownDataFolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
 import { chooseSocketPlace } from './control/socket.ts'
 
@@ -42,12 +42,12 @@ async function own(dataDir: string, command: string): Promise<DataFolder> {
   const owned = await ownDataFolder(dataDir, command, (owner) => Promise.resolve(isServing(owner) ? owner : undefined))
   if ('folder' in owned) return owned.folder
   throw new OperatorError(
-    `${describeOwner(dataDir, owned.met)} A data folder has one server: stop that one, or set WAYBILL_DATA_DIR to another folder.`,
+    `${describeLockHolder(dataDir, owned.met)} A data folder has one server: stop that one, or set WAYBILL_DATA_DIR to another folder.`,
   )
 }
 
 /** One that was killed leaves its name behind, so it is asked for a sign of life. */
-function isServing({ command, pid }: Owner): boolean {
+function isServing({ command, pid }: LockHolder): boolean {
   if (!servers.has(command)) return false
   try {
     return process.kill(pid, 0)

@@ -6,9 +6,9 @@ import { ServiceError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OidcProvider } from '../users/sign-in/options.ts'
-import { answerTogether } from './api/coalesce-writes.ts'
+import { coalesceWrites } from './api/coalesce-writes.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
-import { limitProcedure, pairProcedures, type Procedure, verbs } from './api/procedures.ts'
+import { limitProcedure, pairProcedures, type Procedure, handlers } from './api/procedures.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { type InboundOptions, registerInbound } from './callbacks/callbacks.ts'
@@ -40,7 +40,7 @@ export interface ServerOptions {
   /** The provider that the owners' organisation signs in with. */
   oidc?: OidcProvider | undefined
   /** Requests at work at once, beyond which they are refused. */
-  maxAtWork?: number
+  maxConcurrentRequests?: number
   /** How long a client may read nothing of a waiting answer. */
   stallMilliseconds?: number
   /** True once a stop was asked for. */
@@ -85,7 +85,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     frameworkErrors: (error, request: FastifyRequest, reply: FastifyReply) =>
       void answerFailure(deps, error, request, reply),
   })
-  const procedures = pairProcedures(contracts, verbs)
+  const procedures = pairProcedures(contracts, handlers)
   const reads = createReadLimit()
   const registry = options.registry ?? new Registry()
 
@@ -106,8 +106,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   else deps.log.warn('the dashboard is not built, and so not served; build it with: npm run dashboard')
   registerDocs(app)
   await app.register(async (limited) => {
-    answerTogether(limited)
-    registerLoadLimit(limited, registry, options.maxAtWork)
+    coalesceWrites(limited)
+    registerLoadLimit(limited, registry, options.maxConcurrentRequests)
     const limitedProcedures = procedures.map((procedure) => limitProcedure(procedure, reads))
     await registerRest(limited, deps, limitedProcedures)
     await registerTrpc(limited, deps, limitedProcedures)

@@ -33,7 +33,7 @@ export interface PendingMessage {
   externalId: string | undefined
   createdAt: Date
   /** An endpoint wants to be told that it is sent. */
-  tellsSent: boolean
+  emitSentEvent: boolean
 }
 
 /** The values of a message in the order in which statements take them. */

@@ -16,7 +16,7 @@ import { createServer } from '../http/server.ts'
 import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
-import { magicRecipients } from '../whatsapp/simulator/recipients.ts'
+import { sandboxRecipients } from '../whatsapp/simulator/recipients.ts'
 
 const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
 
@@ -45,7 +45,7 @@ const tables: Record<string, () => string | Promise<string>> = {
   recipients: () =>
     formatTable(
       ['Recipient', 'What happens'],
-      magicRecipients.map(({ to, does }) => [code(to), does]),
+      sandboxRecipients.map(({ to, does }) => [code(to), does]),
     ),
   configuration: () =>
     formatTable(

@@ -5,7 +5,7 @@ export interface BatchOptions<Item, Result> {
   /** Batches under way at once. */
   maxInFlight: number
   /** Whether an error can be the fault of a single item; any other is everybody's at once. */
-  canBeOneItem: (error: unknown) => boolean
+  isItemError: (error: unknown) => boolean
   /** A call that has not started by then is rejected with a `NotStartedError`, and never runs. */
   maxWaitMilliseconds?: number
   /** Whose item it is. Items of one group may wait for the same lock, those of two groups never do. */
@@ -43,7 +43,7 @@ const maxIsolatedInFlight = 2
  * When a batch of several groups is blocked, each of them is isolated: it runs alone, beside the batches,
  * until it has not been blocked. So a group that stays blocked delays the others once, and not again.
  */
-export function joinCalls<Item, Result>(
+export function createBatcher<Item, Result>(
   options: BatchOptions<Item, Result>,
 ): (item: Item, signal?: AbortSignal) => Promise<Result> {
   const { groupOf, maxWaitMilliseconds = Infinity } = options
@@ -75,7 +75,7 @@ export function joinCalls<Item, Result>(
       const calls = waiting.splice(0, options.maxItems)
       quiet = calls.length === 1
       inFlight += 1
-      void runForEach(options, calls, isolate).then(() => {
+      void runBatch(options, calls, isolate).then(() => {
         inFlight -= 1
         if (waiting.length > 0) leaveSoon()
       })
@@ -104,7 +104,7 @@ export function joinCalls<Item, Result>(
   async function runIsolated(group: string, calls: readonly Call<Item, Result>[]): Promise<void> {
     isolatedInFlight.add(group)
     let blocked = false
-    await runForEach(options, calls, (stillBlocked, error) => {
+    await runBatch(options, calls, (stillBlocked, error) => {
       blocked = true
       rejectAll(stillBlocked, error)
     })
@@ -148,10 +148,10 @@ export function joinCalls<Item, Result>(
     if (!expiry && maxWaitMilliseconds < Infinity) expireLater(maxWaitMilliseconds)
     if (queue === waiting) leaveSoon()
     else leaveIsolated()
-    return signal ? takenBackBy(signal, call, promise) : promise
+    return signal ? withAbort(signal, call, promise) : promise
   }
 
-  async function takenBackBy(signal: AbortSignal, call: Call<Item, Result>, result: Promise<Result>): Promise<Result> {
+  async function withAbort(signal: AbortSignal, call: Call<Item, Result>, result: Promise<Result>): Promise<Result> {
     const takeBack = () => {
       for (const queue of [waiting, ...isolated.values()]) {
         const place = queue.indexOf(call)
@@ -169,7 +169,7 @@ export function joinCalls<Item, Result>(
 }
 
 /** Never rejects: each call is settled by itself, or goes to `blocked`. */
-async function runForEach<Item, Result>(
+async function runBatch<Item, Result>(
   options: BatchOptions<Item, Result>,
   calls: readonly Call<Item, Result>[],
   blocked: (calls: readonly Call<Item, Result>[], error: unknown) => void,
@@ -181,11 +181,11 @@ async function runForEach<Item, Result>(
     for (const [index, call] of calls.entries()) call.resolve(results[index] as Result)
   } catch (error) {
     if (options.groupOf && options.isBlocked?.(error)) return blocked(calls, error)
-    if (calls.length === 1 || error instanceof BatchSizeError || !options.canBeOneItem(error))
+    if (calls.length === 1 || error instanceof BatchSizeError || !options.isItemError(error))
       return rejectAll(calls, error)
     const half = Math.ceil(calls.length / 2)
-    await runForEach(options, calls.slice(0, half), blocked)
-    await runForEach(options, calls.slice(half), blocked)
+    await runBatch(options, calls.slice(0, half), blocked)
+    await runBatch(options, calls.slice(half), blocked)
   }
 }
 
@@ -212,4 +212,26 @@ class BatchSizeError extends Error {
     super(`a batch of ${items} was answered with ${results} results`)
     this.name = 'BatchSizeError'
   }
+}
+
+/** Questions of one batch that are alike: the statement is asked one of them, and its answer is everybody's. */
+export interface Deduped<Question> {
+  question: Question
+  /** Where they stand in the batch, in its order. */
+  places: number[]
+}
+
+/** A customer who sends much asks the same again and again: with the same key, from the same address, for one template. */
+export function dedupeByKey<Question>(
+  questions: readonly Question[],
+  keyOf: (question: Question) => string,
+): Deduped<Question>[] {
+  const groups = new Map<string, Deduped<Question>>()
+  for (const [place, question] of questions.entries()) {
+    const key = keyOf(question)
+    const group = groups.get(key)
+    if (group) group.places.push(place)
+    else groups.set(key, { question, places: [place] })
+  }
+  return [...groups.values()]
 }

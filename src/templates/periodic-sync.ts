@@ -1,5 +1,5 @@
-import { keepPhoneNumber } from '../accounts/whatsapp/phone-number.ts'
-import { markUnusable } from '../accounts/whatsapp/refusals.ts'
+import { storePhoneNumber } from '../accounts/whatsapp/phone-number.ts'
+import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
 import { openAccessToken } from '../accounts/whatsapp/secrets.ts'
 import { claimDueSyncs, findWhatsAppAccounts } from '../accounts/whatsapp/store.ts'
 import type { Deps } from '../deps.ts'
@@ -16,7 +16,7 @@ type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
  * Reads templates and numbers of the WABAs that are due, which corrects what a lost callback missed.
  * Returns how many WABAs were read.
  */
-export async function syncWhatIsDue(deps: SyncDeps): Promise<number> {
+export async function syncDueTemplates(deps: SyncDeps): Promise<number> {
   const due = await claimDueSyncs(deps.db, { limit: maxClaimed, nextSeconds })
   const waiting = due.values()
   const work = async () => {
@@ -44,7 +44,7 @@ async function syncNumbers(deps: SyncDeps, accountId: string, wabaId: string): P
     const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.access_token_encrypted)
     if (accessToken === undefined) continue
     const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
-    if (outcome.ok) await keepPhoneNumber(deps, accountId, row.id, outcome.value)
-    else if (outcome.accountUnusable) await markUnusable(deps, accountId, row.id, outcome.reason)
+    if (outcome.ok) await storePhoneNumber(deps, accountId, row.id, outcome.value)
+    else if (outcome.accountUnusable) await deactivateRefused(deps, accountId, row.id, outcome.reason)
   }
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { requireAccount } from '../accounts/account.ts'
 import { OperatorError } from '../accounts/operator-error.ts'
-import { markUnusable } from '../accounts/whatsapp/refusals.ts'
+import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
 import { describeUnreadableToken, openAccessToken } from '../accounts/whatsapp/secrets.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
 import type { Deps } from '../deps.ts'
@@ -77,7 +77,7 @@ async function list(
     if (outcome.ok) return { accountId, wabaId, listedAt, templates: uniqueTemplates(outcome.value) }
     reason = outcome.reason
     if (!outcome.accountUnusable) return reason
-    await markUnusable(deps, accountId, sender.id, reason)
+    await deactivateRefused(deps, accountId, sender.id, reason)
   }
   return reason
 }

@@ -1,7 +1,7 @@
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import { inviteOwner, type IssuedInvitation } from './invitation.ts'
-import { findMember, nobody, normalizeEmail, requireMember } from './member.ts'
+import { findMember, memberNotFound, normalizeEmail, requireMember } from './member.ts'
 import {
   deleteInvitation,
   deleteOwnerWithoutRole,
@@ -20,7 +20,7 @@ export async function removeOwner({ db }: Pick<Deps, 'db'>, accountId: string, e
   const wasInvited = await deleteInvitation(db, accountId, normalizeEmail(email))
   const member = await findMember(db, accountId, email)
   if (!member && wasInvited) return
-  if (!member) throw nobody(accountId, email)
+  if (!member) throw memberNotFound(accountId, email)
   const { ownerId } = member
   await deleteRole(db, accountId, ownerId)
   await deleteSessions(db, ownerId)

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts'
 import type { AuditDeps } from './audit/append.ts'
 import { audited } from './audit/audit.ts'
 import type { OwnerAuth } from './sign-in/better-auth.ts'
-import { takePasswordTry } from './sign-in/login-throttle.ts'
+import { takePasswordAttempt } from './sign-in/login-throttle.ts'
 import type { OidcProvider } from './sign-in/options.ts'
 import { deleteSessions, findInvitation, findOwnerByEmail, saveInvitation, saveRole, spendInvitation } from './store.ts'
 
@@ -107,7 +107,7 @@ async function provePassword(
   { ownerId, password, ...who }: { ownerId: string; password: string; email: string; address: string },
 ): Promise<void> {
   // A link that went astray is no way to guess what sign-in would not let one guess.
-  const lock = await takePasswordTry(deps, who)
+  const lock = await takePasswordAttempt(deps, who)
   if (lock)
     throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many tries. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,

@@ -13,7 +13,7 @@ interface Member {
 /** The person with this e-mail address in the account, however it is capitalized. */
 export async function requireMember(db: Kysely<Database>, accountId: string, email: string): Promise<Member> {
   const member = await findMember(db, accountId, email)
-  if (!member) throw nobody(accountId, email)
+  if (!member) throw memberNotFound(accountId, email)
   return member
 }
 
@@ -22,7 +22,7 @@ export async function findMember(db: Kysely<Database>, accountId: string, email:
   return members.find((member) => member.email === normalizeEmail(email))
 }
 
-export function nobody(accountId: string, email: string): OperatorError {
+export function memberNotFound(accountId: string, email: string): OperatorError {
   return new OperatorError(`Nobody in ${accountId} has the e-mail address ${JSON.stringify(email)}.`, {
     missing: true,
     remedy: `Who is in it is listed by: waybill owner list ${accountId}`,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
-import { syncWhatIsDue } from '../../src/templates/periodic-sync.ts'
+import { syncDueTemplates } from '../../src/templates/periodic-sync.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
@@ -71,7 +71,7 @@ test('the sync of what is due reads every WABA, also behind one whose token cann
   await change(lost, { access_token_encrypted: unreadable, next_sync_at: new Date('2020-01-01') })
   for (const other of others) await change(other, { next_sync_at: new Date('2020-01-02') })
 
-  expect(await syncWhatIsDue(server.deps)).toBe(6)
+  expect(await syncDueTemplates(server.deps)).toBe(6)
 
   expect(await Promise.all(others.map(findTemplateStatus))).toEqual(others.map(() => 'PAUSED'))
   expect(listErrors(lost.whatsAppAccountId)).not.toEqual([])

@@ -8,7 +8,7 @@ import {
   removeWhatsAppAccount,
   setDefaultWhatsAppAccount,
 } from '../../src/accounts/whatsapp/change.ts'
-import { markUnusable } from '../../src/accounts/whatsapp/refusals.ts'
+import { deactivateRefused } from '../../src/accounts/whatsapp/refusals.ts'
 import { accessTokenPurpose, appSecretPurpose, replaceSecrets } from '../../src/accounts/whatsapp/secrets.ts'
 import { listWhatsAppAccounts } from '../../src/accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../src/deps.ts'
@@ -129,7 +129,7 @@ test.each([
 test('a WhatsApp account that cannot be used says why until it is activated again', async () => {
   const id = await add()
 
-  await markUnusable(deps, accountId, id, 'token expired (190)')
+  await deactivateRefused(deps, accountId, id, 'token expired (190)')
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: false, reason: 'token expired (190)' }])
 
   expect(await activateWhatsAppAccount(deps, accountId, id)).not.toHaveProperty('reason')
@@ -140,7 +140,7 @@ test('what a person switched off stays so, whatever WhatsApp says of its token, 
   const id = await add()
   await deactivateWhatsAppAccount(deps, accountId, id)
 
-  await markUnusable(deps, accountId, id, 'token expired (190)')
+  await deactivateRefused(deps, accountId, id, 'token expired (190)')
   expect(await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })).toMatchObject({
     active: false,
     switchedOff: true,
@@ -153,7 +153,7 @@ test('what a person switched off stays so, whatever WhatsApp says of its token, 
 test('a database of before keeps who took what out of use, and why', async () => {
   const [off, refused, active] = [await add(), await add(), await add()]
   await deactivateWhatsAppAccount(deps, accountId, off)
-  await markUnusable(deps, accountId, refused, 'token expired (190)')
+  await deactivateRefused(deps, accountId, refused, 'token expired (190)')
   for (const statement of undoSwitchedOff) await sql.raw(statement).execute(deps.db)
 
   expect(await migrate(deps.db)).toContain('0008-switched-off')
@@ -168,7 +168,7 @@ test('a database of before keeps who took what out of use, and why', async () =>
 test('an account marks only WhatsApp accounts of its own', async () => {
   const id = await add()
 
-  await markUnusable(deps, 'acc_other', id, 'not yours')
+  await deactivateRefused(deps, 'acc_other', id, 'not yours')
   await expect(deactivateWhatsAppAccount(deps, 'acc_other', id)).rejects.toThrow('There is no WhatsApp account')
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])

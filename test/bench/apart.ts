@@ -1,16 +1,16 @@
 /**
- * Process: our own server, the arguments being `waybill`'s, with no two calls of the database joined:
+ * Process: our own server, the arguments being `waybill`'s, with no two calls of the database in one batch:
  * each runs its statement for one, as it would alone.
  */
 import { registerHooks } from 'node:module'
 
-const joined = new URL('../../src/platform/db/batched.ts', import.meta.url).href
-const notJoined = new URL('./not-joined.ts', import.meta.url).href
+const batched = new URL('../../src/platform/db/batched.ts', import.meta.url).href
+const notBatched = new URL('./not-batched.ts', import.meta.url).href
 
 registerHooks({
   resolve: (specifier, context, nextResolve) => {
     const resolved = nextResolve(specifier, context)
-    return resolved.url === joined ? { ...resolved, url: notJoined } : resolved
+    return resolved.url === batched ? { ...resolved, url: notBatched } : resolved
   },
 })
 

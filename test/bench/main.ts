@@ -11,7 +11,7 @@ import { ceiling } from './rows/ceiling.ts'
 import { dead } from './rows/dead.ts'
 import { deliveriesBare } from './rows/deliveries-bare.ts'
 import { deliveries } from './rows/deliveries.ts'
-import { joined } from './rows/joined.ts'
+import { batched } from './rows/batched.ts'
 import { lone } from './rows/lone.ts'
 import { memory } from './rows/memory.ts'
 import { nodes } from './rows/nodes.ts'
@@ -28,7 +28,7 @@ import { tableHeader, toLines } from './table.ts'
 const rows: Benchmark[] = [
   send,
   lone,
-  joined,
+  batched,
   slowUpstream,
   ceiling,
   route,

@@ -58,7 +58,7 @@ app.post('/webhooks/whatsapp', async (request, reply) => {
   const body = request.body as Buffer
   if (!isSigned(body, request.headers['x-hub-signature-256'])) return reply.code(401).send('wrong signature')
   for (const { changes } of Callback.parse(JSON.parse(body.toString())).entry)
-    for (const { value } of changes) await takeStatuses(value)
+    for (const { value } of changes) await applyStatuses(value)
   return 'ok'
 })
 
@@ -71,7 +71,7 @@ function isSigned(body: Buffer, signature: unknown): boolean {
   )
 }
 
-async function takeStatuses({ metadata, statuses }: Value): Promise<void> {
+async function applyStatuses({ metadata, statuses }: Value): Promise<void> {
   const { rows } = await pool.query<{ account_id: string }>(
     'select account_id from whatsapp_accounts where phone_number_id = $1',
     [metadata.phone_number_id],

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
-import { markUnusable } from '../../src/accounts/whatsapp/refusals.ts'
+import { deactivateRefused } from '../../src/accounts/whatsapp/refusals.ts'
 import { examine } from '../../src/cli/doctor.ts'
 import type { Deps } from '../../src/deps.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
@@ -75,7 +75,7 @@ test('a token that WhatsApp refuses is found', async () => {
 
 test('a default that is out of use is found, with the reason that was kept', async () => {
   const { accountId, whatsAppAccountId } = await addAccount()
-  await markUnusable(deps, accountId, whatsAppAccountId, 'token expired (190)')
+  await deactivateRefused(deps, accountId, whatsAppAccountId, 'token expired (190)')
 
   expect((await failures())[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
     message: expect.stringContaining('token expired (190)'),

@@ -79,7 +79,7 @@ test('an insert that arrives after its caller has given up does nothing, and its
     language,
     externalId: undefined,
     createdAt,
-    tellsSent: false,
+    emitSentEvent: false,
   }
   const request = describeRequest('late', sendMessage.example.input)
 

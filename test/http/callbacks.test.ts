@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
 import { deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
-import { syncWhatIsDue } from '../../src/templates/periodic-sync.ts'
+import { syncDueTemplates } from '../../src/templates/periodic-sync.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
@@ -563,7 +563,7 @@ test('a template event that is no status, and a lost one, are made good by the n
     .updateTable('whatsapp_accounts')
     .set({ next_sync_at: new Date('2100-01-01') })
     .execute()
-  expect(await syncWhatIsDue(server.deps)).toBe(0)
+  expect(await syncDueTemplates(server.deps)).toBe(0)
 
   await post(
     changeCallback(customer.wabaId, 'message_template_status_update', {
@@ -574,7 +574,7 @@ test('a template event that is no status, and a lost one, are made good by the n
   )
   expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ status: 'APPROVED' })
 
-  expect(await syncWhatIsDue(server.deps)).toBe(1)
+  expect(await syncDueTemplates(server.deps)).toBe(1)
   expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ status: 'PAUSED' })
   const row = await server.deps.db
     .selectFrom('whatsapp_accounts')

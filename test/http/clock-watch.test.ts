@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startClockWatch } from '../../src/http/ops/clock-watch.ts'
-import { noteOverdueMessages } from '../../src/messages/status/stale-pending.ts'
-import { countTry } from '../../src/users/sign-in/login-throttle.ts'
+import { recordStalePending } from '../../src/messages/status/stale-pending.ts'
+import { countAttempt } from '../../src/users/sign-in/login-throttle.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
 import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -158,7 +158,7 @@ test('a clock that is set forward is noticed once, and what fails then is tried 
 })
 
 test('messages that are recorded after the clock was set back are found when they stay pending', async () => {
-  await noteOverdueMessages(database.db)
+  await recordStalePending(database.db)
   await startNode()
   await shiftClock(database.db, -hour)
   const id = webhooks.deps.newId('msg')
@@ -169,7 +169,7 @@ test('messages that are recorded after the clock was set back are found when the
   await expect.poll(() => countJumps('back'), soon).toBe(1)
 
   await shiftClock(database.db, 120)
-  await noteOverdueMessages(database.db)
+  await recordStalePending(database.db)
 
   const noted = await database.db.selectFrom('overdue_messages').select('id').execute()
   expect(noted).toEqual([{ id }])
@@ -177,12 +177,12 @@ test('messages that are recorded after the clock was set back are found when the
 
 test('a person who is locked out is so no longer than before when the clock is set back', async () => {
   const attempt = { key: randomBytes(32), seconds: hour }
-  await countTry(database.db, attempt)
+  await countAttempt(database.db, attempt)
   await startNode()
 
   await shiftClock(database.db, -hour)
 
-  await expect.poll(async () => (await countTry(database.db, attempt)).secondsLeft, soon).toBeLessThan(hour + 15)
+  await expect.poll(async () => (await countAttempt(database.db, attempt)).secondsLeft, soon).toBeLessThan(hour + 15)
 })
 
 test('an event that follows ones that a standby lacks has an id behind theirs', async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 test('beyond what it can work on at once, requests are refused at once, and those at work are served', async () => {
-  const { node, hold, held, letGo } = await startHeldNode(server, { maxAtWork: 3 })
+  const { node, hold, held, letGo } = await startHeldNode(server, { maxConcurrentRequests: 3 })
   hold()
   const caller = through(node, account)
   const atWork = [1, 2, 3].map(() => caller.post('/api/v1/message/send', example))
@@ -46,7 +46,7 @@ test('beyond what it can work on at once, requests are refused at once, and thos
 })
 
 test('whoever goes away gives the place back, in the middle of the body or of the work', async () => {
-  const { node, hold, held, letGo } = await startHeldNode(server, { maxAtWork: 2 })
+  const { node, hold, held, letGo } = await startHeldNode(server, { maxConcurrentRequests: 2 })
   hold()
   const caller = through(node, account)
   for (let n = 0; n < 5; n++) {
@@ -79,7 +79,7 @@ async function readAtWork(node: TestServer): Promise<string> {
 }
 
 test('at the limit, the API key with most requests is refused and others are let in', async () => {
-  const { node, hold, letGo } = await startHeldNode(server, { maxAtWork: 8 })
+  const { node, hold, letGo } = await startHeldNode(server, { maxConcurrentRequests: 8 })
   const [heavy, light] = [through(node, account), through(node, await server.account())]
   for (const caller of [heavy, light]) expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
   hold()
@@ -101,7 +101,7 @@ test('at the limit, the API key with most requests is refused and others are let
 })
 
 test('requests with made-up API keys count for their address', async () => {
-  const { node, hold, letGo } = await startHeldNode(server, { maxAtWork: 8 })
+  const { node, hold, letGo } = await startHeldNode(server, { maxConcurrentRequests: 8 })
   const known = through(node, account)
   expect((await known.post('/api/v1/message/send', example)).statusCode).toBe(200)
   hold()
@@ -121,7 +121,7 @@ test('requests with made-up API keys count for their address', async () => {
 })
 
 test('callers who are slow to send their bodies keep nobody out', async () => {
-  const node = await startTestServer({ beside: server, server: { maxAtWork: 1 } })
+  const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 } })
   const slow = Array.from({ length: 5 }, () => connect(Number(new URL(node.url).port), '127.0.0.1'))
   for (const socket of slow) {
     await once(socket, 'connect')
@@ -135,7 +135,7 @@ test('callers who are slow to send their bodies keep nobody out', async () => {
 })
 
 test('a request that waits for WhatsApp keeps nobody out', async () => {
-  const node = await startTestServer({ beside: server, server: { maxAtWork: 1 } })
+  const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 } })
   const caller = through(node, account)
   const to = '15559000001'
   const slow = caller.post('/api/v1/message/send', { ...example, to })

@@ -119,7 +119,7 @@ function newMessage(): PendingMessage {
     language,
     externalId: undefined,
     createdAt,
-    tellsSent: false,
+    emitSentEvent: false,
   }
 }
 

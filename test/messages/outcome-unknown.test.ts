@@ -6,7 +6,7 @@ import { webhooks } from '../../contracts/events.ts'
 import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
 import { registerOutcomesUnknownMetric } from '../../src/http/ops/metrics.ts'
 import { reportUnknownOutcomes, resolveMessage } from '../../src/messages/journal/outcome-unknown.ts'
-import { noteOverdueMessages } from '../../src/messages/status/stale-pending.ts'
+import { recordStalePending } from '../../src/messages/status/stale-pending.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
 const path = '/api/v1/message/send'
@@ -41,7 +41,7 @@ async function sendUnanswered(reference: string, { secondsAgo }: { secondsAgo: n
   await sql`update messages set recorded_at = now() - ${age} where id = ${id}`.execute(server.deps.db)
   await sql`update idempotency_keys set created_at = now() - ${age} where message_id = ${id}`.execute(server.deps.db)
   await sql`update overdue_progress set looked_until = now() - interval '1 day'`.execute(server.deps.db)
-  await noteOverdueMessages(server.deps.db)
+  await recordStalePending(server.deps.db)
   return { messageId: id, retry }
 }
 
@@ -77,7 +77,7 @@ test('a message without an outcome is reported once, whichever node does it, to 
   const reported = await Promise.all(
     Array.from({ length: 4 }, () => reportUnknownOutcomes(server.deps, { afterSeconds })),
   )
-  await noteOverdueMessages(server.deps.db)
+  await recordStalePending(server.deps.db)
   reported.push(await reportUnknownOutcomes(server.deps, { afterSeconds }))
 
   expect(reported.reduce((sum, count) => sum + count, 0)).toBe(1)

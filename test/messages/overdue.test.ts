@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { countPendingMessages, noteOverdueMessages } from '../../src/messages/status/stale-pending.ts'
+import { countStalePending, recordStalePending } from '../../src/messages/status/stale-pending.ts'
 import { encodeIdsInOrder } from '../../src/platform/ids.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -31,17 +31,17 @@ async function listNoted(): Promise<string[]> {
 
 test('a message that stays pending counts from its first minute on, noted or not, until it has an outcome', async () => {
   await recordPending(1, { secondsAgo: 90 })
-  expect(await countPendingMessages(database.db)).toMatchObject({ count: 1 })
+  expect(await countStalePending(database.db)).toMatchObject({ count: 1 })
 
-  await noteOverdueMessages(database.db)
+  await recordStalePending(database.db)
   expect(await listNoted()).toHaveLength(1)
-  const { count, oldestSeconds } = await countPendingMessages(database.db)
+  const { count, oldestSeconds } = await countStalePending(database.db)
   expect(count).toBe(1)
   expect(oldestSeconds).toBeGreaterThanOrEqual(90)
 
   await database.db.updateTable('messages').set({ status: 'delivered' }).execute()
-  expect(await countPendingMessages(database.db)).toEqual({ count: 0, oldestSeconds: 0 })
-  await noteOverdueMessages(database.db)
+  expect(await countStalePending(database.db)).toEqual({ count: 0, oldestSeconds: 0 })
+  await recordStalePending(database.db)
   expect(await listNoted()).toEqual([])
 })
 
@@ -54,18 +54,18 @@ test('however many there are, all are noted in small steps, and none twice', asy
     .execute()
   const pending = await pendingIds()
 
-  await noteOverdueMessages(database.db, 4)
-  await noteOverdueMessages(database.db, 4)
+  await recordStalePending(database.db, 4)
+  await recordStalePending(database.db, 4)
 
   expect(await listNoted()).toEqual(pending)
-  expect(await countPendingMessages(database.db)).toMatchObject({ count: 22 })
+  expect(await countStalePending(database.db)).toMatchObject({ count: 22 })
 })
 
 test('two nodes that look at once note each message once', async () => {
   await recordPending(25, { secondsAgo: 61 })
 
-  await Promise.all([noteOverdueMessages(database.db, 4), noteOverdueMessages(database.db, 4)])
-  await noteOverdueMessages(database.db, 4)
+  await Promise.all([recordStalePending(database.db, 4), recordStalePending(database.db, 4)])
+  await recordStalePending(database.db, 4)
 
   expect(await listNoted()).toEqual(await pendingIds())
 })
@@ -73,7 +73,7 @@ test('two nodes that look at once note each message once', async () => {
 test('what is younger than a minute is left for the next look', async () => {
   await recordPending(1, { secondsAgo: 30 })
 
-  await noteOverdueMessages(database.db)
+  await recordStalePending(database.db)
 
   expect(await listNoted()).toEqual([])
   const { rows } = await sql<{ isLeft: boolean }>`

@@ -5,7 +5,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import type { Overview } from '../../contracts/dashboard/overview.ts'
 import { deleteOldCounts, findCounts, foldCounts, type StateCount } from '../../src/messages/queries/counts-store.ts'
 import { settleAccepted } from '../../src/messages/send/settle-store.ts'
-import { takeStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { createPartitions, dropOldPartitions } from '../../src/platform/db/partitions.ts'
 import { encodeId } from '../../src/platform/ids.ts'
@@ -199,7 +199,7 @@ test('a status that overtakes the answer to the send is counted once with it', a
     language: 'en',
     externalId: undefined,
     createdAt: now,
-    tellsSent: false,
+    emitSentEvent: false,
   }
   await sql`
     insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, created_at)
@@ -208,7 +208,7 @@ test('a status that overtakes the answer to the send is counted once with it', a
   )
   const waMessageId = 'wamid.OVERTAKEN'
   const status = { waMessageId, status: 'delivered' as const, at: new Date(now.getTime() + 7_000), error: undefined }
-  await takeStatuses(server.deps, [
+  await applyStatuses(server.deps, [
     { accountId: account.accountId, messageId: message.id, waMessageId, report: status },
   ])
   expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1 })

@@ -34,7 +34,7 @@ function newMessage(): PendingMessage {
     language,
     externalId: undefined,
     createdAt,
-    tellsSent: false,
+    emitSentEvent: false,
   }
 }
 

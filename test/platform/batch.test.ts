@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BatchOptions, joinCalls, NotStartedError } from '../../src/platform/batch.ts'
+import { type BatchOptions, createBatcher, NotStartedError } from '../../src/platform/batch.ts'
 
 /** Batches that end when the test says so. */
 function openBatches(options: Partial<BatchOptions<number, number>> = {}) {
   const batches: { items: readonly number[]; end: () => void; fail: (error: Error) => void }[] = []
-  const call = joinCalls<number, number>({
+  const call = createBatcher<number, number>({
     run: (items) =>
       new Promise((resolve, reject) => {
         batches.push({ items, end: () => resolve(items.map((item) => item * 2)), fail: reject })
       }),
     maxItems: 3,
     maxInFlight: 1,
-    canBeOneItem: () => true,
+    isItemError: () => true,
     ...options,
   })
   return { call, batches, items: () => batches.map((batch) => batch.items) }
@@ -63,7 +63,7 @@ test('a burst leaves together, and no more batches than allowed are away', async
 })
 
 test('an error that cannot be one item fails the whole batch, once', async () => {
-  const { call, batches } = openBatches({ canBeOneItem: () => false })
+  const { call, batches } = openBatches({ isItemError: () => false })
   const calls = [1, 2, 3].map((item) => call(item))
   await turn()
   batches[0]?.fail(new Error('the database is gone'))
@@ -98,11 +98,11 @@ test('a call that is taken back before it leaves is not run, one that has left i
 })
 
 test('a run that answers with too few results is an error for all, not a mix-up', async () => {
-  const call = joinCalls<number, number>({
+  const call = createBatcher<number, number>({
     run: (items) => Promise.resolve(items.slice(1)),
     maxItems: 10,
     maxInFlight: 1,
-    canBeOneItem: () => true,
+    isItemError: () => true,
   })
   const results = await Promise.allSettled([1, 2, 3].map((item) => call(item)))
   for (const result of results)
@@ -118,7 +118,7 @@ class BlockedError extends Error {}
 const byHundreds = {
   groupOf: (item: number) => String(Math.floor(item / 100)),
   isBlocked: (error: unknown) => error instanceof BlockedError,
-  canBeOneItem: () => false,
+  isItemError: () => false,
   maxItems: 10,
 }
 
@@ -218,7 +218,7 @@ test('every caller gets its own result, whoever fails or leaves beside it', asyn
     fc.asyncProperty(Story, async ({ calls, maxItems, maxInFlight }) => {
       let away = 0
       const done: number[] = []
-      const call = joinCalls<number, string>({
+      const call = createBatcher<number, string>({
         run: async (items) => {
           away += 1
           expect(away).toBeLessThanOrEqual(maxInFlight + 2)
@@ -233,7 +233,7 @@ test('every caller gets its own result, whoever fails or leaves beside it', asyn
         },
         maxItems,
         maxInFlight,
-        canBeOneItem: () => true,
+        isItemError: () => true,
         groupOf: (item) => String(item % groups),
         isBlocked: (error) => error instanceof BlockedError,
       })

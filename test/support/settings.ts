@@ -4,7 +4,7 @@ import {
   type SettingsContract,
   type SettingsContractTree,
 } from '../../contracts/dashboard/procedure.ts'
-import { takeStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import type { TestAccount, TestServer } from './server.ts'
 
@@ -37,7 +37,7 @@ export async function furnishedAccount(server: TestServer): Promise<FurnishedAcc
     variables: { '1': 'Ada', '2': 'WB-1042' },
   })
   const report = { waMessageId, status: 'delivered' as const, at: new Date(), error: undefined }
-  await takeStatuses(server.deps, [{ accountId: account.accountId, messageId, waMessageId, report }])
+  await applyStatuses(server.deps, [{ accountId: account.accountId, messageId, waMessageId, report }])
   const { id: deliveryId } = await server.deps.db
     .selectFrom('webhook_deliveries')
     .select('id')

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import type { Deps } from '../../src/deps.ts'
-import { takeStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { readDatabaseClock } from '../../src/platform/db/clock.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { encodeId } from '../../src/platform/ids.ts'
@@ -39,7 +39,7 @@ async function recordMessage(): Promise<string> {
 function deliver(messageId: string): Promise<unknown> {
   const waMessageId = `wamid.${messageId}`
   const report = { waMessageId, status: 'delivered', at: new Date(), error: undefined } as const
-  return takeStatuses(deps, [{ accountId, messageId, waMessageId, report }])
+  return applyStatuses(deps, [{ accountId, messageId, waMessageId, report }])
 }
 
 /** What a reader sees who goes on from the last event it has seen. */

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { fail, failWith } from '../../src/whatsapp/simulator/errors.ts'
 import { type Answer, ok } from '../../src/whatsapp/simulator/http.ts'
-import { magicRecipients } from '../../src/whatsapp/simulator/recipients.ts'
+import { sandboxRecipients } from '../../src/whatsapp/simulator/recipients.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { OutgoingTemplate, WhatsApp } from '../../src/whatsapp/whatsapp.ts'
 
@@ -141,7 +141,7 @@ const misbehaving = new Map(
   }),
 )
 
-test.each(magicRecipients)('$to: $does', async ({ to, behaviour }) => {
+test.each(sandboxRecipients)('$to: $does', async ({ to, behaviour }) => {
   const client = to === '15559000003' ? hasty : whatsapp
   const kind = behaviour.kind === 'fail' ? 'refused' : (misbehaving.get(to) ?? 'accepted')
   expect(await client.sendTemplate(simulator, { ...orderShipped, to })).toMatchObject({ kind })

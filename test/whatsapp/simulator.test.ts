@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { PhoneNumber } from '../../contracts/fields.ts'
-import { magicRecipients } from '../../src/whatsapp/simulator/recipients.ts'
+import { sandboxRecipients } from '../../src/whatsapp/simulator/recipients.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../src/whatsapp/simulator/state.ts'
 
@@ -336,12 +336,12 @@ test('one template, one number, the numbers of an account and the subscription o
 })
 
 test('each magic recipient is a number that the public API takes, and says in a sentence what it does', () => {
-  for (const { to, does } of magicRecipients) {
+  for (const { to, does } of sandboxRecipients) {
     expect(PhoneNumber.safeParse(to)).toMatchObject({ success: true })
     expect(to).toMatch(/^1555\d{7}$/)
     expect(does.length).toBeGreaterThan(10)
   }
-  expect(new Set(magicRecipients.map(({ to }) => to)).size).toBe(magicRecipients.length)
+  expect(new Set(sandboxRecipients.map(({ to }) => to)).size).toBe(sandboxRecipients.length)
 })
 
 test('a simulator that stops lets go of those that wait for an answer', async () => {

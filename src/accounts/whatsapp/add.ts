@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { noSuchAccount, requireAccount } from '../account.ts'
+import { accountNotFound, requireAccount } from '../account.ts'
 import { OperatorError } from '../operator-error.ts'
 import { toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose } from './secrets.ts'
@@ -40,7 +40,7 @@ export async function addWhatsAppAccount(
     ...described,
   }
   await deps.db.transaction().execute(async (trx) => {
-    if (!(await lockAccount(trx, accountId))) throw noSuchAccount(accountId)
+    if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
     await refuseKnownPhoneNumber(trx, input.phoneNumberId)
     const others = await findWhatsAppAccounts(trx, accountId)
     const isDefault = input.makeDefault === true || others.length === 0

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
-import { joined } from '../../platform/db/batched.ts'
+import { batched } from '../../platform/db/batched.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { scanIds } from '../../whatsapp/callbacks/account-ids.ts'
 import { isSignedWith } from '../../whatsapp/callbacks/signature.ts'
@@ -106,7 +106,7 @@ const findWithSecret = statement<SenderRow>(
 )
 
 /** Callbacks that come at once mostly name the same numbers: their rows are looked up together. */
-const findRows = joined<Names, SenderRow[]>({
+const findRows = batched<Names, SenderRow[]>({
   one: (db, { phoneNumberIds, wabaIds }) => findNamed(db, [phoneNumberIds, wabaIds]),
   many: async (db, callbacks) => {
     const phoneNumberIds = new Set(callbacks.flatMap((names) => names.phoneNumberIds))

@@ -51,7 +51,7 @@ function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: stri
 }
 
 /** What WhatsApp says of a number, for its owner to see. */
-export async function keepPhoneNumber(
+export async function storePhoneNumber(
   { db }: Pick<Deps, 'db'>,
   accountId: string,
   whatsAppAccountId: string,

@@ -4,7 +4,7 @@ import type { CallbackSender } from './callback-senders.ts'
 import { changeWhatsAppAccount, reactivate, scheduleSync } from './store.ts'
 
 /** WhatsApp refused the token: no send is tried until the owner acts. `reason` is kept for them to read. */
-export async function markUnusable(
+export async function deactivateRefused(
   deps: Pick<Deps, 'db'>,
   accountId: string,
   whatsAppAccountId: string,

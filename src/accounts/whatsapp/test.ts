@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { WhatsAppAccountTest } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
-import { keepPhoneNumber } from './phone-number.ts'
-import { markUnusable } from './refusals.ts'
+import { storePhoneNumber } from './phone-number.ts'
+import { deactivateRefused } from './refusals.ts'
 import { describeUnreadableToken, openAccessToken } from './secrets.ts'
 import { findWhatsAppAccount } from './store.ts'
 import { requireWhatsAppAccount } from './whatsapp-account.ts'
@@ -24,11 +24,11 @@ export async function testWhatsAppAccount(
   if (accessToken === undefined) return { ok: false, reason: describeUnreadableToken(whatsAppAccountId) }
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   if (!outcome.ok) {
-    if (outcome.accountUnusable) await markUnusable(deps, accountId, whatsAppAccountId, outcome.reason)
+    if (outcome.accountUnusable) await deactivateRefused(deps, accountId, whatsAppAccountId, outcome.reason)
     return { ok: false, reason: outcome.reason }
   }
   const { displayPhoneNumber, verifiedName, qualityRating, throughput } = outcome.value
-  await keepPhoneNumber(deps, accountId, whatsAppAccountId, outcome.value)
+  await storePhoneNumber(deps, accountId, whatsAppAccountId, outcome.value)
   return {
     ok: true,
     ...(displayPhoneNumber !== undefined && { displayPhoneNumber }),

@@ -48,7 +48,7 @@ export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inac
   return row.switched_off ? 'switched off by its owner' : (row.inactive_reason ?? undefined)
 }
 
-export function noSuchWhatsAppAccount(whatsAppAccountId: string): OperatorError {
+export function whatsAppAccountNotFound(whatsAppAccountId: string): OperatorError {
   return new OperatorError(`There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
     missing: true,
     remedy: 'Those of an account are listed by: waybill whatsapp list <account>',
@@ -59,7 +59,7 @@ export function requireWhatsAppAccount(
   row: WhatsAppAccountRow | undefined,
   whatsAppAccountId: string,
 ): WhatsAppAccountRow {
-  if (!row) throw noSuchWhatsAppAccount(whatsAppAccountId)
+  if (!row) throw whatsAppAccountNotFound(whatsAppAccountId)
   return row
 }
 

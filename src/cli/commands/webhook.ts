@@ -4,11 +4,11 @@ import { Timestamp } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { deliveryStates, listDeliveries } from '../../webhooks/deliveries/list.ts'
 import { recoverDeliveries } from '../../webhooks/deliveries/recover.ts'
-import { noSuchDelivery, retryDelivery } from '../../webhooks/deliveries/retry.ts'
+import { deliveryNotFound, retryDelivery } from '../../webhooks/deliveries/retry.ts'
 import { findDelivery } from '../../webhooks/deliveries/store.ts'
 import { addEndpoint } from '../../webhooks/endpoints/add.ts'
 import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../webhooks/endpoints/change.ts'
-import { listEndpoints, noSuchEndpoint } from '../../webhooks/endpoints/endpoint.ts'
+import { listEndpoints, endpointNotFound } from '../../webhooks/endpoints/endpoint.ts'
 import { rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { findEndpointOwner } from '../../webhooks/endpoints/store.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
@@ -174,7 +174,7 @@ export const webhookRetry = dataCommand({
   audit: ({ args: [id] }) => changes.retryDelivery(id),
   run: async (deps, { args: [deliveryId] }) => {
     const place = await findDelivery(deps.db, deliveryId)
-    if (!place) throw noSuchDelivery(deliveryId)
+    if (!place) throw deliveryNotFound(deliveryId)
     const json = await retryDelivery(deps, place, deliveryId)
     const { endpointId, endpointState } = json
     const text =
@@ -210,7 +210,7 @@ export const webhookRecover = dataCommand({
 
 async function requireOwner(deps: Pick<Deps, 'db'>, endpointId: string): Promise<string> {
   const accountId = await findEndpointOwner(deps.db, endpointId)
-  if (accountId === undefined) throw noSuchEndpoint(endpointId)
+  if (accountId === undefined) throw endpointNotFound(endpointId)
   return accountId
 }
 

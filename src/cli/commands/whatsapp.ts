@@ -9,7 +9,7 @@ import {
 import { findOwner } from '../../accounts/whatsapp/store.ts'
 import {
   listWhatsAppAccounts,
-  noSuchWhatsAppAccount,
+  whatsAppAccountNotFound,
   type WhatsAppAccount,
 } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
@@ -136,7 +136,7 @@ function callbackUrl({ publicUrl }: Pick<Deps, 'publicUrl'>, whatsAppAccountId: 
 
 async function requireOwner(deps: Pick<Deps, 'db'>, whatsAppAccountId: string): Promise<string> {
   const accountId = await findOwner(deps.db, whatsAppAccountId)
-  if (accountId === undefined) throw noSuchWhatsAppAccount(whatsAppAccountId)
+  if (accountId === undefined) throw whatsAppAccountNotFound(whatsAppAccountId)
   return accountId
 }
 

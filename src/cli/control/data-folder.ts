@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { OperatorError } from '../../accounts/operator-error.ts'
-import { claimDataFolder, type DataFolder, type Owner, readOwner } from '../../platform/db/data-folder.ts'
+import { claimDataFolder, type DataFolder, type LockHolder, readLockHolder } from '../../platform/db/data-folder.ts'
 
 /** A first start on a slow disk makes the whole database, and flushes it, before it lets go. */
 const patienceMilliseconds = 30_000
@@ -13,22 +13,23 @@ const pauseMilliseconds = 50
 export async function ownDataFolder<T>(
   dataDir: string,
   command: string,
-  meet: (owner: Owner) => Promise<T | undefined>,
+  meet: (owner: LockHolder) => Promise<T | undefined>,
 ): Promise<{ folder: DataFolder } | { met: T }> {
   const deadline = Date.now() + patienceMilliseconds
   for (;;) {
     const folder = claimDataFolder(dataDir, command)
     if (folder) return { folder }
-    const owner = readOwner(dataDir)
+    const owner = readLockHolder(dataDir)
     const met = owner && (await meet(owner))
     if (met !== undefined) return { met }
-    if (Date.now() > deadline) throw new OperatorError(`${describeOwner(dataDir, owner)} Try again when it is done.`)
+    if (Date.now() > deadline)
+      throw new OperatorError(`${describeLockHolder(dataDir, owner)} Try again when it is done.`)
     // Unequal pauses, so that two that wait do not stay in step.
     await delay(pauseMilliseconds * (1 + Math.random()))
   }
 }
 
-export function describeOwner(dataDir: string, owner: Owner | undefined): string {
+export function describeLockHolder(dataDir: string, owner: LockHolder | undefined): string {
   const who = owner ? `process ${owner.pid} (waybill ${owner.command}, since ${owner.startedAt})` : 'another process'
   return `The data folder ${dataDir} is in use by ${who}.`
 }

@@ -15,7 +15,7 @@ export async function postSignIn(path: string, body: object): Promise<Readonly<R
 }
 
 async function describe(response: Response): Promise<SignInError> {
-  if (response.status === 429) return tooManyTries(Number(response.headers.get('x-retry-after')))
+  if (response.status === 429) return tooManyAttempts(Number(response.headers.get('x-retry-after')))
   if (response.status === 503) return new SignInError('The server has too much to do. Try again in a few seconds.')
   const { code } = await readBody(response)
   switch (code) {
@@ -51,7 +51,7 @@ async function describe(response: Response): Promise<SignInError> {
   return new SignInError('The server could not do this now. Try again in a moment.')
 }
 
-function tooManyTries(seconds: number): SignInError {
+function tooManyAttempts(seconds: number): SignInError {
   return new SignInError(`Too many tries. Wait ${describeWait(seconds)}, then try again.`)
 }
 

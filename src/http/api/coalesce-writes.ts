@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
  * wakes its reader anew, and at full load a write costs twice as much. A lone answer waits for nothing:
  * its turn is over at once.
  */
-export function answerTogether(app: FastifyInstance): void {
+export function coalesceWrites(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
     setImmediate(() => {
       try {

@@ -18,7 +18,7 @@ import { exemptWaiting } from '../limits/load-limit.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import type { Call } from './authorize.ts'
 
-/** A contract and the verb behind it. The input has been parsed by the contract's own schema. */
+/** A contract and the handler behind it. The input has been parsed by the contract's own schema. */
 export interface Procedure {
   /** Dotted name, such as `message.send`. */
   name: string
@@ -26,15 +26,15 @@ export interface Procedure {
   perform: (deps: Deps, call: Call, input: never) => Promise<unknown>
 }
 
-type VerbTree = { [name: string]: Procedure['perform'] | VerbTree }
+type HandlerTree = { [name: string]: Procedure['perform'] | HandlerTree }
 
-/** Pairs each contract of a tree with its verb; `VerbsOf` has made sure that both have one shape. */
-export function pairProcedures(contracts: ContractTree, verbs: VerbTree, prefix = ''): Procedure[] {
+/** Pairs each contract of a tree with its handler; `HandlersOf` has made sure that both have one shape. */
+export function pairProcedures(contracts: ContractTree, handlers: HandlerTree, prefix = ''): Procedure[] {
   return Object.entries(contracts).flatMap(([key, node]) => {
-    const verb = verbs[key]
+    const handler = handlers[key]
     if (isContract(node))
-      return typeof verb === 'function' ? [{ name: prefix + key, contract: node, perform: verb }] : []
-    return typeof verb === 'object' ? pairProcedures(node, verb, `${prefix}${key}.`) : []
+      return typeof handler === 'function' ? [{ name: prefix + key, contract: node, perform: handler }] : []
+    return typeof handler === 'object' ? pairProcedures(node, handler, `${prefix}${key}.`) : []
   })
 }
 
@@ -69,13 +69,15 @@ export function placeProcedure<T extends object>(
   placeProcedure(inner as ProcedureRecord<T>, rest, procedure)
 }
 
-type Verb<C extends Contract> = (deps: Deps, call: Call, input: InputOf<C>) => Promise<OutputOf<C>>
+type Handler<C extends Contract> = (deps: Deps, call: Call, input: InputOf<C>) => Promise<OutputOf<C>>
 
-/** One verb per contract, in the contracts' own shape. */
-type VerbsOf<Tree> = { [Name in keyof Tree]: Tree[Name] extends Contract ? Verb<Tree[Name]> : VerbsOf<Tree[Name]> }
+/** One handler per contract, in the contracts' own shape. */
+type HandlersOf<Tree> = {
+  [Name in keyof Tree]: Tree[Name] extends Contract ? Handler<Tree[Name]> : HandlersOf<Tree[Name]>
+}
 
 /** What each procedure does. One that is in the contracts and not here does not compile. */
-export const verbs: VerbsOf<Contracts> = {
+export const handlers: HandlersOf<Contracts> = {
   message: {
     send: async (deps, call, input) => {
       const { message, replayed } = await send(deps, call.caller, input, call.idempotencyKey)

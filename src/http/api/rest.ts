@@ -24,7 +24,7 @@ function registerProcedure(rest: FastifyInstance, deps: Deps, { contract, perfor
     handler: async (request, reply) => {
       const call = await admit(deps, contract, exchangeOf(request, reply))
       const input = parseInput(contract.input, readInput(request))
-      // The contract's own schema has just parsed this input for this verb.
+      // The contract's own schema has just parsed this input for this handler.
       const data = await perform(deps, call, input as never)
       return { success: true, data }
     },

@@ -33,7 +33,7 @@ export interface SingleCallOptions {
  * costs 28. Whatever is not plainly a single call goes on to it: batches, streams, wrong methods, bodies
  * that are no JSON.
  */
-export function answerSingleCalls(app: FastifyInstance, options: SingleCallOptions): void {
+export function serveSingleCalls(app: FastifyInstance, options: SingleCallOptions): void {
   const kinds = new Map(options.procedures.map(({ name, contract }) => [name, contract.kind]))
   app.addHook('preHandler', (request, reply, done) => {
     const call = readSingleCall(request, kinds)

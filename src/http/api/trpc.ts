@@ -10,7 +10,7 @@ import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts
 import { parseInput } from './input.ts'
 import { placeProcedure, type Procedure, type ProcedureRecord } from './procedures.ts'
 import { exchangeOf } from './rest.ts'
-import { answerSingleCalls } from './trpc-single-call.ts'
+import { serveSingleCalls } from './trpc-single-call.ts'
 
 const maxBatchSize = 10
 
@@ -23,7 +23,7 @@ interface Context {
 export async function registerTrpc(app: FastifyInstance, deps: Deps, procedures: Procedure[]): Promise<void> {
   const router = buildRouter(deps, procedures)
   await app.register(async (trpc) => {
-    answerSingleCalls(trpc, { router, procedures, createContext })
+    serveSingleCalls(trpc, { router, procedures, createContext })
     await trpc.register(fastifyTRPCPlugin, {
       prefix: '/trpc',
       trpcOptions: {
@@ -57,7 +57,7 @@ export function buildRouter(deps: Deps, procedures: Procedure[]): AppRouter {
     })
     const parsed = admitted.input((raw) => parseInput(contract.input, raw ?? {}))
     const resolve = ({ ctx, input }: { ctx: Context & { call: Parameters<typeof perform>[1] }; input: unknown }) =>
-      // The contract's own schema has just parsed this input for this verb.
+      // The contract's own schema has just parsed this input for this handler.
       perform(deps, ctx.call, input as never).catch((error: unknown) => Promise.reject(toTrpcError(error, deps, ctx)))
     return contract.kind === 'query' ? parsed.query(resolve) : parsed.mutation(resolve)
   }

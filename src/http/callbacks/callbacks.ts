@@ -5,7 +5,7 @@ import { networkOf } from '../../accounts/ip-allow-list.ts'
 import { findCallbackSigner } from '../../accounts/whatsapp/callback-senders.ts'
 import { findOwner } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
-import { takeCallback } from '../../messages/status/handle-callback.ts'
+import { handleCallback } from '../../messages/status/handle-callback.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 import { type BodyLimits, CallbackRefusedError, createBodyReceiver, type ReceivedBody } from './body.ts'
 import { createCallbackTurns, type TurnLimits } from './turns.ts'
@@ -105,7 +105,7 @@ export async function registerInbound(
       return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
     }
     const taking = turns.run(signer, bytes.length, () =>
-      takeCallback(deps, bytes, { signer, default: options.appSecret }),
+      handleCallback(deps, bytes, { signer, default: options.appSecret }),
     )
     if (!taking) {
       counters.unreceived.inc({ reason: 'too_many' })

@@ -1,19 +1,19 @@
 import { SettingsError } from '../../../contracts/dashboard/errors.ts'
-import type { Admission, Role, SettingsContract } from '../../../contracts/dashboard/procedure.ts'
+import type { AllowedCaller, Role, SettingsContract } from '../../../contracts/dashboard/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import type { OwnerAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/options.ts'
 import { findRole } from '../../users/store.ts'
 
 /** How people get in. */
-export interface Door {
+export interface AuthServices {
   ownerAuth: OwnerAuth
   /** Where an organisation's own provider is set up. */
   oidc: OidcProvider | undefined
 }
 
 /** What a settings procedure learns of its caller. */
-export interface SettingsCall extends Door {
+export interface SettingsCall extends AuthServices {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
   /** Throws SIGN_IN_REQUIRED for whoever is let in without a session. */
@@ -29,20 +29,20 @@ export interface SettingsRequest {
  * Session, then role. The role is read anew for every call: whoever is removed from an account is out at
  * once. An account that is not theirs answers as one that does not exist.
  */
-export async function admitToSettings(
+export async function authorizeMember(
   { db }: Pick<Deps, 'db'>,
-  door: Door,
+  authServices: AuthServices,
   { admits, kind }: Pick<SettingsContract, 'admits' | 'kind'>,
   { headers, address }: SettingsRequest,
   accountId: string,
 ): Promise<SettingsCall> {
   if (kind === 'mutation') assertSameOrigin(headers)
-  const person = admits === 'anybody' ? undefined : await door.ownerAuth.findSession(headers)
+  const person = admits === 'anybody' ? undefined : await authServices.ownerAuth.findSession(headers)
   if (admits !== 'anybody' && !person)
     throw new SettingsError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (person && isRole(admits)) assertRole(admits, await findRole(db, accountId, person.ownerId))
   return {
-    ...door,
+    ...authServices,
     address,
     person: () => {
       if (person) return person
@@ -51,7 +51,7 @@ export async function admitToSettings(
   }
 }
 
-function isRole(admits: Admission): admits is Role {
+function isRole(admits: AllowedCaller): admits is Role {
   return admits === 'owner' || admits === 'viewer'
 }
 

@@ -39,7 +39,7 @@ function toSettingsError({ message, missing, field }: OperatorError): SettingsEr
   return new SettingsError('SETTING_REFUSED', message)
 }
 
-/** The verbs of the API name the field before the colon. */
+/** The handlers of the API name the field before the colon. */
 function readFields({ message }: ServiceError): Record<string, string> {
   const [, field, problem] = /^([\w.]+): (.+)$/s.exec(message) ?? []
   return field === undefined || problem === undefined ? {} : { [field]: problem }

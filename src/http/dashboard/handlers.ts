@@ -35,28 +35,28 @@ import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
 import type { SettingsCall } from './call.ts'
 
-export type Verb<C extends SettingsContract> = (
+export type Handler<C extends SettingsContract> = (
   deps: Deps,
   call: SettingsCall,
   input: z.output<C['input']>,
 ) => Promise<z.output<C['output']>>
 
-/** One verb per contract, in the contracts' own shape. */
-export type VerbsOf<Tree> = {
-  [Name in keyof Tree]: Tree[Name] extends SettingsContract ? Verb<Tree[Name]> : VerbsOf<Tree[Name]>
+/** One handler per contract, in the contracts' own shape. */
+export type HandlersOf<Tree> = {
+  [Name in keyof Tree]: Tree[Name] extends SettingsContract ? Handler<Tree[Name]> : HandlersOf<Tree[Name]>
 }
 
-export const messageVerbs: VerbsOf<SettingsContracts['settings']['message']> = {
+export const messageHandlers: HandlersOf<SettingsContracts['settings']['message']> = {
   list: (deps, _call, { accountId, ...filter }) => listMessages(deps, { accountId }, filter),
   get: (deps, _call, input) => getMessageHistory(deps, input),
 }
 
-export const overviewVerbs: VerbsOf<SettingsContracts['settings']['overview']> = {
+export const overviewHandlers: HandlersOf<SettingsContracts['settings']['overview']> = {
   get: (deps, _call, input) => getOverview(deps, input),
 }
 
 /** Who is signed in, how one gets in, and what was changed. */
-export const ownerVerbs: VerbsOf<Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>> = {
+export const memberHandlers: HandlersOf<Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>> = {
   session: {
     get: async ({ db }, call) => {
       const { ownerId, name, email, twoFactor } = call.person()
@@ -66,12 +66,12 @@ export const ownerVerbs: VerbsOf<Pick<SettingsContracts['settings'], 'session' |
   },
   invitation: {
     get: (deps, _call, { token }) => readInvitation(deps, token),
-    accept: (deps, door, input) => acceptInvitation(deps, door, input),
+    accept: (deps, authServices, input) => acceptInvitation(deps, authServices, input),
   },
   audit: { list: (deps, _call, input) => listAudit(deps, input) },
 }
 
-export const publicApiVerbs: VerbsOf<SettingsContracts['settings']['publicApi']> = {
+export const publicApiHandlers: HandlersOf<SettingsContracts['settings']['publicApi']> = {
   get: (deps, { address }, { accountId }) => getApiAccess(deps, accountId, address),
   setAccess: async (deps, _call, { accountId, enabled }) => {
     const { api } = await updateAccount(deps, accountId, { apiEnabled: enabled })
@@ -83,14 +83,14 @@ export const publicApiVerbs: VerbsOf<SettingsContracts['settings']['publicApi']>
   setAllowList: (deps, _call, { accountId, allowList }) => setAllowList(deps, accountId, allowList),
 }
 
-export const templateVerbs: VerbsOf<SettingsContracts['settings']['template']> = {
+export const templateHandlers: HandlersOf<SettingsContracts['settings']['template']> = {
   list: (deps, _call, input) => listOwnTemplates(deps, input),
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
   sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
     sendTest(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
 }
 
-export const webhookVerbs: VerbsOf<SettingsContracts['settings']['webhook']> = {
+export const webhookHandlers: HandlersOf<SettingsContracts['settings']['webhook']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
   enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
@@ -108,7 +108,7 @@ export const webhookVerbs: VerbsOf<SettingsContracts['settings']['webhook']> = {
   recover: (deps, _call, input) => recoverStepwise(deps, input),
 }
 
-export const whatsAppAccountVerbs: VerbsOf<SettingsContracts['settings']['whatsAppAccount']> = {
+export const whatsAppAccountHandlers: HandlersOf<SettingsContracts['settings']['whatsAppAccount']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listWhatsAppAccounts(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input),
   test: (deps, _call, { accountId, whatsAppAccountId }) => testWhatsAppAccount(deps, accountId, whatsAppAccountId),
@@ -127,14 +127,14 @@ export const whatsAppAccountVerbs: VerbsOf<SettingsContracts['settings']['whatsA
 }
 
 /** What each procedure of the dashboard does. One that is in the contracts and not here does not compile. */
-export const settingsVerbs: VerbsOf<SettingsContracts> = {
+export const settingsHandlers: HandlersOf<SettingsContracts> = {
   settings: {
-    ...ownerVerbs,
-    publicApi: publicApiVerbs,
-    whatsAppAccount: whatsAppAccountVerbs,
-    template: templateVerbs,
-    message: messageVerbs,
-    overview: overviewVerbs,
-    webhook: webhookVerbs,
+    ...memberHandlers,
+    publicApi: publicApiHandlers,
+    whatsAppAccount: whatsAppAccountHandlers,
+    template: templateHandlers,
+    message: messageHandlers,
+    overview: overviewHandlers,
+    webhook: webhookHandlers,
   },
 }

@@ -13,7 +13,7 @@ import type { SignInOutcome } from '../../users/sign-in/record.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import { registerSettingsAuth } from './auth.ts'
 import type { SettingsCall } from './call.ts'
-import { settingsVerbs } from './handlers.ts'
+import { settingsHandlers } from './handlers.ts'
 import { registerSettingsTrpc } from './trpc.ts'
 
 /** What the dashboard calls: its procedures, and how its people sign in. */
@@ -25,7 +25,7 @@ export async function registerSettings(
   registry: Registry,
 ): Promise<void> {
   const ownerAuth = createOwnerAuth(deps, { ...options, onSignIn: countSignIns(registry) })
-  const door = { ownerAuth, oidc: options.oidc }
+  const authServices = { ownerAuth, oidc: options.oidc }
   // In a context of their own: the hook is for these routes, and costs a send nothing.
   await app.register(async (settings) => {
     settings.addHook('onRequest', (_request, reply, done) => {
@@ -37,8 +37,8 @@ export async function registerSettings(
     await registerSettingsTrpc(
       settings,
       deps,
-      door,
-      limitSettingsReads(pairSettings(settingsContracts, settingsVerbs), reads),
+      authServices,
+      limitSettingsReads(pairSettings(settingsContracts, settingsHandlers), reads),
     )
   })
 }
@@ -53,7 +53,7 @@ function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {
   return (outcome) => signIns.inc({ outcome })
 }
 
-/** A contract of the dashboard and the verb behind it. The contract's own schema has parsed the input. */
+/** A contract of the dashboard and the handler behind it. The contract's own schema has parsed the input. */
 export interface SettingsProcedure {
   /** Dotted name, such as `settings.publicApi.get`. */
   name: string
@@ -61,15 +61,15 @@ export interface SettingsProcedure {
   perform: (deps: Deps, call: SettingsCall, input: never) => Promise<unknown>
 }
 
-type VerbTree = { [name: string]: SettingsProcedure['perform'] | VerbTree }
+type HandlerTree = { [name: string]: SettingsProcedure['perform'] | HandlerTree }
 
-/** Pairs each contract of a tree with its verb; `VerbsOf` has made sure that both have one shape. */
-export function pairSettings(contracts: SettingsContractTree, verbs: VerbTree, prefix = ''): SettingsProcedure[] {
+/** Pairs each contract of a tree with its handler; `HandlersOf` has made sure that both have one shape. */
+export function pairSettings(contracts: SettingsContractTree, handlers: HandlerTree, prefix = ''): SettingsProcedure[] {
   return Object.entries(contracts).flatMap(([key, node]) => {
-    const verb = verbs[key]
+    const handler = handlers[key]
     if (isSettingsContract(node))
-      return typeof verb === 'function' ? [{ name: prefix + key, contract: node, perform: verb }] : []
-    return typeof verb === 'object' ? pairSettings(node, verb, `${prefix}${key}.`) : []
+      return typeof handler === 'function' ? [{ name: prefix + key, contract: node, perform: handler }] : []
+    return typeof handler === 'object' ? pairSettings(node, handler, `${prefix}${key}.`) : []
   })
 }
 

@@ -9,7 +9,7 @@ import { trpcCodes } from '../api/errors.ts'
 import { describeFields, describeIssues } from '../api/input.ts'
 import { placeProcedure, type ProcedureRecord } from '../api/procedures.ts'
 import { exemptWaiting, type Slot } from '../limits/load-limit.ts'
-import { admitToSettings, type Door, type SettingsRequest } from './call.ts'
+import { authorizeMember, type AuthServices, type SettingsRequest } from './call.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import { toHeaders } from './pages.ts'
 import type { SettingsProcedure } from './settings.ts'
@@ -26,13 +26,13 @@ interface Context {
 export async function registerSettingsTrpc(
   app: FastifyInstance,
   deps: Deps,
-  door: Door,
+  authServices: AuthServices,
   procedures: SettingsProcedure[],
 ): Promise<void> {
   await app.register(fastifyTRPCPlugin, {
     prefix: settingsPath,
     trpcOptions: {
-      router: buildSettingsRouter(deps, door, procedures),
+      router: buildSettingsRouter(deps, authServices, procedures),
       maxBatchSize: 1,
       // What fails in here arrives as a 500, so it does nothing that can fail.
       createContext: ({ req }: CreateFastifyContextOptions): Context => ({
@@ -55,7 +55,7 @@ class Failed extends Error {
   }
 }
 
-function buildSettingsRouter(deps: Deps, door: Door, procedures: SettingsProcedure[]) {
+function buildSettingsRouter(deps: Deps, authServices: AuthServices, procedures: SettingsProcedure[]) {
   const t = initTRPC.context<Context>().create({
     // Development mode would send stack traces.
     isDev: false,
@@ -71,9 +71,9 @@ function buildSettingsRouter(deps: Deps, door: Door, procedures: SettingsProcedu
       try {
         // The account that is named decides who may call: whoever may not learns nothing of the rest.
         const accountId = readAccountId(raw)
-        const call = await admitToSettings(deps, door, contract, ctx.request, accountId)
+        const call = await authorizeMember(deps, authServices, contract, ctx.request, accountId)
         const input = parse(contract.input, raw)
-        // The contract's own schema has just parsed this input for this verb.
+        // The contract's own schema has just parsed this input for this handler.
         const change = () => perform(exemptWaiting(deps, ctx.slot), call, input as never)
         const what = contract.audit?.(input as never)
         const result =

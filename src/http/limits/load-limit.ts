@@ -31,14 +31,14 @@ export function exemptWaiting(deps: Deps, slot: Slot | null): Deps {
 }
 
 /** At eight thousand sends a second each of them waits a sixteenth of a second at the most. */
-const maxAtWork = 512
+const maxConcurrentRequests = 512
 
 /**
  * Limits how many requests of the routes of this context (Fastify: encapsulation) this process works on at once;
  * health and pages are not limited. What comes beyond is refused before anything is done for it, since a queue
  * without bound serves nobody: at twice the load, those who are served are served as fast as before.
  */
-export function registerLoadLimit(app: FastifyInstance, registry: Registry, max = maxAtWork): void {
+export function registerLoadLimit(app: FastifyInstance, registry: Registry, max = maxConcurrentRequests): void {
   const shares = createShares(max)
   /** As many as a connection had at once; a released one makes room for the next. */
   const slotsOf = new WeakMap<Socket, RequestSlot[]>()

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { lookAgainAtMessages } from '../../messages/status/stale-pending.ts'
 import { adjustToEarlierClock, clockToleranceSeconds, noteDatabaseClock } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { shiftTries } from '../../users/sign-in/login-throttle.ts'
+import { shiftAttempts } from '../../users/sign-in/login-throttle.ts'
 import { skipLostEventIds } from '../../webhooks/events/store.ts'
 import { shiftDeliveries } from '../../webhooks/queue/store.ts'
 
@@ -18,7 +18,7 @@ const everyMilliseconds = 2_000
 const adjustments: ((trx: Kysely<Database>, seconds: number) => Promise<unknown>)[] = [
   shiftDeliveries,
   shiftSyncs,
-  shiftTries,
+  shiftAttempts,
   lookAgainAtMessages,
   skipLostEventIds,
 ]

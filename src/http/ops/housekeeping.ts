@@ -2,12 +2,12 @@ import type { Deps } from '../../deps.ts'
 import { reportUnknownOutcomes } from '../../messages/journal/outcome-unknown.ts'
 import { deleteOldCounts, foldCounts } from '../../messages/queries/counts-store.ts'
 import { deleteExpiredIdempotencyKeys } from '../../messages/send/idempotency-store.ts'
-import { noteOverdueMessages } from '../../messages/status/stale-pending.ts'
+import { recordStalePending } from '../../messages/status/stale-pending.ts'
 import type { Config } from '../../platform/config.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
 import { createPartitions, dropOldPartitions } from '../../platform/db/partitions.ts'
 import { vacuumEmbedded } from '../../platform/db/vacuum.ts'
-import { syncWhatIsDue } from '../../templates/periodic-sync.ts'
+import { syncDueTemplates } from '../../templates/periodic-sync.ts'
 import { auditKeptDays } from '../../users/audit/audit.ts'
 import { deleteExpiredSignIns } from '../../users/audit/store.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
@@ -59,7 +59,7 @@ const chores: Chore[] = [
     },
   },
   { everySeconds: 10, failure: 'counts of messages could not be brought up to date', run: ({ db }) => foldCounts(db) },
-  { everySeconds: 10, failure: 'pending messages could not be noted', run: ({ db }) => noteOverdueMessages(db) },
+  { everySeconds: 10, failure: 'pending messages could not be noted', run: ({ db }) => recordStalePending(db) },
   { everySeconds: 7, failure: 'the embedded database could not be vacuumed', run: ({ db }) => vacuumEmbedded(db) },
   {
     everySeconds: 10,
@@ -69,7 +69,7 @@ const chores: Chore[] = [
       if (messages > 0) onOutcomesUnknown?.(messages)
     },
   },
-  { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncWhatIsDue },
+  { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncDueTemplates },
 ]
 
 /** A chore never overlaps itself, and one that fails is tried again when its time comes. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Deps } from '../../deps.ts'
-import { countPendingMessages } from '../../messages/status/stale-pending.ts'
+import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 
 /** Who may read the metrics: a bearer of this token, everybody (the sandbox), or nobody. */
@@ -56,7 +56,7 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
       registers: [registry],
       async collect() {
         try {
-          this.set(pick(await countPendingMessages(db)))
+          this.set(pick(await countStalePending(db)))
         } catch (error) {
           // Metrics are asked for when the database is away above all: the others must still come.
           log.debug({ err: error }, 'pending messages could not be counted')

@@ -1,4 +1,4 @@
-import { markUnusable } from '../../accounts/whatsapp/refusals.ts'
+import { deactivateRefused } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { changeTemplate } from '../../templates/store.ts'
 import { syncWaba } from '../../templates/sync.ts'
@@ -10,7 +10,7 @@ import type { SendingAccount } from './decide.ts'
  * What a refusal teaches about the WhatsApp account and the template, so that the next send is
  * refused here with the reason instead of there. Never fails the send that taught it.
  */
-export async function learn(
+export async function applyRefusal(
   deps: Deps,
   message: PendingMessage,
   from: SendingAccount,
@@ -19,7 +19,7 @@ export async function learn(
   if (outcome.kind !== 'refused') return
   try {
     if (outcome.accountUnusable)
-      await markUnusable(
+      await deactivateRefused(
         deps,
         message.accountId,
         from.id,

@@ -10,7 +10,7 @@ export interface SendFacts {
   whatsAppAccount: SendingAccount | undefined
   template: SendableTemplate | undefined
   /** An endpoint of this account asked to be told of `message.sent`. */
-  tellsSent: boolean
+  emitSentEvent: boolean
 }
 
 export interface SendingAccount {
@@ -34,7 +34,7 @@ export interface Draft {
   template: SendableTemplate
   /** Body parameters in the order of the placeholders; `name` only for named placeholders. */
   parameters: { name?: string; text: string }[]
-  tellsSent: boolean
+  emitSentEvent: boolean
 }
 
 /**
@@ -53,7 +53,7 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft {
   const variables = input.variables ?? {}
   const problems = findVariableProblems(template, variables)
   if (problems.length > 0) throw new ServiceError('VALIDATION_ERROR', problems.join('. ') + '.')
-  return { from, template, parameters: listParameters(template, variables), tellsSent: facts.tellsSent }
+  return { from, template, parameters: listParameters(template, variables), emitSentEvent: facts.emitSentEvent }
 }
 
 function requireAccount(account: SendingAccount | undefined, accountId: string | undefined): SendingAccount {

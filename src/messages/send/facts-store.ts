@@ -1,5 +1,6 @@
 import { whyInactive } from '../../accounts/whatsapp/whatsapp-account.ts'
-import { groupAlike, joined } from '../../platform/db/batched.ts'
+import { dedupeByKey } from '../../platform/batch.ts'
+import { batched } from '../../platform/db/batched.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { SendFacts } from './decide.ts'
@@ -51,11 +52,11 @@ const findManyFacts = statement<SendFactsRow & { n: number }>(
 )
 
 /** Everything that a send needs to know, in one statement. */
-export const findSendFacts = joined<SendQuestion, SendFacts>({
+export const findSendFacts = batched<SendQuestion, SendFacts>({
   one: async (db, { accountId, whatsAppAccountId, template, language }) =>
     toSendFacts((await findOneFacts(db, [accountId, whatsAppAccountId ?? null, template, language]))[0]),
   many: async (db, questions) => {
-    const groups = groupAlike(questions, ({ accountId, whatsAppAccountId, template, language }) =>
+    const groups = dedupeByKey(questions, ({ accountId, whatsAppAccountId, template, language }) =>
       JSON.stringify([accountId, whatsAppAccountId, template, language]),
     )
     const asked = groups.map(({ question }) => question)
@@ -76,9 +77,9 @@ export const findSendFacts = joined<SendQuestion, SendFacts>({
 })
 
 function toSendFacts(row: SendFactsRow | undefined): SendFacts {
-  if (!row) return { whatsAppAccount: undefined, template: undefined, tellsSent: false }
+  if (!row) return { whatsAppAccount: undefined, template: undefined, emitSentEvent: false }
   return {
-    tellsSent: row.tells_sent,
+    emitSentEvent: row.tells_sent,
     whatsAppAccount: {
       id: row.whatsapp_account_id,
       phoneNumberId: row.phone_number_id,

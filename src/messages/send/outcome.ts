@@ -3,7 +3,7 @@ import type { SendOutcome } from '../../whatsapp/whatsapp.ts'
 import { describeRejection, unknownOutcome } from './idempotency.ts'
 
 /** What an outcome means for the message's row, and for its caller. */
-export type Conclusion =
+export type SendResult =
   | { kind: 'sent'; waMessageId: string }
   /** `final`: a retry with the same idempotency key gets this answer again instead of sending. */
   | { kind: 'failed'; code: string; reason: string; final: boolean; answer: ServiceError }
@@ -11,12 +11,12 @@ export type Conclusion =
 
 const nothingSent = 'Nothing was sent.'
 
-export function conclude(messageId: string, outcome: SendOutcome): Conclusion {
+export function interpretOutcome(messageId: string, outcome: SendOutcome): SendResult {
   switch (outcome.kind) {
     case 'accepted':
       return { kind: 'sent', waMessageId: outcome.waMessageId }
     case 'refused':
-      return concludeRefusal(outcome)
+      return interpretRefusal(outcome)
     case 'unavailable':
       return {
         kind: 'failed',
@@ -32,7 +32,7 @@ export function conclude(messageId: string, outcome: SendOutcome): Conclusion {
   }
 }
 
-function concludeRefusal({ answer, error, retryAfterSeconds }: Extract<SendOutcome, { kind: 'refused' }>): Conclusion {
+function interpretRefusal({ answer, error, retryAfterSeconds }: Extract<SendOutcome, { kind: 'refused' }>): SendResult {
   const code = String(error.code)
   // Our own sentence goes on behind it.
   const reason = (error.details ?? error.title).replace(/\.+$/, '')

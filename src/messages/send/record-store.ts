@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { joined } from '../../platform/db/batched.ts'
+import { batched } from '../../platform/db/batched.ts'
 import { clockEstimateOf } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
@@ -92,7 +92,7 @@ const recordManyUnclaimed = statement<InsertAnswer>(
  * Records the message before WhatsApp hears of it, and claims its idempotency key in the same
  * statement. False when another request holds the key: then nothing is recorded.
  */
-export const recordPending = joined<PendingRecord, boolean>({
+export const recordPending = batched<PendingRecord, boolean>({
   one: async (db, record) => {
     if (record.request) return (await recordAll(db, [record]))[0] ?? false
     record.journal.recording([record.message])

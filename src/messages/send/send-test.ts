@@ -6,7 +6,7 @@ import { spendRequest } from '../../accounts/caller-store.ts'
 import { assertWithinBudget } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
-import type { Conclusion } from './outcome.ts'
+import type { SendResult } from './outcome.ts'
 import { dispatch, prepare, record } from './send.ts'
 
 /**
@@ -24,12 +24,12 @@ export async function sendTest(
   const prepared = await prepare(deps, caller, input)
   // Without an idempotency key nobody can be before us.
   await record(deps, prepared.message, undefined)
-  const conclusion = await dispatch(deps, prepared, undefined)
-  return { messageId: prepared.message.id, ...describe(conclusion) }
+  const result = await dispatch(deps, prepared, undefined)
+  return { messageId: prepared.message.id, ...describe(result) }
 }
 
-function describe(conclusion: Conclusion): Omit<z.output<typeof SentTest>, 'messageId'> {
-  if (conclusion.kind !== 'failed') return { status: conclusion.kind }
-  const { code, reason } = conclusion
+function describe(result: SendResult): Omit<z.output<typeof SentTest>, 'messageId'> {
+  if (result.kind !== 'failed') return { status: result.kind }
+  const { code, reason } = result
   return { status: 'failed', failure: adviseOnFailure({ code, message: reason }) }
 }

@@ -5,12 +5,12 @@ import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsap
 import type { Deps } from '../../deps.ts'
 import { isOutcomeUnknown } from '../../platform/db/unavailable.ts'
 import type { PendingMessage } from '../message.ts'
-import { learn } from './apply-refusal.ts'
+import { applyRefusal } from './apply-refusal.ts'
 import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { describeRequest, type IdempotentRequest, replay, toSentMessage } from './idempotency.ts'
-import { conclude, type Conclusion } from './outcome.ts'
+import { interpretOutcome, type SendResult } from './outcome.ts'
 import { recordPending } from './record-store.ts'
 import { settle, settleNeverDispatched } from './settle.ts'
 
@@ -39,8 +39,8 @@ export async function send(
   const recorded = await record(deps, message, request)
   if (!recorded) return { message: await replayOvertaken(deps, caller, request), replayed: true }
 
-  const conclusion = await dispatch(deps, prepared, request)
-  if (conclusion.kind !== 'sent') throw conclusion.answer
+  const result = await dispatch(deps, prepared, request)
+  if (result.kind !== 'sent') throw result.answer
   return {
     message: toSentMessage(
       {
@@ -49,7 +49,7 @@ export async function send(
         template_name: message.template,
         external_id: message.externalId ?? null,
       },
-      conclusion.waMessageId,
+      result.waMessageId,
     ),
     replayed: false,
   }
@@ -69,7 +69,7 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     template: input.template,
     language: input.language,
   })
-  const { from, parameters, tellsSent } = decide(facts, input)
+  const { from, parameters, emitSentEvent } = decide(facts, input)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
 
@@ -84,7 +84,7 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     language: input.language,
     externalId: input.externalId,
     createdAt,
-    tellsSent,
+    emitSentEvent,
   }
   return { message, from, parameters, accessToken }
 }
@@ -94,7 +94,7 @@ export async function dispatch(
   deps: Deps,
   { message, from, parameters, accessToken }: Prepared,
   request: IdempotentRequest | undefined,
-): Promise<Conclusion> {
+): Promise<SendResult> {
   const { to, template: name, language } = message
   const outcome = await deps.whatsapp.sendTemplate(
     { phoneNumberId: from.phoneNumberId, accessToken },
@@ -108,10 +108,10 @@ export async function dispatch(
       beforeWrite: () => deps.journal.writing(message.id),
     },
   )
-  const conclusion = conclude(message.id, outcome)
-  await settle(deps, message, conclusion, request)
-  await learn(deps, message, from, outcome)
-  return conclusion
+  const result = interpretOutcome(message.id, outcome)
+  await settle(deps, message, result, request)
+  await applyRefusal(deps, message, from, outcome)
+  return result
 }
 
 /** Whatever the database says of a record that failed, WhatsApp has not heard of the message. */

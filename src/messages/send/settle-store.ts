@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { joined } from '../../platform/db/batched.ts'
+import { batched } from '../../platform/db/batched.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { arrayOf, statement } from '../../platform/db/statement.ts'
 import { columnsOf, type PendingMessage, valuesOf } from '../message.ts'
@@ -56,7 +56,7 @@ const acceptMany = statement<object>(
 )
 
 /** WhatsApp accepted the message. A status that overtook this answer keeps what it said. */
-export const settleAccepted = joined<Acceptance, void>({
+export const settleAccepted = batched<Acceptance, void>({
   one: async (db, { message, waMessageId, at }) => {
     await acceptOne(db, [...valuesOf(message), waMessageId, at])
   },

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
-import { isPassing } from '../../platform/db/unavailable.ts'
+import { isTransient } from '../../platform/db/unavailable.ts'
 import type { PendingMessage } from '../message.ts'
-import { takeStatuses } from '../status/apply-statuses.ts'
+import { applyStatuses } from '../status/apply-statuses.ts'
 import type { IdempotentRequest } from './idempotency.ts'
-import type { Conclusion } from './outcome.ts'
+import type { SendResult } from './outcome.ts'
 import { settleAccepted, settleFailed } from './settle-store.ts'
 
 /** The times between attempts to settle while the database cannot, about ten minutes in all. */
@@ -18,12 +18,12 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
 export async function settle(
   deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal'>,
   message: PendingMessage,
-  conclusion: Conclusion,
+  result: SendResult,
   request: IdempotentRequest | undefined,
 ): Promise<void> {
   const at = deps.now()
   await persist(deps, message.id, async () => {
-    await writeConclusion(deps, message, conclusion, request, at)
+    await writeConclusion(deps, message, result, request, at)
     return true
   })
 }
@@ -66,7 +66,7 @@ async function persist(
     if (await write()) return deps.journal.settled(messageId)
   } catch (error) {
     deps.log.warn({ err: error, messageId }, 'a message could not be settled yet; trying again')
-    if (!isPassing(error)) return
+    if (!isTransient(error)) return
   }
   void persistLater(deps, messageId, write)
 }
@@ -74,20 +74,20 @@ async function persist(
 async function writeConclusion(
   deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
   message: PendingMessage,
-  conclusion: Conclusion,
+  result: SendResult,
   request: IdempotentRequest | undefined,
   at: Date,
 ): Promise<void> {
-  switch (conclusion.kind) {
+  switch (result.kind) {
     case 'sent':
-      return settleSent(deps, message, conclusion.waMessageId, at)
+      return settleSent(deps, message, result.waMessageId, at)
     case 'failed':
       // Without a row to change a status has overtaken us, and stays.
       await settleFailed(deps.db, message, {
-        code: conclusion.code,
-        reason: conclusion.reason,
+        code: result.code,
+        reason: result.reason,
         at,
-        releaseKey: conclusion.final ? undefined : request?.key,
+        releaseKey: result.final ? undefined : request?.key,
       })
       return
     case 'pending':
@@ -102,9 +102,9 @@ async function settleSent(
   waMessageId: string,
   at: Date,
 ): Promise<void> {
-  if (!message.tellsSent) return settleAccepted(deps.db, { message, waMessageId, at })
+  if (!message.emitSentEvent) return settleAccepted(deps.db, { message, waMessageId, at })
   const report = { waMessageId, status: 'sent', at, error: undefined } as const
-  await takeStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
+  await applyStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
 }
 
 async function persistLater(
@@ -120,7 +120,7 @@ async function persistLater(
       deps.log.info({ messageId }, 'the message is settled')
       return
     } catch (error) {
-      if (!isPassing(error)) break
+      if (!isTransient(error)) break
     }
   }
   deps.log.error({ messageId }, 'the message could not be settled; it stays pending until its status arrives')

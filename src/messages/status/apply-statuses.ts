@@ -7,10 +7,10 @@ import { applyReport, type MessageState, type Report } from './advance.ts'
 import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
 import { toEvent } from './to-event.ts'
 
-export type StatusToTake = MessageReference & { report: Report }
+export type IncomingStatus = MessageReference & { report: Report }
 
 /** What became of the statuses of a callback. */
-export interface TakenStatuses {
+export interface StatusCounts {
   /** They changed the status of a message. */
   applied: number
   /** They told what was known already, or came too late to matter. */
@@ -28,7 +28,7 @@ const minStatuses = 200
 const maxMilliseconds = 60
 /** Statuses that an account adds to a transaction in its turn, while other accounts wait. */
 const shareOfAccount = 100
-/** As in db/joined.ts. */
+/** As in db/batched.ts. */
 const maxInFlight = 2
 
 /**
@@ -37,13 +37,13 @@ const maxInFlight = 2
  * transaction, in which the accounts take turns: many statuses of one account do not delay another's.
  * When it throws, some of them may have been applied; repeating all of them is safe.
  */
-export async function takeStatuses(deps: TakeDeps, statuses: StatusToTake[]): Promise<TakenStatuses> {
+export async function applyStatuses(deps: TakeDeps, statuses: IncomingStatus[]): Promise<StatusCounts> {
   const byAccount = Map.groupBy(statuses, ({ accountId }) => accountId)
   const take = batcherOf(deps)
   return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
 }
 
-type StatusBatcher = ReturnType<typeof createFairBatcher<StatusToTake, TakenStatuses>>
+type StatusBatcher = ReturnType<typeof createFairBatcher<IncomingStatus, StatusCounts>>
 
 const batchers = new WeakMap<TakeDeps['db'], StatusBatcher>()
 
@@ -51,7 +51,7 @@ const batchers = new WeakMap<TakeDeps['db'], StatusBatcher>()
 function batcherOf(deps: TakeDeps): StatusBatcher {
   const known = batchers.get(deps.db)
   if (known) return known
-  const batcher = createFairBatcher<StatusToTake, TakenStatuses>({
+  const batcher = createFairBatcher<IncomingStatus, StatusCounts>({
     run: (parts) => takeAll(deps.db, deps, parts),
     sum: addUp,
     maxItems: maxStatuses,
@@ -76,9 +76,9 @@ function retryOf(error: unknown): 'halves' | 'keys' | 'none' {
   return code === '55P03' ? 'keys' : 'none'
 }
 
-type Callbacks = readonly (readonly StatusToTake[])[]
+type Callbacks = readonly (readonly IncomingStatus[])[]
 
-async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks): Promise<TakenStatuses[]> {
+async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
   const { taken, told } = await db.transaction().execute(async (trx) => {
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, taken } = fold(messages, callbacks)
@@ -91,7 +91,7 @@ async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks)
   return taken
 }
 
-export interface Told {
+export interface PendingEvent {
   message: MessageRow
   event: MessageEvent
 }
@@ -100,11 +100,11 @@ export interface Told {
 function fold(
   messages: MessageRow[],
   callbacks: Callbacks,
-): { taken: TakenStatuses[]; changes: StateChange[]; events: Told[] } {
+): { taken: StatusCounts[]; changes: StateChange[]; events: PendingEvent[] } {
   const find = indexMessages(messages)
   const states = new Map<MessageRow, MessageState>()
-  const events: Told[] = []
-  const take = ({ report, ...reference }: StatusToTake): keyof TakenStatuses => {
+  const events: PendingEvent[] = []
+  const take = ({ report, ...reference }: IncomingStatus): keyof StatusCounts => {
     const message = find(reference)
     if (!message) return 'unknown'
     const { state, changed } = applyReport(states.get(message) ?? toState(message), report)
@@ -114,7 +114,7 @@ function fold(
     return changed ? 'applied' : 'repeated'
   }
   const taken = callbacks.map((statuses) => {
-    const counts = nothingTaken()
+    const counts = noStatuses()
     for (const status of statuses) counts[take(status)]++
     return counts
   })
@@ -122,19 +122,19 @@ function fold(
   return { taken, changes, events }
 }
 
-function nothingTaken(): TakenStatuses {
+function noStatuses(): StatusCounts {
   return { applied: 0, repeated: 0, unknown: 0 }
 }
 
 /** What became of all of them. */
-export function addUp(parts: readonly TakenStatuses[]): TakenStatuses {
+export function addUp(parts: readonly StatusCounts[]): StatusCounts {
   return parts.reduce(
     (sum, part) => ({
       applied: sum.applied + part.applied,
       repeated: sum.repeated + part.repeated,
       unknown: sum.unknown + part.unknown,
     }),
-    nothingTaken(),
+    noStatuses(),
   )
 }
 
@@ -162,7 +162,7 @@ function toState(message: MessageRow): MessageState {
   }
 }
 
-export function toUnrecordedEvent({ message, event }: Told): UnrecordedEvent {
+export function toUnrecordedEvent({ message, event }: PendingEvent): UnrecordedEvent {
   return {
     accountId: message.account_id,
     type: event.type,

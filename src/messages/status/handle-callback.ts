@@ -4,9 +4,9 @@ import { applyAccountUpdate } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { applyTemplateUpdate } from '../../templates/apply-update.ts'
 import { type Inbound, readCallback, type StatusUpdate } from '../../whatsapp/callbacks/read-callback.ts'
-import { addUp, type StatusToTake, type TakenStatuses, takeStatuses } from './apply-statuses.ts'
+import { addUp, type IncomingStatus, type StatusCounts, applyStatuses } from './apply-statuses.ts'
 
-export interface TakenCallback extends TakenStatuses {
+export interface CallbackResult extends StatusCounts {
   ignored: number
 }
 
@@ -24,9 +24,9 @@ export interface AppSecrets {
  * its statuses hold up others. When this returns, its statuses are durable. An app speaks for the numbers that are
  * set up with its secret, and for no others: the owner of one app must not report on the messages of another.
  */
-export async function takeCallback(deps: CallbackDeps, body: Buffer, secrets: AppSecrets): Promise<TakenCallback> {
+export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: AppSecrets): Promise<CallbackResult> {
   const findSpokenFor = rememberLast((names: Names) => findSpokenForBy(deps, names, secrets))
-  const taken: TakenCallback[] = []
+  const taken: CallbackResult[] = []
   for (const part of readCallback(parseLeniently(body))) {
     // The parts of a callback that holds nothing for the database would otherwise be read at one go.
     if (taken.length > 0) await setImmediate()
@@ -35,9 +35,9 @@ export async function takeCallback(deps: CallbackDeps, body: Buffer, secrets: Ap
   return { ...addUp(taken), ignored: taken.reduce((sum, { ignored }) => sum + ignored, 0) }
 }
 
-async function takePart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<TakenCallback> {
+async function takePart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<CallbackResult> {
   const { known, unknown } = splitStatuses(part.statuses, spokenFor)
-  const taken = await takeStatuses(deps, known)
+  const taken = await applyStatuses(deps, known)
   await applyUpdates(deps, part, spokenFor)
   return { ...taken, unknown: taken.unknown + unknown, ignored: part.ignored }
 }
@@ -77,7 +77,7 @@ const ourIdPattern = /^msg_[0-9a-z]{26}$/
 function splitStatuses(
   statuses: StatusUpdate[],
   senders: CallbackSender[],
-): { known: StatusToTake[]; unknown: number } {
+): { known: IncomingStatus[]; unknown: number } {
   const accountOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender.accountId]))
   const known = statuses.flatMap(({ phoneNumberId, callbackData, ...report }) => {
     const accountId = accountOf.get(phoneNumberId)

@@ -10,7 +10,7 @@ const lookedAtOnce = 100_000
  * Messages without an outcome for more than a minute by the database's clock, all of them or only those
  * of the last hours. Reads all accounts: for operators only.
  */
-export async function countPendingMessages(
+export async function countStalePending(
   db: Kysely<Database>,
   { lastHours }: { lastHours?: number } = {},
 ): Promise<{ count: number; oldestSeconds: number }> {
@@ -36,7 +36,7 @@ export async function countPendingMessages(
  * them would have to be changed with every message. Forgets those that have an outcome by now. While one node does
  * it, the others leave it to that node. Of all accounts.
  */
-export async function noteOverdueMessages(db: Kysely<Database>, atOnce: number = lookedAtOnce): Promise<void> {
+export async function recordStalePending(db: Kysely<Database>, atOnce: number = lookedAtOnce): Promise<void> {
   while (await db.transaction().execute((trx) => noteSome(trx, atOnce)));
   await sql`
     delete from overdue_messages o

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
-import { arrayOf, replanned, statement } from '../../platform/db/statement.ts'
+import { arrayOf, unnamedStatement, statement } from '../../platform/db/statement.ts'
 import type { MessageRow } from '../store.ts'
 import type { MessageState } from './advance.ts'
 
@@ -18,7 +18,7 @@ const columns = `m.account_id, m.id, m.whatsapp_account_id, m.status, m.to_numbe
 const inOneOrder = 'order by m.account_id, m.id for update of m'
 
 /** The first and the last id leave few partitions to plan for. */
-const lockById = replanned<MessageRow>(
+const lockById = unnamedStatement<MessageRow>(
   `select ${columns}
   from messages m
   where (m.account_id, m.id) in (select account_id, id from unnest($1::text[], $2::text[]) as r (account_id, id))
@@ -26,7 +26,7 @@ const lockById = replanned<MessageRow>(
   ${inOneOrder}`,
 )
 
-const lockByEither = replanned<MessageRow>(
+const lockByEither = unnamedStatement<MessageRow>(
   `select ${columns}
   from messages m
   where (m.account_id, m.id) in (

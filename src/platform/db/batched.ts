@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import { joinCalls } from '../batch.ts'
+import { createBatcher } from '../batch.ts'
 import type { Database } from './schema.ts'
 import { isLockTimeout } from './unavailable.ts'
 
-export interface JoinedOptions<Item, Result> {
+export interface BatchedOptions<Item, Result> {
   /** A lone call: a statement for one is a fifth faster than a batch of one. */
   one: (db: Kysely<Database>, item: Item) => Promise<Result>
   /** All in one statement, answered in their order. */
@@ -15,23 +15,23 @@ export interface JoinedOptions<Item, Result> {
 }
 
 /** Found by measuring: with more batches at once each holds fewer calls, and with one they wait for each other. */
-const maxItemsUnlessTold = 128
+const defaultMaxItems = 128
 const maxInFlight = 2
 /** A call that could not start by then is answered with SERVICE_UNAVAILABLE, as without a connection. */
 const maxWaitMilliseconds = 2_000
 
 /** A store function whose concurrent calls, on the same database, run as one statement. */
-export function joined<Item, Result>({
+export function batched<Item, Result>({
   one,
   many,
-  maxItems = maxItemsUnlessTold,
+  maxItems = defaultMaxItems,
   groupOf,
-}: JoinedOptions<Item, Result>): (db: Kysely<Database>, item: Item) => Promise<Result> {
+}: BatchedOptions<Item, Result>): (db: Kysely<Database>, item: Item) => Promise<Result> {
   const callsOf = new WeakMap<Kysely<Database>, (item: Item) => Promise<Result>>()
   return (db, item) => {
     let call = callsOf.get(db)
     if (!call) {
-      call = joinCalls<Item, Result>({
+      call = createBatcher<Item, Result>({
         run: async (items) => {
           const [first] = items
           return items.length === 1 && first !== undefined ? [await one(db, first)] : many(db, items)
@@ -39,7 +39,7 @@ export function joined<Item, Result>({
         maxItems,
         maxInFlight,
         maxWaitMilliseconds,
-        canBeOneItem,
+        isItemError,
         isBlocked: isLockTimeout,
         ...(groupOf && { groupOf }),
       })
@@ -50,29 +50,7 @@ export function joined<Item, Result>({
 }
 
 /** Data that PostgreSQL does not take, a broken constraint, or a deadlock that halving dissolves. */
-function canBeOneItem(error: unknown): boolean {
+function isItemError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return /^(22|23)/.test(code) || code === '40P01'
-}
-
-/** Questions of one batch that are alike: the statement is asked one of them, and its answer is everybody's. */
-export interface Alike<Question> {
-  question: Question
-  /** Where they stand in the batch, in its order. */
-  places: number[]
-}
-
-/** A customer who sends much asks the same again and again: with the same key, from the same address, for one template. */
-export function groupAlike<Question>(
-  questions: readonly Question[],
-  keyOf: (question: Question) => string,
-): Alike<Question>[] {
-  const groups = new Map<string, Alike<Question>>()
-  for (const [place, question] of questions.entries()) {
-    const key = keyOf(question)
-    const group = groups.get(key)
-    if (group) group.places.push(place)
-    else groups.set(key, { question, places: [place] })
-  }
-  return [...groups.values()]
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
 
-const Owner = z.object({
+const LockHolder = z.object({
   pid: z.int(),
   startedAt: z.string(),
   /** The words of the command alone: its arguments can hold secrets. */
@@ -11,7 +11,7 @@ const Owner = z.object({
   /** Where a server takes commands; null in a process that takes none, or not yet. */
   socket: z.string().nullable(),
 })
-export type Owner = z.infer<typeof Owner>
+export type LockHolder = z.infer<typeof LockHolder>
 
 /** A data folder while it is this process's own. */
 export interface DataFolder {
@@ -33,13 +33,13 @@ export function claimDataFolder(dataDir: string, command: string): DataFolder | 
   createPrivateFolder(dataDir)
   const lock = lockFile(path.join(dataDir, 'lock.db'))
   if (!lock) return undefined
-  const owner: Owner = { pid: process.pid, startedAt: new Date().toISOString(), command, socket: null }
-  writeOwner(dataDir, owner)
+  const owner: LockHolder = { pid: process.pid, startedAt: new Date().toISOString(), command, socket: null }
+  writeLockHolder(dataDir, owner)
   return {
     dataDir,
-    announce: (socket) => writeOwner(dataDir, { ...owner, socket }),
+    announce: (socket) => writeLockHolder(dataDir, { ...owner, socket }),
     release: () => {
-      rmSync(ownerFile(dataDir), { force: true })
+      rmSync(lockHolderFile(dataDir), { force: true })
       lock.close()
     },
   }
@@ -49,9 +49,9 @@ export function claimDataFolder(dataDir: string, command: string): DataFolder | 
  * Who has the data folder, as they wrote it themselves. Means something only while the lock is held:
  * a process that was killed leaves its file behind.
  */
-export function readOwner(dataDir: string): Owner | undefined {
+export function readLockHolder(dataDir: string): LockHolder | undefined {
   try {
-    return Owner.parse(JSON.parse(readFileSync(ownerFile(dataDir), 'utf8')))
+    return LockHolder.parse(JSON.parse(readFileSync(lockHolderFile(dataDir), 'utf8')))
   } catch {
     return undefined
   }
@@ -89,12 +89,12 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Renamed into place, so that nobody reads half of it. */
-function writeOwner(dataDir: string, owner: Owner): void {
-  const file = ownerFile(dataDir)
+function writeLockHolder(dataDir: string, owner: LockHolder): void {
+  const file = lockHolderFile(dataDir)
   writeFileSync(`${file}.new`, JSON.stringify(owner) + '\n', { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
 
-function ownerFile(dataDir: string): string {
+function lockHolderFile(dataDir: string): string {
   return path.join(dataDir, 'owner.json')
 }

@@ -97,17 +97,17 @@ export async function withoutTimeout<Result>(
   connection: Kysely<Database>,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  await connection.executeQuery(CompiledQuery.raw(takeTime))
+  await connection.executeQuery(CompiledQuery.raw(disableStatementTimeout))
   try {
     return await run()
   } finally {
-    await connection.executeQuery(CompiledQuery.raw(hurry))
+    await connection.executeQuery(CompiledQuery.raw(resetStatementTimeout))
   }
 }
 
 /** After the first of these, statements of this connection take the time that they need; after the second, no longer. */
-export const takeTime = `select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`
-export const hurry = `select set_config(name, reset_val, false) from pg_settings where name in ('statement_timeout', 'lock_timeout')`
+export const disableStatementTimeout = `select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`
+export const resetStatementTimeout = `select set_config(name, reset_val, false) from pg_settings where name in ('statement_timeout', 'lock_timeout')`
 
 /** The longest that a timer of Node's runs, 24 days: `pg` has no "never" for one query. */
 const longestTimeoutMilliseconds = 2 ** 31 - 1
@@ -122,8 +122,8 @@ export class PreparedClient extends pg.Client {
     const [text, values, ...callback] = args
     const query = super.query as (...args: unknown[]) => unknown
     if (typeof text !== 'string') return query.apply(this, args)
-    if (text === takeTime) this.#takesTime = true
-    if (text === hurry) this.#takesTime = false
+    if (text === disableStatementTimeout) this.#takesTime = true
+    if (text === resetStatementTimeout) this.#takesTime = false
     const name = nameOf(text)
     if (name !== undefined && !this.#takesTime && callback.length === 0) return this.#queryNamed(name, text, values)
     if (name === undefined && !this.#takesTime) return this.#endWhenUnanswered(query.apply(this, args))

@@ -43,7 +43,7 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
   return db.connection().execute(async (connection) => {
     await withoutTimeout(connection, () => sql`select pg_advisory_lock(${advisoryLock})`.execute(connection))
     try {
-      await adoptEarlierNames(connection)
+      await renameMigrations(connection)
       const { error, results } = await withoutTimeout(connection, () => createMigrator(connection).migrateToLatest())
       if (error) throw error
       // What cannot be made now is no reason not to start: housekeeping tries again every hour, and tells.
@@ -73,7 +73,7 @@ function createMigrator(db: Kysely<Database>): Migrator {
  * A version of 2026-11-21 made in 0003 what 0004-dashboard makes since, and called 0004 what is 0005-counts now.
  * A database that it has migrated has both, and is told their names.
  */
-export async function adoptEarlierNames(db: Kysely<Database>): Promise<void> {
+export async function renameMigrations(db: Kysely<Database>): Promise<void> {
   const { rows } = await sql<{ isNew: boolean }>`
     select to_regclass('waybill_migrations') is null as "isNew"`.execute(db)
   if (rows[0]?.isNew) return

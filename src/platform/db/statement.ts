@@ -30,7 +30,9 @@ export function nameOf(text: string): string | undefined {
  * The same for a look at many rows of a table that grows, planned each time with its values before it. A plan
  * made while the table was small reads all of it, and goes on doing so when it has become large.
  */
-export function replanned<Row>(text: string): (db: Kysely<Database>, values: readonly unknown[]) => Promise<Row[]> {
+export function unnamedStatement<Row>(
+  text: string,
+): (db: Kysely<Database>, values: readonly unknown[]) => Promise<Row[]> {
   return async (db, values) => {
     const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))
     return rows

@@ -61,7 +61,7 @@ const noConnection = /^timeout exceeded when trying to connect/
 const passingStates = new Set(['40P01', '40001'])
 
 /** Whether the same query may well succeed a moment later: others were in its way, or the database is away. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return (typeof code === 'string' && passingStates.has(code)) || isDatabaseUnavailable(error)
 }

@@ -4,13 +4,13 @@ import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { deleteOtherSessions } from '../store.ts'
 import {
-  codeTries,
+  codeAttempts,
   type Lock,
-  sameCodeTries,
-  signInTriesFromOne,
-  takePasswordTry,
+  sameCodeAttempts,
+  signInAttemptsPerAddress,
+  takePasswordAttempt,
   takeRequest,
-  takeTry,
+  takeAttempt,
 } from './login-throttle.ts'
 import { addressHeader, oidcProviderId } from './paths.ts'
 import { recordLock, recordSignIn, type SignInOutcome } from './record.ts'
@@ -46,7 +46,7 @@ export function personGuard(deps: GuardDeps): BetterAuthPlugin {
             if (!person) return
             const who = { email: person.email, address }
             if (ctx.path === signInPath) await refuseLocked(deps, who, await takeSignIn(deps, address))
-            await refuseLocked(deps, who, await takePasswordTry(deps, who))
+            await refuseLocked(deps, who, await takePasswordAttempt(deps, who))
           }),
         },
         {
@@ -55,10 +55,10 @@ export function personGuard(deps: GuardDeps): BetterAuthPlugin {
             const person = await findPerson(ctx)
             if (!person) return
             const who = { email: person.email, address: addressOf(ctx) }
-            await refuseLocked(deps, who, await takeTry(deps, codeTries, person.email))
+            await refuseLocked(deps, who, await takeAttempt(deps, codeAttempts, person.email))
             if (ctx.path !== codePath) return
             // Also the one that confirms the app: whoever saw it typed could sign in with it.
-            const wasUsed = await takeTry(deps, sameCodeTries, `${person.email} ${readText(ctx.body, 'code')}`)
+            const wasUsed = await takeAttempt(deps, sameCodeAttempts, `${person.email} ${readText(ctx.body, 'code')}`)
             if (!wasUsed) return
             if (!person.isSignedIn) await record(deps, { ...who, what: signIns[codePath] ?? '', outcome: 'refused' })
             throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE' })
@@ -118,7 +118,7 @@ async function findPerson(ctx: Context): Promise<{ email: string; isSignedIn: bo
 
 /** Counted before the password is checked, so that of many sign-ins at once no more are checked. */
 function takeSignIn(deps: GuardDeps, address: string): Promise<Lock | undefined> {
-  return takeRequest(deps, { key: `${networkOf(address)}|${signInPath}`, ...signInTriesFromOne })
+  return takeRequest(deps, { key: `${networkOf(address)}|${signInPath}`, ...signInAttemptsPerAddress })
 }
 
 async function refuseLocked(

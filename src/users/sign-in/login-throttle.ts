@@ -5,24 +5,24 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 
 /** How often something may be tried for one person, from all addresses together. */
-export interface Tries {
+export interface AttemptLimit {
   of: string
   most: number
   seconds: number
 }
 
 /** NIST SP 800-63B, 3.2.2: no more than a hundred wrong ones, however many addresses they come from. */
-export const passwordTries: Tries = { of: 'password', most: 100, seconds: 3600 }
-/** Fewer from one address, so that it takes several to keep somebody out. `signInTriesFromOne` is for all whom it tries. */
-export const passwordTriesFromOne: Tries = { of: 'password from one address', most: 30, seconds: 3600 }
+export const passwordAttempts: AttemptLimit = { of: 'password', most: 100, seconds: 3600 }
+/** Fewer from one address, so that it takes several to keep somebody out. `signInAttemptsPerAddress` is for all whom it tries. */
+export const passwordAttemptsPerAddress: AttemptLimit = { of: 'password from one address', most: 30, seconds: 3600 }
 /** Of one address, which may be a whole office, for all whom it tries. */
-export const signInTriesFromOne = { most: 10, seconds: 60 }
+export const signInAttemptsPerAddress = { most: 10, seconds: 60 }
 /** Three of a million codes are right at any time, so these are few. */
-export const codeTries: Tries = { of: 'code', most: 20, seconds: 3600 }
+export const codeAttempts: AttemptLimit = { of: 'code', most: 20, seconds: 3600 }
 /** Of entries in the audit log about locks: each address that is locked writes one, and addresses are cheap. */
-export const lockEntryTries: Tries = { of: 'lock entry', most: 10, seconds: 3600 }
+export const lockEntryAttempts: AttemptLimit = { of: 'lock entry', most: 10, seconds: 3600 }
 /** RFC 6238, 5.2: a code is good once. It is accepted for a step before and after its own. */
-export const sameCodeTries: Tries = { of: 'same code', most: 1, seconds: 90 }
+export const sameCodeAttempts: AttemptLimit = { of: 'same code', most: 1, seconds: 90 }
 
 /** Why a try is not allowed. */
 export interface Lock {
@@ -35,25 +35,29 @@ export interface Lock {
  * Undefined when one more is allowed. It is counted before anything is checked, so of many at once no more pass.
  * Who is tried for need not exist, and right ones count too: so nobody learns from it what they do not know.
  */
-export async function takeTry(
+export async function takeAttempt(
   { db }: Pick<Deps, 'db'>,
-  { of, most, seconds }: Tries,
+  { of, most, seconds }: AttemptLimit,
   who: string,
 ): Promise<Lock | undefined> {
   // Strangers choose what is stored here: it has one length, and is not what they typed.
   const key = createHash('sha256').update(`${of}:${who.toLowerCase()}`).digest()
-  const { count, secondsLeft } = await countTry(db, { key, seconds })
+  const { count, secondsLeft } = await countAttempt(db, { key, seconds })
   return toLock({ count, secondsLeft }, most)
 }
 
-/** As `takeTry`. */
-export async function takePasswordTry(deps: Pick<Deps, 'db'>, { email, address }: { email: string; address: string }) {
+/** As `takeAttempt`. */
+export async function takePasswordAttempt(
+  deps: Pick<Deps, 'db'>,
+  { email, address }: { email: string; address: string },
+) {
   return (
-    (await takeTry(deps, passwordTriesFromOne, `${email} ${networkOf(address)}`)) ?? takeTry(deps, passwordTries, email)
+    (await takeAttempt(deps, passwordAttemptsPerAddress, `${email} ${networkOf(address)}`)) ??
+    takeAttempt(deps, passwordAttempts, email)
   )
 }
 
-/** As `takeTry`, for requests of one address to one path; `key` is better-auth's. */
+/** As `takeAttempt`, for requests of one address to one path; `key` is better-auth's. */
 export async function takeRequest(
   { db }: Pick<Deps, 'db'>,
   { key, most, seconds }: { key: string; most: number; seconds: number },
@@ -67,7 +71,7 @@ function toLock({ count, secondsLeft }: { count: number; secondsLeft: number }, 
 }
 
 /** One statement, so that of many tries at once each is counted. The count begins anew when its time is over. */
-export async function countTry(
+export async function countAttempt(
   db: Kysely<Database>,
   { key, seconds }: { key: Uint8Array; seconds: number },
 ): Promise<{ count: number; secondsLeft: number }> {
@@ -105,7 +109,7 @@ export async function countRequest(
 }
 
 /** Times end as much earlier as the clock was set back; not those that may have begun since. Of all persons. */
-export async function shiftTries(db: Kysely<Database>, seconds: number): Promise<void> {
+export async function shiftAttempts(db: Kysely<Database>, seconds: number): Promise<void> {
   await sql`
     update owner_tries set ends_at = ends_at - make_interval(secs => ${seconds})
     where ends_at > now() + interval '2 minutes'`.execute(db)

@@ -2,7 +2,7 @@ import type { AuditDeps } from '../audit/append.ts'
 import { recordOwnChange } from '../audit/audit.ts'
 import { normalizeEmail } from '../member.ts'
 import { findOwnerByEmail } from '../store.ts'
-import { type Lock, lockEntryTries, takeTry } from './login-throttle.ts'
+import { type Lock, lockEntryAttempts, takeAttempt } from './login-throttle.ts'
 
 export type SignInOutcome = 'done' | 'refused' | 'locked'
 
@@ -37,7 +37,7 @@ export async function recordLock(
   { begins }: Lock,
 ): Promise<boolean> {
   if (!begins) return false
-  if (await takeTry(deps, lockEntryTries, email)) return true
+  if (await takeAttempt(deps, lockEntryAttempts, email)) return true
   await recordSignIn(deps, { email, address, what: 'was locked out after too many attempts', outcome: 'locked' })
   return true
 }

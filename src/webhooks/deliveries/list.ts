@@ -1,6 +1,6 @@
 import { OperatorError } from '../../accounts/operator-error.ts'
 import type { Deps } from '../../deps.ts'
-import { noSuchEndpoint } from '../endpoints/endpoint.ts'
+import { endpointNotFound } from '../endpoints/endpoint.ts'
 import { findEndpoint } from '../endpoints/store.ts'
 import { type AttemptRow, type DeliveryRow, findAttempts, findDeliveries } from './store.ts'
 
@@ -58,7 +58,7 @@ export async function listDeliveries(
 ): Promise<DeliveryPage> {
   checkFilter({ cursor, limit })
   const endpoint = await findEndpoint(deps.db, accountId, endpointId)
-  if (!endpoint) throw noSuchEndpoint(endpointId)
+  if (!endpoint) throw endpointNotFound(endpointId)
   // One more than asked for tells whether there is a next page.
   const page = { beforeEventId: cursor, limit: limit + 1 }
   const found = await findDeliveries(deps.db, { accountId, endpointId, state }, page)

@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { firstIdAt, timeOfId } from '../../platform/ids.ts'
-import { noSuchEndpoint } from '../endpoints/endpoint.ts'
+import { endpointNotFound } from '../endpoints/endpoint.ts'
 import { lockEndpoint } from '../endpoints/store.ts'
 import { findLastEventId } from '../events/store.ts'
 import {
@@ -120,7 +120,7 @@ async function findBatch(
   range: EventRange,
 ): Promise<{ eventIds: string[]; rest: EventRange | undefined }> {
   const endpoint = await lockEndpoint(db, accountId, endpointId)
-  if (!endpoint) throw noSuchEndpoint(endpointId)
+  if (!endpoint) throw endpointNotFound(endpointId)
   // One more than a batch holds tells where the next one begins.
   const found = await findEventIds(db, accountId, endpoint.events, range, batchSize + 1)
   const next = found[batchSize]

@@ -25,7 +25,7 @@ export async function retryDelivery(
     if (!endpoint) throw new OperatorError(`The endpoint of ${deliveryId} was removed: there is nowhere to send it.`)
     if (!(await isEventKept(trx, accountId, eventId)))
       throw new OperatorError(`The event of ${deliveryId} is no longer kept: there is nothing to send.`)
-    if (!(await queueNow(trx, accountId, deliveryId))) throw noSuchDelivery(deliveryId)
+    if (!(await queueNow(trx, accountId, deliveryId))) throw deliveryNotFound(deliveryId)
     return endpoint.enabled ? 'enabled' : 'disabled'
   })
   deps.announcements.announce('deliveries')
@@ -39,7 +39,7 @@ export async function requireDelivery(
   deliveryId: string,
 ): Promise<DeliveryPlace> {
   const place = await findOwnDelivery(db, accountId, deliveryId)
-  if (!place) throw noSuchDelivery(deliveryId)
+  if (!place) throw deliveryNotFound(deliveryId)
   return place
 }
 
@@ -47,7 +47,7 @@ async function queueNow(db: Kysely<Database>, accountId: string, deliveryId: str
   return (await makeDeliveryDue(db, accountId, deliveryId)) || (await requeueDelivery(db, accountId, deliveryId))
 }
 
-export function noSuchDelivery(deliveryId: string): OperatorError {
+export function deliveryNotFound(deliveryId: string): OperatorError {
   return new OperatorError(`There is no delivery ${JSON.stringify(deliveryId)}.`, {
     missing: true,
     remedy: 'Those of an endpoint are listed by: waybill webhook deliveries <endpoint>',

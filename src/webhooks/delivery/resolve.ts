@@ -5,7 +5,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 /** One that does not answer is asked twice, and gives up well inside the deadline of an attempt. */
 const queryMilliseconds = 2_000
-const queryTries = 2
+const queryAttempts = 2
 const keptMilliseconds = 10_000
 const maxKept = 10_000
 
@@ -14,7 +14,7 @@ const maxKept = 10_000
  * until it is answered, so that two names whose servers are silent would hold up all other endpoints.
  */
 export function createDnsResolve(): Resolve {
-  const resolver = new Resolver({ timeout: queryMilliseconds, tries: queryTries })
+  const resolver = new Resolver({ timeout: queryMilliseconds, tries: queryAttempts })
   return async (host) => {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defaultEventTypes, type MessageEventType, messageEventTypes } from '../../../contracts/events.ts'
 import { line } from '../../../contracts/fields.ts'
-import { noSuchAccount } from '../../accounts/account.ts'
+import { accountNotFound } from '../../accounts/account.ts'
 import { OperatorError } from '../../accounts/operator-error.ts'
 import { lockAccount } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
@@ -52,7 +52,7 @@ export async function addEndpoint(
     created_at: deps.now(),
   }
   await deps.db.transaction().execute(async (trx) => {
-    if (!(await lockAccount(trx, accountId))) throw noSuchAccount(accountId)
+    if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
     if ((await countEndpoints(trx, accountId)) >= maxEndpoints)
       throw new OperatorError(`An account can have ${maxEndpoints} endpoints at most. Remove one first.`, {
         remedy: `They are listed by: waybill webhook list ${accountId}`,

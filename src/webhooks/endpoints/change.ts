@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { deleteWaitingDeliveries, makeDeliveriesDue } from '../deliveries/store.ts'
-import { type Endpoint, noSuchEndpoint, requireEndpoint } from './endpoint.ts'
+import { type Endpoint, endpointNotFound, requireEndpoint } from './endpoint.ts'
 import { changeEndpoint, deleteEndpoint } from './store.ts'
 
 /** What waited goes now: the waits that its failures had grown to belong to the past. */
@@ -12,7 +12,7 @@ export async function enableEndpoint(
   const { waiting } = await requireEndpoint(deps.db, accountId, endpointId, deps.now())
   await makeAllDue(deps, accountId, endpointId, waiting)
   const changes = { enabled: true, disabled_reason: null, failing_since: null }
-  if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw noSuchEndpoint(endpointId)
+  if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
   deps.announcements.announce('deliveries')
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }
@@ -34,7 +34,7 @@ export async function disableEndpoint(
   { by = 'an operator' }: { by?: 'an operator' | 'its owner' } = {},
 ): Promise<Endpoint> {
   const changes = { enabled: false, disabled_reason: `disabled by ${by}` }
-  if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw noSuchEndpoint(endpointId)
+  if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }
 
@@ -50,7 +50,7 @@ export async function removeEndpoint(
   accountId: string,
   endpointId: string,
 ): Promise<RemovedEndpoint> {
-  if (!(await deleteEndpoint(deps.db, accountId, endpointId))) throw noSuchEndpoint(endpointId)
+  if (!(await deleteEndpoint(deps.db, accountId, endpointId))) throw endpointNotFound(endpointId)
   let dropped = 0
   for (;;) {
     const deleted = await deleteWaitingDeliveries(deps.db, accountId, endpointId)

@@ -44,7 +44,7 @@ export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
   }
 }
 
-export function noSuchEndpoint(endpointId: string): OperatorError {
+export function endpointNotFound(endpointId: string): OperatorError {
   return new OperatorError(`There is no endpoint ${JSON.stringify(endpointId)}.`, {
     missing: true,
     remedy: 'Those of an account are listed by: waybill webhook list <account>',
@@ -58,7 +58,7 @@ export async function requireEndpoint(
   now: Date,
 ): Promise<Endpoint> {
   const row = await findEndpointSummary(db, accountId, endpointId)
-  if (!row) throw noSuchEndpoint(endpointId)
+  if (!row) throw endpointNotFound(endpointId)
   return toEndpoint(row, now)
 }
 

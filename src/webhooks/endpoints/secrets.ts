@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import { secretPrefix } from '../delivery/sign.ts'
-import { noSuchEndpoint } from './endpoint.ts'
+import { endpointNotFound } from './endpoint.ts'
 import {
   changeEndpoint,
   type EndpointRow,
@@ -61,7 +61,7 @@ export async function revealSecret(
   endpointId: string,
 ): Promise<{ secret: string }> {
   const row = await findEndpoint(db, accountId, endpointId)
-  if (!row) throw noSuchEndpoint(endpointId)
+  if (!row) throw endpointNotFound(endpointId)
   return { secret: secrets.decrypt(row.secret_encrypted, endpointSecretPurpose(endpointId)) }
 }
 
@@ -92,7 +92,7 @@ export async function rotateSecret(
   const until = overlapSeconds > 0 ? new Date(deps.now().getTime() + overlapSeconds * 1000) : null
   await deps.db.transaction().execute(async (trx) => {
     const row = await lockEndpoint(trx, accountId, endpointId)
-    if (!row) throw noSuchEndpoint(endpointId)
+    if (!row) throw endpointNotFound(endpointId)
     await changeEndpoint(trx, accountId, endpointId, {
       secret_encrypted: sealed,
       previous_secret_encrypted: until && row.secret_encrypted,

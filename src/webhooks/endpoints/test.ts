@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { TestEvent } from '../../../contracts/events.ts'
 import type { Deps } from '../../deps.ts'
 import type { AttemptResult } from '../delivery/webhook-sender.ts'
-import { noSuchEndpoint } from './endpoint.ts'
+import { endpointNotFound } from './endpoint.ts'
 import { openEndpoint } from './secrets.ts'
 import { findEndpoint } from './store.ts'
 
@@ -23,7 +23,7 @@ export async function testEndpoint(
   endpointId: string,
 ): Promise<EndpointTest> {
   const row = await findEndpoint(deps.db, accountId, endpointId)
-  if (!row) throw noSuchEndpoint(endpointId)
+  if (!row) throw endpointNotFound(endpointId)
   const timestamp = deps.now()
   const eventId = deps.newId('evt')
   const event: z.infer<typeof TestEvent> = {

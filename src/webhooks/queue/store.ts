@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
-import { arrayOf, replanned } from '../../platform/db/statement.ts'
+import { arrayOf, unnamedStatement } from '../../platform/db/statement.ts'
 import type { AttemptResult } from '../delivery/webhook-sender.ts'
 
 /** A delivery that this process holds until its lease ends, with all that an attempt needs. */
@@ -35,7 +35,7 @@ const withoutFlush = `select set_config('synchronous_commit', 'off', true)`
 export const longerThanLeaseSeconds = 180
 
 /** How many more deliveries of an endpoint this process takes. */
-export interface Room {
+export interface EndpointCapacity {
   endpointId: string
   deliveries: number
 }
@@ -46,12 +46,12 @@ export interface Claim {
   /** Endpoints come in the order of their ids; those behind this one are looked at. */
   afterEndpointId: string
   /** Of the endpoints that are not named here, `otherwise` are taken, or `whileFailing`. */
-  rooms: readonly Room[]
+  rooms: readonly EndpointCapacity[]
   otherwise: number
   whileFailing: number
 }
 
-const claimDue = replanned<ClaimedDelivery>(`
+const claimDue = unnamedStatement<ClaimedDelivery>(`
   with recursive relaxed as (
     ${withoutFlush}
   ), queue as (
@@ -153,7 +153,7 @@ interface RecordedRow {
   reason: string | null
 }
 
-const recordAll = replanned<RecordedRow>(`
+const recordAll = unnamedStatement<RecordedRow>(`
   with relaxed as (
     ${withoutFlush}
   ), result as (

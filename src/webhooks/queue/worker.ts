@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
-import { joinCalls } from '../../platform/batch.ts'
+import { createBatcher } from '../../platform/batch.ts'
 import type { WebhookConfig } from '../../platform/config.ts'
 import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import type { AttemptResult } from '../delivery/webhook-sender.ts'
 import { type OpenedEndpoint, openEndpoint } from '../endpoints/secrets.ts'
-import { Lanes, type Turn, windowsOf } from './concurrency.ts'
+import { EndpointConcurrency, type ClaimPass, windowsOf } from './endpoint-concurrency.ts'
 import { nextWaitSeconds } from './retry-schedule.ts'
 import {
   claimDueDeliveries,
@@ -68,12 +68,12 @@ export class Worker {
   readonly #deps: WorkerDeps
   readonly #config: WebhookConfig
   readonly #options: Required<WorkerOptions>
-  readonly #lanes = new Lanes()
+  readonly #lanes = new EndpointConcurrency()
   readonly #held = new Map<string, Held>()
   readonly #record: (ended: EndedAttempt) => Promise<'recorded' | 'lost'>
   readonly #secrets: SecretBox
   /** Where the last claim of each kind stopped. */
-  readonly #afterEndpointIds = new Map<Turn['of'], string>()
+  readonly #afterEndpointIds = new Map<ClaimPass['of'], string>()
   /** Whether there was no room for another delivery. */
   #isFull = false
   #stopping = false
@@ -98,11 +98,11 @@ export class Worker {
     if (this.#options.leaseSeconds <= config.timeoutSeconds)
       throw new Error('The lease of a delivery must be longer than the deadline of an attempt.')
     this.#secrets = deps.secrets
-    this.#record = joinCalls({
+    this.#record = createBatcher({
       run: (ended) => this.#recordAll(ended),
       maxItems: maxRecorded,
       maxInFlight: recordingsAtOnce,
-      canBeOneItem: (error) => !isDatabaseUnavailable(error),
+      isItemError: (error) => !isDatabaseUnavailable(error),
     })
   }
 
@@ -167,20 +167,20 @@ export class Worker {
         claimed += taken
         if (taken === 0 && wasPartial) isWhole = false
       }
-      this.#tellDatabaseIsBack()
+      this.#reportDatabaseBack()
     } catch (error) {
-      this.#tellDatabaseIsAway(error)
+      this.#reportDatabaseLost(error)
       this.#afterEndpointIds.clear()
     }
     this.#isFull = this.#held.size >= this.#options.maxHeld
     return { claimed, isWhole: isWhole || this.#isFull }
   }
 
-  #after({ of }: Turn): string {
+  #after({ of }: ClaimPass): string {
     return this.#afterEndpointIds.get(of) ?? ''
   }
 
-  async #claimTurn(turn: Turn): Promise<number> {
+  async #claimTurn(turn: ClaimPass): Promise<number> {
     const limit = Math.min(turn.limit, this.#options.maxHeld - this.#held.size)
     const sentAt = performance.now()
     const rooms = this.#lanes.rooms(turn, sentAt)
@@ -280,7 +280,7 @@ export class Worker {
         return
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error
-        this.#tellDatabaseIsAway(error)
+        this.#reportDatabaseLost(error)
         if (performance.now() > held.leaseEndsAt) return this.#options.observer.lost()
         await delay(databaseRetryMilliseconds)
       }
@@ -315,13 +315,13 @@ export class Worker {
     clearTimeout(timer)
   }
 
-  #tellDatabaseIsAway(error: unknown): void {
+  #reportDatabaseLost(error: unknown): void {
     if (this.#databaseIsAway) return
     this.#databaseIsAway = true
     this.#deps.log.warn({ err: error }, 'the database cannot be asked for deliveries: trying again')
   }
 
-  #tellDatabaseIsBack(): void {
+  #reportDatabaseBack(): void {
     if (!this.#databaseIsAway) return
     this.#databaseIsAway = false
     this.#deps.log.info('the database answers again')

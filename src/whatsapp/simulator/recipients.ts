@@ -3,7 +3,7 @@ import type { Answer } from './http.ts'
 import type { Plan } from './reporter.ts'
 
 /** A recipient whose number decides what becomes of a send. */
-export interface MagicRecipient {
+export interface SandboxRecipient {
   /** Digits only, as the public API takes it. */
   to: string
   /** What happens, in one sentence, for the guide and the command line. */
@@ -27,7 +27,7 @@ export type Behaviour =
     }
 
 /** Area code 555 belongs to nobody: `1555`, then the error code in seven digits. */
-function refusal(code: keyof typeof failures, does: string): MagicRecipient {
+function refusal(code: keyof typeof failures, does: string): SandboxRecipient {
   return {
     to: `1555${String(code).padStart(7, '0')}`,
     does: `${does} (${code})`,
@@ -35,18 +35,18 @@ function refusal(code: keyof typeof failures, does: string): MagicRecipient {
   }
 }
 
-function answering(to: string, does: string, answer: Answer): MagicRecipient {
+function answering(to: string, does: string, answer: Answer): SandboxRecipient {
   return { to, does, behaviour: { kind: 'answer', answer } }
 }
 
 /** Accepted, whatever is answered; then this becomes of it. */
-function becoming(to: string, does: string, plan: Plan, answer?: Answer): MagicRecipient {
+function becoming(to: string, does: string, plan: Plan, answer?: Answer): SandboxRecipient {
   return { to, does, behaviour: { kind: 'accept', plan, ...(answer && { answer }) } }
 }
 
 const badGateway = '<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>'
 
-export const magicRecipients: readonly MagicRecipient[] = [
+export const sandboxRecipients: readonly SandboxRecipient[] = [
   refusal(131026, 'Undeliverable: the number is not on WhatsApp'),
   refusal(131049, 'Withheld by WhatsApp for a healthy ecosystem'),
   refusal(131050, 'The user has stopped marketing messages of this business'),
@@ -129,7 +129,7 @@ export const magicRecipients: readonly MagicRecipient[] = [
   becoming('15558000008', 'No status ever comes', 'silent'),
 ]
 
-const byNumber = new Map(magicRecipients.map((recipient) => [recipient.to, recipient.behaviour]))
+const byNumber = new Map(sandboxRecipients.map((recipient) => [recipient.to, recipient.behaviour]))
 
 /** A message to any other number is accepted at once, delivered and read. */
 export function behaviourOf(digits: string): Behaviour {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
-import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type WebhookReceiver } from '../../support/webhook-receiver.ts'
@@ -43,7 +43,7 @@ async function report(
   error?: { code: string; message: string },
 ) {
   const { waMessageId } = message
-  await takeStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
+  await applyStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
 }
 
 test('a message goes through its states while it is looked at', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
 import { describeDay } from '../../../src/dashboard/pages/overview/describe-day.ts'
 import { getOverview } from '../../../src/messages/queries/overview.ts'
-import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { type DashboardBrowser, findBarriers, startDashboard } from './support.ts'
 
@@ -41,7 +41,7 @@ async function report(message: Sent, status: Exclude<MessageStatus, 'pending'>, 
   const { waMessageId } = message
   const at = new Date(Date.now() + seconds * 1000)
   const error = code === undefined ? undefined : { code, message: 'Failed' }
-  await takeStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at, error } }])
+  await applyStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at, error } }])
 }
 
 /** Four were sent; of these one was read, one more delivered, and one failed. Two were refused. */

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
@@ -28,7 +28,7 @@ async function deliver({ accountId, trpc }: TestAccount): Promise<void> {
     variables: { '1': 'Ada', '2': 'WB-1042' },
   })
   const report = { waMessageId, status: 'delivered' as const, at: new Date(), error: undefined }
-  await takeStatuses(dashboard.server.deps, [{ accountId, messageId, waMessageId, report }])
+  await applyStatuses(dashboard.server.deps, [{ accountId, messageId, waMessageId, report }])
 }
 
 function isSignedBy(secret: string, { body, headers }: ReceivedWebhook): boolean {

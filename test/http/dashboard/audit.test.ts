@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteOwner } from '../../../src/users/invitation.ts'
-import { signInTriesFromOne } from '../../../src/users/sign-in/login-throttle.ts'
+import { signInAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { totp } from '../../support/totp.ts'
@@ -165,12 +165,14 @@ describe('sign-ins', () => {
 
     const statuses = answers.map(({ statusCode }) => statusCode)
     // One for each password that was checked.
-    expect(statuses.filter((status) => status === 401)).toHaveLength(signInTriesFromOne.most)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInTriesFromOne.most)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(signInAttemptsPerAddress.most)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInAttemptsPerAddress.most)
     const refused = (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
-    expect(refused.filter(({ what }) => what === 'signed in with a password')).toHaveLength(signInTriesFromOne.most)
+    expect(refused.filter(({ what }) => what === 'signed in with a password')).toHaveLength(
+      signInAttemptsPerAddress.most,
+    )
     expect(refused.filter(({ what }) => what === 'was locked out after too many attempts')).toHaveLength(1)
-    expect(refused).toHaveLength(signInTriesFromOne.most + 1)
+    expect(refused).toHaveLength(signInAttemptsPerAddress.most + 1)
     await forgetTries()
   })
 

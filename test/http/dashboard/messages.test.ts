@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
-import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { retryDelivery } from '../../../src/webhooks/deliveries/retry.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
@@ -60,7 +60,7 @@ function report(
   error?: { code: string; message: string },
 ) {
   const { waMessageId } = message
-  return takeStatuses(server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
+  return applyStatuses(server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
 }
 
 test('a failed message says why in plain words, and who was told of it', async () => {

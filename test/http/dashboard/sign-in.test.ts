@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { deleteExpiredSignIns } from '../../../src/users/audit/store.ts'
 import { acceptInvitation, inviteOwner } from '../../../src/users/invitation.ts'
 import { createOwnerAuth } from '../../../src/users/sign-in/better-auth.ts'
-import { passwordTries, passwordTriesFromOne } from '../../../src/users/sign-in/login-throttle.ts'
+import { passwordAttempts, passwordAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
 import { signedInOwner, visitor } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
@@ -274,7 +274,7 @@ describe('guessing the password of one person from many addresses', () => {
     const owner = await signedInOwner(node, accountId)
     for (const email of [owner.email, 'nobody@example.org']) {
       await signInFrom(email, 'a wrong password')
-      await tryOften(passwordTries.most)
+      await tryOften(passwordAttempts.most)
 
       expect((await signInFrom(email.toUpperCase(), 'a wrong password')).statusCode).toBe(401)
       const refused = await signInFrom(email, owner.password)
@@ -304,11 +304,11 @@ describe('guessing the password of one person from many addresses', () => {
     let host = 0
     // All of one network.
     const stranger = () => ({ 'x-forwarded-for': `2001:db8::${(++host).toString(16)}` })
-    for (let tries = 0; tries < passwordTriesFromOne.most; tries++) {
+    for (let tries = 0; tries < passwordAttemptsPerAddress.most; tries++) {
       expect((await signInFrom(owner.email, 'a wrong password', stranger())).statusCode).toBe(401)
       await node.deps.db.deleteFrom('owner_sign_in_rates').execute()
     }
-    await sql`update owner_tries set count = ${passwordTries.most - 1} where count = ${passwordTriesFromOne.most + 1}`.execute(
+    await sql`update owner_tries set count = ${passwordAttempts.most - 1} where count = ${passwordAttemptsPerAddress.most + 1}`.execute(
       node.deps.db,
     )
 
@@ -320,7 +320,7 @@ describe('guessing the password of one person from many addresses', () => {
     const owner = await signedInOwner(node, accountId)
     const { path } = await inviteOwner(node.deps, accountId, { email: owner.email, role: 'viewer' })
     const token = path.split('/').at(-1)
-    await tryOften(passwordTries.most + 1)
+    await tryOften(passwordAttempts.most + 1)
 
     const passwords = { currentPassword: owner.password, newPassword: 'a password of somebody else' }
     const statuses = [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
-import { codeTries } from '../../../src/users/sign-in/login-throttle.ts'
+import { codeAttempts } from '../../../src/users/sign-in/login-throttle.ts'
 import { signedInOwner, type TestOwner } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { totp } from '../../support/totp.ts'
@@ -91,7 +91,7 @@ test('guessing codes is refused after a while, however often and from wherever o
   const owner = await signedInOwner(server, accountId)
   const { secret, backupCodes } = await setUp(owner)
   const guesser = owner.elsewhere()
-  for (let tries = 1; tries < codeTries.most; tries++) {
+  for (let tries = 1; tries < codeAttempts.most; tries++) {
     if (tries % 7 === 1) await guesser.signIn()
     const answer = await guesser.auth('/two-factor/verify-totp', { code: String(tries).padStart(6, '0') })
     expect(answer.statusCode).toBe(401)

@@ -2,8 +2,13 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
-import { hurry, PreparedClient, takeTime, withoutTimeout } from '../../../src/platform/db/database.ts'
-import { isDatabaseUnavailable, isOutcomeUnknown, isPassing } from '../../../src/platform/db/unavailable.ts'
+import {
+  resetStatementTimeout,
+  PreparedClient,
+  disableStatementTimeout,
+  withoutTimeout,
+} from '../../../src/platform/db/database.ts'
+import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/unavailable.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -62,9 +67,9 @@ test('what may take its time is waited for', async (context) => {
   if (database.url === undefined) return context.skip()
   const client = new PreparedClient({ connectionString: database.url, query_timeout: 200 })
   await client.connect()
-  await client.query(takeTime)
+  await client.query(disableStatementTimeout)
   await client.query('select pg_sleep(0.5)')
-  await client.query(hurry)
+  await client.query(resetStatementTimeout)
 
   await expect(client.query('select pg_sleep(0.5)')).rejects.toThrow('Query read timeout')
 })
@@ -76,5 +81,5 @@ test.each([
   { code: '57014', passing: true },
   { code: '23505', passing: false },
 ])('$code is passing: $passing', ({ code, passing }) => {
-  expect(isPassing(Object.assign(new Error('x'), { code }))).toBe(passing)
+  expect(isTransient(Object.assign(new Error('x'), { code }))).toBe(passing)
 })

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
-import { takeStatuses } from '../../../src/messages/status/apply-statuses.ts'
-import { countPendingMessages } from '../../../src/messages/status/stale-pending.ts'
+import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { countStalePending } from '../../../src/messages/status/stale-pending.ts'
 import { migrate } from '../../../src/platform/db/migrate.ts'
 import { undoHotUpdates } from '../../support/earlier-schema.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
@@ -24,7 +24,7 @@ async function send(): Promise<{ messageId: string; waMessageId: string }> {
 /** A status without our id in it. */
 function reportByWamid(waMessageId: string, status: 'delivered' | 'read') {
   const report = { waMessageId, status, at: new Date(), error: undefined }
-  return takeStatuses(server.deps, [{ accountId: account.accountId, messageId: undefined, waMessageId, report }])
+  return applyStatuses(server.deps, [{ accountId: account.accountId, messageId: undefined, waMessageId, report }])
 }
 
 test('nothing that a status changes is in an index, or in the condition of one', async () => {
@@ -52,7 +52,7 @@ test('a wamid that a status was the first to tell finds its message from then on
   await db.updateTable('messages').set({ status: 'pending', wa_message_id: null, sent_at: null }).execute()
   await sql`delete from wa_message_ids`.execute(db)
   const report = { waMessageId, status: 'sent', at: new Date(), error: undefined } as const
-  await takeStatuses(server.deps, [{ accountId: account.accountId, messageId, waMessageId, report }])
+  await applyStatuses(server.deps, [{ accountId: account.accountId, messageId, waMessageId, report }])
 
   expect(await reportByWamid(waMessageId, 'delivered')).toMatchObject({ applied: 1 })
   expect(await reportByWamid(`${waMessageId}x`, 'delivered')).toMatchObject({ unknown: 1 })
@@ -70,7 +70,7 @@ test('a database of before finds its messages by their wamid, and those that are
 
   expect(await migrate(db)).toContain('0006-hot-updates')
 
-  expect(await countPendingMessages(db)).toMatchObject({ count: 1 })
+  expect(await countStalePending(db)).toMatchObject({ count: 1 })
   expect(await reportByWamid(settled.waMessageId, 'read')).toMatchObject({ applied: 1 })
   expect(await reportByWamid((await send()).waMessageId, 'delivered')).toMatchObject({ applied: 1 })
 })

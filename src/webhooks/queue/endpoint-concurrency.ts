@@ -1,4 +1,4 @@
-import type { Room } from './store.ts'
+import type { EndpointCapacity } from './store.ts'
 
 /** What an endpoint gets at once before anything is known of it; each quick answer adds one. */
 const firstWindow = 4
@@ -14,11 +14,11 @@ const rememberedMilliseconds = 10_000
  * `proven`: it took a delivery a moment ago. `failing`: the last attempt failed. `unknown`: neither, and
  * it may well be dead.
  */
-export type Standing = 'proven' | 'unknown' | 'failing'
+export type EndpointHealth = 'proven' | 'unknown' | 'failing'
 
 /** Which endpoints a claim takes deliveries of, and how many. */
-export interface Turn {
-  of: Standing | 'all'
+export interface ClaimPass {
+  of: EndpointHealth | 'all'
   limit: number
   /** What an endpoint of unknown standing may hold. */
   unknownWindow: number
@@ -30,7 +30,11 @@ export interface Turn {
  * these bounds one claim serves all; near them each standing has its own, so that none can overdraw.
  * Those that wait for a verdict come first: they are bounded, and the proven have the rest.
  */
-export function planTurns(held: Record<Standing, number>, maxHeld: number, maxClaimed: number): Turn[] {
+export function planClaimPasses(
+  held: Record<EndpointHealth, number>,
+  maxHeld: number,
+  maxClaimed: number,
+): ClaimPass[] {
   const unproven = held.unknown + held.failing
   const limit = Math.min(maxClaimed, maxHeld - unproven - held.proven)
   if (limit <= 0) return []
@@ -38,7 +42,7 @@ export function planTurns(held: Record<Standing, number>, maxHeld: number, maxCl
   const unprovenLeft = Math.max(0, Math.ceil(maxHeld / 2) - unproven)
   const failingLeft = Math.min(unprovenLeft, Math.max(0, Math.ceil(maxHeld / 4) - held.failing))
   if (failingLeft >= maxHeld / 8) return [{ of: 'all', limit: Math.min(limit, failingLeft), unknownWindow }]
-  const turns: Turn[] = [
+  const turns: ClaimPass[] = [
     { of: 'unknown', limit: Math.min(limit, unprovenLeft), unknownWindow },
     { of: 'failing', limit: Math.min(limit, failingLeft), unknownWindow },
     { of: 'proven', limit, unknownWindow },
@@ -61,31 +65,31 @@ interface Lane {
 }
 
 /** How a delivery that was held ended. */
-export type Pace = 'quick' | 'slow' | 'failed'
+export type AttemptSpeed = 'quick' | 'slow' | 'failed'
 
 /**
  * How many deliveries of each endpoint this process holds. One that answers quickly gets more, so that
  * its next ones are at hand when a request ends; one that does not gets fewer, so that an endpoint
  * which lets every attempt time out holds two and not all of them. Requests at once are bounded.
  */
-export class Lanes {
+export class EndpointConcurrency {
   readonly #lanes = new Map<string, Lane>()
   /** Whether places are short for endpoints that are not proven: each that gets free counts. */
   #isShort = false
 
   /** What to claim now, one after the other. */
-  plan(maxHeld: number, maxClaimed: number, now: number): Turn[] {
+  plan(maxHeld: number, maxClaimed: number, now: number): ClaimPass[] {
     const held = { proven: 0, unknown: 0, failing: 0 }
-    for (const lane of this.#lanes.values()) held[standingOf(lane, now)] += lane.held
-    const turns = planTurns(held, maxHeld, maxClaimed)
+    for (const lane of this.#lanes.values()) held[healthOf(lane, now)] += lane.held
+    const turns = planClaimPasses(held, maxHeld, maxClaimed)
     this.#isShort = turns[0]?.of !== 'all'
     return turns
   }
 
   /** Of the endpoints that have a lane: those whose turn it is not have no room. */
-  rooms({ of, unknownWindow }: Turn, now: number): Room[] {
+  rooms({ of, unknownWindow }: ClaimPass, now: number): EndpointCapacity[] {
     return [...this.#lanes].map(([endpointId, lane]) => {
-      const standing = standingOf(lane, now)
+      const standing = healthOf(lane, now)
       const window = standing === 'unknown' ? Math.min(lane.window, unknownWindow) : lane.window
       const isTheirTurn = of === 'all' || of === standing
       return { endpointId, deliveries: isTheirTurn ? Math.max(0, window - lane.held) : 0 }
@@ -105,10 +109,10 @@ export class Lanes {
   }
 
   /** Returns whether to look for more deliveries. */
-  end(endpointId: string, pace: Pace, now: number): boolean {
+  end(endpointId: string, pace: AttemptSpeed, now: number): boolean {
     const lane = this.#lanes.get(endpointId)
     if (!lane) return false
-    const freesPlace = this.#isShort && standingOf(lane, now) !== 'proven'
+    const freesPlace = this.#isShort && healthOf(lane, now) !== 'proven'
     lane.held -= 1
     lane.underWay -= 1
     lane.usedAt = now
@@ -120,7 +124,7 @@ export class Lanes {
   }
 
   /** After a claim that looked at all endpoints: those whose room was not filled have no more. */
-  noteClaimed(rooms: readonly Room[], deliveries: readonly { endpoint_id: string }[]): void {
+  noteClaimed(rooms: readonly EndpointCapacity[], deliveries: readonly { endpoint_id: string }[]): void {
     const counts = new Map<string, number>()
     for (const { endpoint_id: id } of deliveries) counts.set(id, (counts.get(id) ?? 0) + 1)
     for (const { endpointId, deliveries: room } of rooms) {
@@ -142,14 +146,14 @@ export class Lanes {
 }
 
 /** What an endpoint without a lane gets in a turn. */
-export function windowsOf({ of, unknownWindow }: Turn): { otherwise: number; whileFailing: number } {
+export function windowsOf({ of, unknownWindow }: ClaimPass): { otherwise: number; whileFailing: number } {
   return {
     otherwise: of === 'all' || of === 'unknown' ? unknownWindow : 0,
     whileFailing: of === 'all' || of === 'failing' ? narrowestWindow : 0,
   }
 }
 
-function standingOf(lane: Lane, now: number): Standing {
+function healthOf(lane: Lane, now: number): EndpointHealth {
   if (now - lane.deliveredAt <= rememberedMilliseconds) return 'proven'
   return lane.fails ? 'failing' : 'unknown'
 }
@@ -163,7 +167,7 @@ function startNext(lane: Lane): void {
   }
 }
 
-function nextWindow(window: number, pace: Pace): number {
+function nextWindow(window: number, pace: AttemptSpeed): number {
   switch (pace) {
     case 'quick':
       return Math.min(window + 1, widestWindow)

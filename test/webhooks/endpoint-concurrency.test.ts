@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Lanes, planTurns } from '../../src/webhooks/queue/concurrency.ts'
+import { EndpointConcurrency, planClaimPasses } from '../../src/webhooks/queue/endpoint-concurrency.ts'
 
 const maxHeld = 1_024
 const maxClaimed = 256
@@ -20,16 +20,16 @@ test.each([
   { held: [1_024, 0, 0], turns: [] },
 ] as const)('with $held proven, unknown and failing held, the turns are $turns', ({ held, turns }) => {
   const [proven, unknown, failing] = held
-  const planned = planTurns({ proven, unknown, failing }, maxHeld, maxClaimed)
+  const planned = planClaimPasses({ proven, unknown, failing }, maxHeld, maxClaimed)
   expect(planned.map(({ of, limit, unknownWindow }) => `${of} ${limit} of ${unknownWindow}`)).toEqual(turns)
 })
 
 test('a worker that may hold only one delivery holds it', () => {
-  expect(planTurns({ proven: 0, unknown: 0, failing: 0 }, 1, maxClaimed)).toMatchObject([{ of: 'all', limit: 1 }])
+  expect(planClaimPasses({ proven: 0, unknown: 0, failing: 0 }, 1, maxClaimed)).toMatchObject([{ of: 'all', limit: 1 }])
 })
 
 test('a success proves an endpoint for a while, and its lane widens', () => {
-  const lanes = new Lanes()
+  const lanes = new EndpointConcurrency()
   const turn = { limit: 10, unknownWindow: 2 }
   lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
   expect(lanes.rooms({ of: 'proven', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
@@ -40,7 +40,7 @@ test('a success proves an endpoint for a while, and its lane widens', () => {
 })
 
 test('an endpoint that only fails gets the turns of the failing', () => {
-  const lanes = new Lanes()
+  const lanes = new EndpointConcurrency()
   lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
   lanes.end('we_1', 'failed', 100)
   const rooms = (of: 'failing' | 'unknown') => lanes.rooms({ of, limit: 10, unknownWindow: 4 }, 100)

@@ -6,9 +6,9 @@ import { startProcess } from '../start-process.ts'
 
 const goals: { connections: number; p50?: Goal }[] = [{ connections: 1, p50: { atMost: 1.05 } }, { connections: 128 }]
 
-/** What joining the statements of concurrent requests costs a request that has nobody to join, and gives many. */
-export const joined: Benchmark = {
-  name: 'joined',
+/** What batching the statements of concurrent requests costs a single request, and what it gives many. */
+export const batched: Benchmark = {
+  name: 'batched',
   against: 'the same server, each call a statement of its own',
   run: async (stage) => {
     await using upstream = await startProcess('test/bench/upstream.ts')
