@@ -16,8 +16,6 @@ export interface OutgoingTemplate {
   parameters: { name?: string; text: string }[]
   /** Our message id; comes back in every status as `biz_opaque_callback_data`. */
   callbackData: string
-  /** Awaited before `beforeWrite` where a connection is open and free: what several messages can do at once. */
-  prepareWrite?: () => Promise<void>
   /** Runs right before the first byte of a try is written. If it throws, nothing is written. */
   beforeWrite?: () => void
 }

@@ -88,23 +88,6 @@ test('a journal whose messages are all written or settled goes with its process'
   expect(readdirSync(place.folder)).toEqual([])
 })
 
-test('messages that are prepared at once are marked as written in one write, before any of them is sent', async () => {
-  const journal = openSendJournal(place, log)
-  const ids = ['msg_1', 'msg_2', 'msg_3']
-  journal.recording(ids.map((id) => ({ accountId: 'acc_1', id })))
-
-  const prepared = [journal.prepareWriting('msg_1'), journal.prepareWriting('msg_2')]
-  expect(unwrittenIds()).toEqual(ids)
-  await prepared[0]
-  expect(unwrittenIds()).toEqual(['msg_3'])
-  await prepared[1]
-  journal.close()
-})
-
-function unwrittenIds(): string[] | undefined {
-  return readOnly()?.unwritten.map(({ id }) => id)
-}
-
 function newMessage(): PendingMessage {
   const { to, template, language } = sendMessage.example.input
   const { accountId, whatsAppAccountId } = account

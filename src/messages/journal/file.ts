@@ -69,7 +69,6 @@ export function openSendJournal(
   return {
     name,
     recording: (messages) => journal.recording(messages),
-    prepareWriting: (messageId) => journal.prepareWriting(messageId),
     writing: (messageId) => journal.writing(messageId),
     settled: (messageId) => journal.settled(messageId),
     close: () => {
@@ -87,8 +86,6 @@ class FileJournal {
   readonly #log: Logger
   readonly #maxBytes: number
   #descriptor: number | undefined
-  #prepared: string[] = []
-  #preparing: Promise<void> = Promise.resolve()
   #bytes = 0
   #limit = 0
 
@@ -110,35 +107,12 @@ class FileJournal {
     this.#append(lines)
   }
 
-  prepareWriting(messageId: string): Promise<void> {
-    if (this.#prepared.length === 0) this.#preparing = Promise.resolve().then(() => this.#writePrepared())
-    this.#prepared.push(messageId)
-    return this.#preparing
-  }
-
-  /** Never rejects: what could not be marked stays among the unwritten, and `writing` throws for it. */
-  #writePrepared(): void {
-    const ids = this.#prepared
-    this.#prepared = []
-    try {
-      this.#markWriting(ids)
-    } catch (error) {
-      this.#log.error({ err: error }, 'the send journal could be neither written nor removed: nothing is sent')
-    }
-  }
-
   writing(messageId: string): void {
     // Not there: it is marked already, or was never in the file.
     if (!this.#unwritten.has(messageId)) return
     if (this.#descriptor === undefined) throw new Error('the send journal could be neither written nor removed')
-    this.#markWriting([messageId])
-  }
-
-  #markWriting(ids: readonly string[]): void {
-    const unmarked = ids.filter((id) => this.#unwritten.has(id))
-    if (unmarked.length === 0 || this.#descriptor === undefined) return
-    this.#append(unmarked.map(writingLine).join(''))
-    for (const id of unmarked) this.#unwritten.delete(id)
+    this.#append(writingLine(messageId))
+    this.#unwritten.delete(messageId)
   }
 
   settled(messageId: string): void {

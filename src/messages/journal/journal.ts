@@ -6,12 +6,7 @@
 export interface SendJournal {
   /** Call it before the insert leaves. */
   recording(messages: readonly JournalEntry[]): void
-  /**
-   * Call it before the first byte leaves for WhatsApp, and wait: what is asked for at once goes to the file in one
-   * write. A message that has no connection yet calls only `writing`: it may never be written.
-   */
-  prepareWriting(messageId: string): Promise<void>
-  /** Call it right before the first byte leaves for WhatsApp, in any case. If it throws, none may leave. */
+  /** Call it right before the first byte leaves for WhatsApp, no earlier. If it throws, none may leave. */
   writing(messageId: string): void
   /** The message will never be written to WhatsApp, and the database holds nothing of it that waits. */
   settled(messageId: string): void
@@ -26,7 +21,6 @@ export interface JournalEntry {
 /** Where no journal is kept, a message that is interrupted always counts as unknown. */
 export const noJournal: SendJournal = {
   recording: () => {},
-  prepareWriting: () => Promise.resolve(),
   writing: () => {},
   settled: () => {},
   close: () => {},

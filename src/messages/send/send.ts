@@ -104,7 +104,6 @@ export async function dispatch(
       language,
       parameters,
       callbackData: message.id,
-      prepareWrite: () => deps.journal.prepareWriting(message.id),
       beforeWrite: () => deps.journal.writing(message.id),
     },
   )

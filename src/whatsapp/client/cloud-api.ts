@@ -60,20 +60,10 @@ export function createCloudApi({
     bodyTimeout: 0,
   })
 
-  let connected = 0
-  pool.on('connect', () => connected++)
-  pool.on('disconnect', () => connected--)
-  let reads = 0
-
-  async function get(path: string, accessToken: string) {
+  function get(path: string, accessToken: string) {
     const request: GraphRequest = { method: 'GET', path: `${prefix}/${path}`, headers: authorization(accessToken) }
     const limits = { startWithinMs: queueMs, answerWithinMs: readMs, maxResponseBytes: maxReadAnswerBytes }
-    reads++
-    try {
-      return await exchange(pool, request, limits)
-    } finally {
-      reads--
-    }
+    return exchange(pool, request, limits)
   }
 
   let sends = 0
@@ -88,7 +78,6 @@ export function createCloudApi({
         headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
         body: JSON.stringify(toSendBody(message)),
       }
-      if (message.prepareWrite && sends + reads <= connected) await message.prepareWrite()
       const startsBy = performance.now() + queueMs
       const attempt = async () => {
         const startWithinMs = startsBy - performance.now()
