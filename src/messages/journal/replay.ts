@@ -44,13 +44,11 @@ export function startJournalReplay(
 
   function start(): void {
     pass = runPass()
-      .then(() => (adopted.size > 0 ? retryEveryMs : lookEveryMs))
-      .catch((error: unknown) => {
-        deps.log.warn({ err: error }, 'the journal of a dead process could not be replayed yet')
-        return lookEveryMs
-      })
-      .then((waitMs) => {
-        if (!stopped) timer = setTimeout(start, waitMs).unref()
+      .catch((error: unknown) =>
+        deps.log.warn({ err: error }, 'the journal of a dead process could not be replayed yet'),
+      )
+      .then(() => {
+        if (!stopped) timer = setTimeout(start, adopted.size > 0 ? retryEveryMs : lookEveryMs).unref()
       })
   }
 
