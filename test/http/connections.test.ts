@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { startHeldNode } from '../support/held-node.ts'
@@ -83,6 +84,32 @@ test('a client that leaves in the middle of its pipelined requests holds nothing
   await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
   letGo()
   await node.close()
+})
+
+test.each([
+  { what: 'a preview', request: () => preview(account.apiKey) },
+  { what: 'a preview without a key', request: () => preview('') },
+  {
+    what: 'a callback',
+    request: () =>
+      `POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\nContent-Length: 2\r\n\r\n{}`,
+  },
+])('a client that leaves right after it sent $what is no fault of ours', async ({ request }) => {
+  const from = server.log.length
+  const sockets = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const socket = open(server)
+      await once(socket, 'connect')
+      return socket
+    }),
+  )
+  for (const socket of sockets) {
+    socket.write(request())
+    socket.resetAndDestroy()
+  }
+  await expect.poll(() => readAtWork(server), { timeout: 10_000 }).toBe('0')
+  await delay(100)
+  expect(server.log.slice(from).filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
 /** Resolves when the server has closed the connection of a client that reads nothing. */

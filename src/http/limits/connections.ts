@@ -76,6 +76,9 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
   }
 
   function track(socket: Socket): void {
+    // Node keeps the address from here on. Of a client that leaves before it was asked for, there is none, though
+    // what it sent can still be read.
+    if (socket.remoteAddress === undefined) return void socket.destroy()
     states.set(socket, { unanswered: 0, closing: false, ignored: 0, unread: 0, readAt: 0 })
     socket.once('close', () => states.delete(socket))
   }
