@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Registry } from 'prom-client'
@@ -121,14 +122,20 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
 function answerFailure(
   { log }: Pick<Deps, 'log'>,
   error: unknown,
-  { id, url }: FastifyRequest,
+  { id, url, raw }: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const failure = fromFastifyError(error) ?? toServiceError(error, { requestId: id, log })
+  const failure =
+    fromFastifyError(error) ?? findInterruption(error, raw) ?? toServiceError(error, { requestId: id, log })
   return reply
     .code(statusOf(failure))
     .headers(failureHeaders(failure))
     .send(isTrpc(url) ? toTrpcFailureBody(failure) : toFailureBody(failure))
+}
+
+/** A caller who leaves in the middle of the body is no fault of ours, though its error looks like a lost database. */
+function findInterruption(error: unknown, { errored }: IncomingMessage): ServiceError | undefined {
+  return error === errored ? new ServiceError('VALIDATION_ERROR', 'The request ended early.') : undefined
 }
 
 function isTrpc(url: string): boolean {

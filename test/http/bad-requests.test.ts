@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
@@ -239,6 +240,21 @@ test('what is not HTTP is answered in the envelope too', async () => {
     error: { code: 'VALIDATION_ERROR' },
   })
 })
+
+test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
+  'a caller who leaves in the middle of a body at %s does not look like a lost database',
+  async (to) => {
+    const from = server.log.length
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const head = `POST ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json`
+    await new Promise((resolve) => socket.write(`${head}\r\nContent-Length: 500\r\n\r\n{`, resolve))
+    // So that the body has begun to be read before it ends, and its end is known before the log is looked at.
+    await delay(100)
+    socket.destroy()
+    await delay(100)
+    expect(server.log.slice(from).filter((line) => line.includes('"level":"error"'))).toEqual([])
+  },
+)
 
 test.each([
   { to: '/api/v1/template', code: 'VALIDATION_ERROR' },
