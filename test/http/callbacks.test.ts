@@ -357,6 +357,18 @@ test('a callback with bytes that no database takes is taken', async () => {
     status('failed', `${waMessageId}\0`, { callbackData: messageId, errors: [{ code: 1, title: 'a\0b\ud800' }] }),
   ])
   expect(await get(account, messageId)).toMatchObject({ status: 'failed', error: { code: '1' } })
+
+  expect((await post(messagesCallback('1\0', [status('read', waMessageId)]))).statusCode).toBe(200)
+  const update = changeCallback('1\0', 'message_template_status_update', templateUpdate('PAUSED'))
+  expect((await post(update)).statusCode).toBe(200)
+})
+
+test('a path that can name no WhatsApp account is no path, whoever asks', async () => {
+  const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token=test-verify-token'
+  expect((await server.request('GET', `${path}/%00?${query}`)).statusCode).toBe(404)
+  expect((await post({}, { to: '%00' })).statusCode).toBe(404)
+  expect((await post({}, { to: '%00', secret: 'guessed' })).statusCode).toBe(404)
+  expect((await post({}, { to: 'wa_0%2f' })).statusCode).toBe(404)
 })
 
 test.each([

@@ -17,8 +17,11 @@ export interface InboundOptions {
   verifyToken: string | undefined
 }
 
-/** All apps can call the first. At the second, the app's secret is known from the WhatsApp account. */
-const paths = ['/webhooks/whatsapp', '/webhooks/whatsapp/:whatsAppAccountId'] as const
+/**
+ * All apps can call the first. At the second, the app's secret is known from the WhatsApp account. What cannot be an
+ * id is no path of ours: anybody can ask for it, and the database would stumble over a NUL.
+ */
+const paths = ['/webhooks/whatsapp', String.raw`/webhooks/whatsapp/:whatsAppAccountId(^\w+$)`] as const
 
 interface CallbackRoute {
   Params: { whatsAppAccountId?: string }

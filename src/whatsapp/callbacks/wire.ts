@@ -10,16 +10,19 @@ function lenient<T extends z.ZodType>(schema: T) {
 }
 
 /** PostgreSQL keeps no NUL; one in a text of Meta's must not make us refuse the callback for days. */
-const Text = z.string().transform((text) => text.replaceAll('\0', ''))
+const withoutNul = (text: string) => text.replaceAll('\0', '')
+
+const Text = z.string().transform(withoutNul)
+const Id = z.coerce.string().transform(withoutNul)
 
 /** Beside it, its `changes`: a list. */
-export const Entry = z.object({ id: z.coerce.string() })
+export const Entry = z.object({ id: Id })
 
 export const Change = z.object({ field: Text, value: z.unknown() })
 export type Change = z.infer<typeof Change>
 
 /** Beside it, lists: `statuses` and `messages`. */
-export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: z.coerce.string() }) })
+export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: Id }) })
 
 export const Status = z.object({
   id: Text,
