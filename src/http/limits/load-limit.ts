@@ -133,7 +133,8 @@ class RequestSlot implements Slot {
   release(): void {
     if (this.isReleased) return
     this.isReleased = true
-    if (!this.#waits) this.#share.release()
+    if (this.#waits) this.#share.resume()
+    this.#share.release()
   }
 
   exempt(whatsapp: WhatsApp): WhatsApp {
@@ -153,7 +154,7 @@ class RequestSlot implements Slot {
   #wait(waits: boolean): void {
     this.#waits = waits
     if (this.isReleased) return
-    if (waits) this.#share.release()
-    else this.#share.take()
+    if (waits) this.#share.pause()
+    else this.#share.resume()
   }
 }

@@ -2,6 +2,9 @@
 export interface Share {
   take(): void
   release(): void
+  /** A request that was taken does not count until it is resumed; it still belongs to this share. */
+  pause(): void
+  resume(): void
 }
 
 export interface Shares {
@@ -30,6 +33,7 @@ export function createShares(max: number): Shares {
 
   class CountedShare implements Share {
     held = 0
+    #paused = 0
     readonly #whenEmpty: () => void
 
     constructor(whenEmpty: () => void) {
@@ -43,15 +47,28 @@ export function createShares(max: number): Shares {
     }
 
     release(): void {
-      total -= 1
-      this.held -= 1
-      if (this.held > 0) return
-      atWork.delete(this)
-      this.#whenEmpty()
+      this.#discount()
+      this.forgetIfEmpty()
+    }
+
+    pause(): void {
+      this.#paused += 1
+      this.#discount()
+    }
+
+    resume(): void {
+      this.#paused -= 1
+      this.take()
     }
 
     forgetIfEmpty(): void {
-      if (this.held === 0) this.#whenEmpty()
+      if (this.held === 0 && this.#paused === 0) this.#whenEmpty()
+    }
+
+    #discount(): void {
+      total -= 1
+      this.held -= 1
+      if (this.held === 0) atWork.delete(this)
     }
   }
 
