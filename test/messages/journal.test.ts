@@ -117,7 +117,7 @@ function newMessage(): PendingMessage {
     to,
     template,
     language,
-    externalId: undefined,
+    externalId: null,
     createdAt,
     emitSentEvent: false,
   }

@@ -41,18 +41,7 @@ export async function send(
 
   const result = await dispatch(deps, prepared, request)
   if (result.kind !== 'sent') throw result.answer
-  return {
-    message: toSentMessage(
-      {
-        id: message.id,
-        to_number: message.to,
-        template_name: message.template,
-        external_id: message.externalId ?? null,
-      },
-      result.waMessageId,
-    ),
-    replayed: false,
-  }
+  return { message: toSentMessage(message, result.waMessageId), replayed: false }
 }
 
 /** A message that may be sent, and what it takes to send it. */
@@ -82,7 +71,7 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     to: input.to,
     template: input.template,
     language: input.language,
-    externalId: input.externalId,
+    externalId: input.externalId ?? null,
     createdAt,
     emitSentEvent,
   }
