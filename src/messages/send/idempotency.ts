@@ -18,11 +18,27 @@ export interface EarlierRequest {
   message: StoredMessage
 }
 
+/**
+ * The hash covers every field of the parsed request. Databases hold hashes of the first six fields, so these keep
+ * their place and form; fields that came later follow by name, and a request without any hashes as it always did.
+ */
 export function describeRequest(key: string, input: SendMessageRequest): IdempotentRequest {
-  const { to, template, language, variables = {}, externalId = null, accountId = null } = input
-  const sorted = Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1))
-  const canonical = JSON.stringify([to, template, language, sorted, externalId, accountId])
-  return { key, requestHash: createHash('sha256').update(canonical).digest() }
+  const { to, template, language, variables = {}, externalId = null, accountId = null, ...later } = input
+  const canonical = [to, template, language, sortEntries(variables), externalId, accountId, ...sortEntries(later)]
+  return { key, requestHash: createHash('sha256').update(JSON.stringify(canonical, sortKeys)).digest() }
+}
+
+function sortEntries(value: object): [string, unknown][] {
+  return Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** For `JSON.stringify`: the same text for an object, whatever the order of its keys. */
+function sortKeys(_: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(sortEntries(value))
+    : value
 }
 
 /**
