@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { dedupeByKey } from '../platform/batch.ts'
 import { batched } from '../platform/db/batched.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { Budget } from './rate-limit.ts'
@@ -39,31 +40,42 @@ const spending = `
   returning account_id, used,
     ceil(extract(epoch from window_started_at + interval '60 seconds' - now()))::integer as reset_seconds`
 
-const findOne = statement<CallerRow>(
+const findOne = statement<CallerQuestion, CallerRow>(
   'find_caller',
-  `with caller as (
-    select a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed('$2')} as address_allowed
+  ($) => `with caller as (
+    select a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed($.address)} as address_allowed
     from api_keys k
     join accounts a on a.id = k.account_id
-    where k.key_hash = $1
+    where k.key_hash = ${$.keyHash}
   ), spent as (
     insert into rate_limits as l (account_id, window_started_at, used)
-    select id, now(), 1 from caller where $3::boolean and api_enabled and address_allowed
+    select id, now(), 1 from caller where ${$.spend}::boolean and api_enabled and address_allowed
     ${spending}
   )
   select caller.id as account_id, api_enabled, address_allowed, rate_limit_per_minute, used, reset_seconds
   from caller left join spent on true`,
 )
 
+interface GroupedQuestion extends Omit<CallerQuestion, 'spend'> {
+  /** How many of the group spend a request. */
+  requests: number
+}
+
+const questionColumns: Columns<GroupedQuestion> = {
+  keyHash: { name: 'key_hash', type: 'bytea' },
+  address: { name: 'address', type: 'text' },
+  requests: { name: 'requests', type: 'integer' },
+}
+
 /**
  * Each account spends once for all its requests of the batch, in one order over all batches, and each group
  * of requests gets its own places in the count, of which `used` is the last: what is admitted is exact.
  */
-const findMany = statement<CallerRow & { n: number }>(
+const findMany = statement<Lists<GroupedQuestion>, CallerRow & { n: number }>(
   'find_callers',
-  `with caller as (
+  ($) => `with caller as (
     select r.n, r.requests, a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed('r.address')} as address_allowed
-    from unnest($1::bytea[], $2::text[], $3::integer[]) with ordinality as r (key_hash, address, requests, n)
+    from unnest(${arraysOf($, questionColumns)}) with ordinality as r (${namesOf(questionColumns)}, n)
     join api_keys k on k.key_hash = r.key_hash
     join accounts a on a.id = k.account_id
   ), spender as (
@@ -81,10 +93,10 @@ const findMany = statement<CallerRow & { n: number }>(
   left join spent on spent.account_id = spender.id`,
 )
 
-const spendOne = statement<Budget>(
+const spendOne = statement<{ accountId: string }, Budget>(
   'spend_request',
-  `with account as (
-    select id, rate_limit_per_minute from accounts where id = $1
+  ($) => `with account as (
+    select id, rate_limit_per_minute from accounts where id = ${$.accountId}
   ), spent as (
     insert into rate_limits as l (account_id, window_started_at, used) select id, now(), 1 from account
     ${spending}
@@ -95,7 +107,7 @@ const spendOne = statement<Budget>(
 
 /** Spends one request of the account's minute without a key; undefined when there is no such account. */
 export async function spendRequest(db: Kysely<Database>, accountId: string): Promise<Budget | undefined> {
-  return (await spendOne(db, [accountId]))[0]
+  return (await spendOne(db, { accountId }))[0]
 }
 
 /**
@@ -105,17 +117,18 @@ export async function spendRequest(db: Kysely<Database>, accountId: string): Pro
  * and the minute is the database's. Reads all accounts: the key says which one.
  */
 export const findCaller = batched<CallerQuestion, CallerRow | undefined>({
-  one: async (db, { keyHash, address, spend }) => (await findOne(db, [keyHash, address ?? null, spend]))[0],
+  one: async (db, question) => (await findOne(db, question))[0],
   many: async (db, questions) => {
     const groups = dedupeByKey(
       questions,
       ({ keyHash, address, spend }) => `${Buffer.from(keyHash).toString('latin1')}${address ?? ''} ${spend}`,
     )
-    const rows = await findMany(db, [
-      groups.map(({ question }) => question.keyHash),
-      groups.map(({ question }) => question.address ?? null),
-      groups.map(({ question, places }) => (question.spend ? places.length : 0)),
-    ])
+    const grouped = groups.map(({ question: { keyHash, address, spend }, places }) => ({
+      keyHash,
+      address,
+      requests: spend ? places.length : 0,
+    }))
+    const rows = await findMany(db, listsOf(questionColumns, grouped))
     const answers = Array.from(questions, (): CallerRow | undefined => undefined)
     for (const row of rows) {
       const places = groups[row.n - 1]?.places ?? []

@@ -1,16 +1,22 @@
-import type { Kysely, Selectable } from 'kysely'
-import type { Database, MessagesTable } from '../platform/db/schema.ts'
+import type { Kysely } from 'kysely'
+import type { Database } from '../platform/db/schema.ts'
+import { messageColumns, type StoredMessage } from './columns.ts'
 
-export type MessageRow = Selectable<MessagesTable>
+type Selection = {
+  [Field in keyof typeof messageColumns]: `${(typeof messageColumns)[Field]['name']} as ${Field}`
+}[keyof typeof messageColumns]
+
+// `Object.entries` forgets which field has which column; the type above says it.
+const selection = Object.entries(messageColumns).map(([field, { name }]) => `${name} as ${field}`) as Selection[]
 
 export function findMessage(
   db: Kysely<Database>,
   accountId: string,
   messageId: string,
-): Promise<MessageRow | undefined> {
+): Promise<StoredMessage | undefined> {
   return db
     .selectFrom('messages')
-    .selectAll()
+    .select(selection)
     .where('account_id', '=', accountId)
     .where('id', '=', messageId)
     .executeTakeFirst()
@@ -20,7 +26,7 @@ export interface MessageFilter {
   externalId?: string | undefined
   to?: string | undefined
   template?: string | undefined
-  status?: MessageRow['status'] | undefined
+  status?: StoredMessage['status'] | undefined
   /** Ids carry their time: the first id of a period bounds it. */
   fromId?: string | undefined
   untilId?: string | undefined
@@ -35,7 +41,7 @@ export interface MessageFilter {
 const lookedThroughAtOnce = 50_000
 
 export interface FoundMessages {
-  rows: MessageRow[]
+  rows: StoredMessage[]
   /** The message that was looked at last, when others behind it may match as well. */
   stoppedAt: string | undefined
 }
@@ -49,7 +55,7 @@ export async function findMessages(
   lookThrough: number = lookedThroughAtOnce,
 ): Promise<FoundMessages> {
   const { template, status } = filter
-  let query = findIndexed(db, accountId, filter).selectAll()
+  let query = findIndexed(db, accountId, filter).select(selection)
   if (template !== undefined) query = query.where('template_name', '=', template)
   if (status !== undefined) query = query.where('status', '=', status)
   // One more than asked for tells whether there are others.

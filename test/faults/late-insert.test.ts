@@ -77,7 +77,7 @@ test('an insert that arrives after its caller has given up does nothing, and its
     to,
     template,
     language,
-    externalId: undefined,
+    externalId: null,
     createdAt,
     emitSentEvent: false,
   }

@@ -197,7 +197,7 @@ test('a status that overtakes the answer to the send is counted once with it', a
     to: sendMessage.example.input.to,
     template: 'order_shipped',
     language: 'en',
-    externalId: undefined,
+    externalId: null,
     createdAt: now,
     emitSentEvent: false,
   }

@@ -32,7 +32,7 @@ function newMessage(): PendingMessage {
     to,
     template,
     language,
-    externalId: undefined,
+    externalId: null,
     createdAt,
     emitSentEvent: false,
   }

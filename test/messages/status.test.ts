@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { messageStatuses } from '../../contracts/api/message.ts'
-import { advance, applyReport, type MessageState, type Report } from '../../src/messages/status/advance.ts'
+import type { MessageState } from '../../src/messages/columns.ts'
+import { advance, applyReport, type Report } from '../../src/messages/status/advance.ts'
 
 /** What each status becomes when another is reported: one row a pair. */
 const pairs = {
@@ -27,7 +28,8 @@ const start: MessageState = {
   deliveredAt: null,
   readAt: null,
   failedAt: null,
-  error: null,
+  errorCode: null,
+  errorMessage: null,
 }
 
 const report: fc.Arbitrary<Report> = fc

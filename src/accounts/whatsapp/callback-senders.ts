@@ -36,7 +36,7 @@ export async function findSecretOfAddress(
   whatsAppAccountId: string,
   defaultAppSecret: string | undefined,
 ): Promise<{ known: boolean; appSecret: string | undefined }> {
-  const [row] = await findById(deps.db, [whatsAppAccountId])
+  const [row] = await findById(deps.db, { id: whatsAppAccountId })
   if (!row) return { known: false, appSecret: undefined }
   return { known: true, appSecret: openSender(deps, row, defaultAppSecret)[0]?.appSecret }
 }
@@ -49,7 +49,7 @@ export async function findSecretsOfIds(
 ): Promise<string[]> {
   if (ids.length === 0) return []
   const secrets = new Set<string>()
-  for (const row of await findWithSecret(deps.db, [ids, maxRows])) {
+  for (const row of await findWithSecret(deps.db, { ids, limit: maxRows })) {
     const secret = openSender(deps, row, undefined)[0]?.appSecret
     if (secret !== undefined) secrets.add(secret)
     if (secrets.size === maxSecrets) break
@@ -85,33 +85,37 @@ interface SenderRow {
 
 const columns = 'id, account_id, phone_number_id, waba_id, app_secret_encrypted'
 
-const findNamed = statement<SenderRow>(
+const findNamed = statement<Names, SenderRow>(
   'find_callback_senders',
-  `select ${columns} from whatsapp_accounts where phone_number_id = any ($1::text[]) or waba_id = any ($2::text[])`,
+  ($) => `select ${columns} from whatsapp_accounts
+  where phone_number_id = any (${$.phoneNumberIds}::text[]) or waba_id = any (${$.wabaIds}::text[])`,
 )
 
 /** Reads all accounts: whose it is, is what the row tells. */
-const findById = statement<SenderRow>('find_callback_address', `select ${columns} from whatsapp_accounts where id = $1`)
+const findById = statement<{ id: string }, SenderRow>(
+  'find_callback_address',
+  ($) => `select ${columns} from whatsapp_accounts where id = ${$.id}`,
+)
 
 /** Each is decrypted, for a sender who is not known yet. Numbers of one WABA mostly share an app. */
 const maxRows = 50
 
 /** Reads all accounts, as `findNamed`. */
-const findWithSecret = statement<SenderRow>(
+const findWithSecret = statement<{ ids: string[]; limit: number }, SenderRow>(
   'find_callback_secrets',
-  `select ${columns} from whatsapp_accounts
-  where (phone_number_id = any ($1::text[]) or waba_id = any ($1::text[])) and app_secret_encrypted is not null
-  order by least(array_position($1::text[], phone_number_id), array_position($1::text[], waba_id)), id
-  limit $2`,
+  ($) => `select ${columns} from whatsapp_accounts
+  where (phone_number_id = any (${$.ids}::text[]) or waba_id = any (${$.ids}::text[])) and app_secret_encrypted is not null
+  order by least(array_position(${$.ids}::text[], phone_number_id), array_position(${$.ids}::text[], waba_id)), id
+  limit ${$.limit}`,
 )
 
 /** Callbacks that come at once mostly name the same numbers: their rows are looked up together. */
 const findRows = batched<Names, SenderRow[]>({
-  one: (db, { phoneNumberIds, wabaIds }) => findNamed(db, [phoneNumberIds, wabaIds]),
+  one: findNamed,
   many: async (db, callbacks) => {
     const phoneNumberIds = new Set(callbacks.flatMap((names) => names.phoneNumberIds))
     const wabaIds = new Set(callbacks.flatMap((names) => names.wabaIds))
-    const rows = await findNamed(db, [[...phoneNumberIds], [...wabaIds]])
+    const rows = await findNamed(db, { phoneNumberIds: [...phoneNumberIds], wabaIds: [...wabaIds] })
     return callbacks.map((names) =>
       rows.filter((row) => names.phoneNumberIds.includes(row.phone_number_id) || names.wabaIds.includes(row.waba_id)),
     )

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import type { MessageEvent } from '../../../contracts/events.ts'
 import { OperatorError } from '../../accounts/operator-error.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -7,7 +6,8 @@ import { recordEvents } from '../../webhooks/events/store.ts'
 import { resolvePending } from '../send/settle-store.ts'
 import { toUnrecordedEvent } from '../status/apply-statuses.ts'
 import { lockMessages } from '../status/store.ts'
-import { findMessage, type MessageRow } from '../store.ts'
+import { toUnknownOutcomeEvent } from '../status/to-event.ts'
+import { findMessage } from '../store.ts'
 
 type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
 
@@ -64,22 +64,6 @@ async function reportSome(
   return { claimed: rows.length, events: events.length }
 }
 
-function toUnknownOutcomeEvent(message: MessageRow, at: Date): MessageEvent {
-  return {
-    type: 'message.outcome_unknown',
-    timestamp: at.toISOString(),
-    data: {
-      messageId: message.id,
-      status: 'pending',
-      to: message.to_number,
-      template: message.template_name,
-      language: message.template_language,
-      accountId: message.whatsapp_account_id,
-      ...(message.external_id !== null && { externalId: message.external_id }),
-    },
-  }
-}
-
 export const resolutions = ['failed', 'sent'] as const
 export type Resolution = (typeof resolutions)[number]
 
@@ -98,6 +82,6 @@ export async function resolveMessage(
   if (message.status !== 'pending')
     throw new OperatorError(`Message ${messageId} is ${message.status}: only a pending message can be resolved.`)
   throw new OperatorError(
-    `The send of message ${messageId} may still be running. Try again a minute after it was recorded (${message.created_at.toISOString()}).`,
+    `The send of message ${messageId} may still be running. Try again a minute after it was recorded (${message.createdAt.toISOString()}).`,
   )
 }

@@ -1,7 +1,7 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
-import { fill, findText, findUnsupportedPart, listPlaceholders } from '../../templates/render.ts'
+import { findUnsupportedPart, listPlaceholders } from '../../templates/render.ts'
 import { findVariableProblems } from '../../templates/variables.ts'
 
 /** What the database knows about a send before it happens. */
@@ -95,19 +95,4 @@ function requireTemplate(
 function listParameters(template: SendableTemplate, variables: Readonly<Record<string, string>>): Draft['parameters'] {
   const named = template.parameterFormat === 'NAMED'
   return listPlaceholders(template).map(({ key }) => ({ ...(named && { name: key }), text: variables[key] ?? '' }))
-}
-
-/** The text that the recipient will see. */
-export function renderDraft({ template: { components } }: Draft, variables: Readonly<Record<string, string>>) {
-  const header = findText(components, 'HEADER')
-  const footer = findText(components, 'FOOTER')
-  const buttons = components
-    .flatMap((component) => (component.type === 'BUTTONS' ? (component.buttons ?? []) : []))
-    .map((button) => button.text ?? button.type)
-  return {
-    ...(header !== undefined && { header }),
-    body: fill(findText(components, 'BODY') ?? '', variables),
-    ...(footer !== undefined && { footer }),
-    ...(buttons.length > 0 && { buttons }),
-  }
 }

@@ -1,6 +1,7 @@
 import { whyInactive } from '../../accounts/whatsapp/whatsapp-account.ts'
 import { dedupeByKey } from '../../platform/batch.ts'
 import { batched } from '../../platform/db/batched.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { SendFacts } from './decide.ts'
@@ -32,20 +33,29 @@ const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id,
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
     ) as tells_sent`
 
-const findOneFacts = statement<SendFactsRow>(
+const findOneFacts = statement<SendQuestion, SendFactsRow>(
   'find_send_facts',
-  `select ${sendFacts}
+  ($) => `select ${sendFacts}
   from whatsapp_accounts wa
-  left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = $3 and t.language = $4
-  where wa.account_id = $1 and (case when $2::text is null then wa.is_default else wa.id = $2 end)`,
+  left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = ${$.template}
+    and t.language = ${$.language}
+  where wa.account_id = ${$.accountId}
+    and (case when ${$.whatsAppAccountId}::text is null then wa.is_default else wa.id = ${$.whatsAppAccountId} end)`,
 )
 
-/** `(select $1)`: for a list whose length it sees PostgreSQL would plan anew each time, at twice the cost of the rest. */
-const findManyFacts = statement<SendFactsRow & { n: number }>(
+const wantedColumns: Columns<Omit<SendQuestion, 'accountId'>> = {
+  whatsAppAccountId: { name: 'whatsapp_account_id', type: 'text' },
+  template: { name: 'template', type: 'text' },
+  language: { name: 'language', type: 'text' },
+}
+const questionColumns: Columns<SendQuestion> = { accountId: { name: 'account_id', type: 'word' }, ...wantedColumns }
+
+/** `(select …)`: for a list whose length it sees PostgreSQL would plan anew each time, at twice the cost of the rest. */
+const findManyFacts = statement<Lists<SendQuestion>, SendFactsRow & { n: number }>(
   'find_many_send_facts',
-  `select r.n::integer as n, ${sendFacts}
-  from unnest((select $1::text[]), $2::text[], $3::text[], $4::text[]) with ordinality
-    as r (account_id, whatsapp_account_id, template, language, n)
+  ($) => `select r.n::integer as n, ${sendFacts}
+  from unnest((select ${$.accountId}::text[]), ${arraysOf($, wantedColumns)}) with ordinality
+    as r (${namesOf(questionColumns)}, n)
   join whatsapp_accounts wa on wa.account_id = r.account_id
     and (case when r.whatsapp_account_id is null then wa.is_default else wa.id = r.whatsapp_account_id end)
   left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = r.template and t.language = r.language`,
@@ -53,19 +63,13 @@ const findManyFacts = statement<SendFactsRow & { n: number }>(
 
 /** Everything that a send needs to know, in one statement. */
 export const findSendFacts = batched<SendQuestion, SendFacts>({
-  one: async (db, { accountId, whatsAppAccountId, template, language }) =>
-    toSendFacts((await findOneFacts(db, [accountId, whatsAppAccountId ?? null, template, language]))[0]),
+  one: async (db, question) => toSendFacts((await findOneFacts(db, question))[0]),
   many: async (db, questions) => {
     const groups = dedupeByKey(questions, ({ accountId, whatsAppAccountId, template, language }) =>
       JSON.stringify([accountId, whatsAppAccountId, template, language]),
     )
     const asked = groups.map(({ question }) => question)
-    const rows = await findManyFacts(db, [
-      asked.map(({ accountId }) => accountId),
-      asked.map(({ whatsAppAccountId }) => whatsAppAccountId ?? null),
-      asked.map(({ template }) => template),
-      asked.map(({ language }) => language),
-    ])
+    const rows = await findManyFacts(db, listsOf(questionColumns, asked))
     const answers = Array.from(questions, () => toSendFacts(undefined))
     for (const row of rows) {
       const facts = toSendFacts(row)

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import { fieldsOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import type { MessageRow } from '../store.ts'
+import { messageColumns, type StoredMessage } from '../columns.ts'
 import type { EarlierRequest } from './idempotency.ts'
 
 /** How long a key is kept, as PostgreSQL writes it. */
@@ -14,8 +15,8 @@ export async function findEarlierRequest(
   accountId: string,
   key: string,
 ): Promise<EarlierRequest | undefined> {
-  const { rows } = await sql<MessageRow & { request_hash: Uint8Array; may_be_running: boolean }>`
-    select m.*, i.request_hash, i.created_at > now() - ${sql.raw(longestSend)} and i.created_at <= now() + ${sql.raw(longestSend)} as may_be_running
+  const { rows } = await sql<StoredMessage & { request_hash: Uint8Array; may_be_running: boolean }>`
+    select ${sql.raw(fieldsOf(messageColumns, 'm'))}, i.request_hash, i.created_at > now() - ${sql.raw(longestSend)} and i.created_at <= now() + ${sql.raw(longestSend)} as may_be_running
     from idempotency_keys i
     join messages m on m.account_id = i.account_id and m.id = i.message_id
     where i.account_id = ${accountId} and i.key = ${key} and i.created_at > now() - ${sql.raw(idempotencyKept)}`.execute(

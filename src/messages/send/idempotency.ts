@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { MessageRow } from '../store.ts'
+import type { RecordedMessage, StoredMessage } from '../columns.ts'
 
 /** The request that an `Idempotency-Key` belongs to. */
 export interface IdempotentRequest {
@@ -15,14 +15,30 @@ export interface EarlierRequest {
   requestHash: Uint8Array
   /** It may still be running: it is younger than any send can take. */
   mayBeRunning: boolean
-  message: MessageRow
+  message: StoredMessage
 }
 
+/**
+ * The hash covers every field of the parsed request. Databases hold hashes of the first six fields, so these keep
+ * their place and form; fields that came later follow by name, and a request without any hashes as it always did.
+ */
 export function describeRequest(key: string, input: SendMessageRequest): IdempotentRequest {
-  const { to, template, language, variables = {}, externalId = null, accountId = null } = input
-  const sorted = Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1))
-  const canonical = JSON.stringify([to, template, language, sorted, externalId, accountId])
-  return { key, requestHash: createHash('sha256').update(canonical).digest() }
+  const { to, template, language, variables = {}, externalId = null, accountId = null, ...later } = input
+  const canonical = [to, template, language, sortEntries(variables), externalId, accountId, ...sortEntries(later)]
+  return { key, requestHash: createHash('sha256').update(JSON.stringify(canonical, sortKeys)).digest() }
+}
+
+function sortEntries(value: object): [string, unknown][] {
+  return Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** For `JSON.stringify`: the same text for an object, whatever the order of its keys. */
+function sortKeys(_: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(sortEntries(value))
+    : value
 }
 
 /**
@@ -38,8 +54,8 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
   const { message } = earlier
   if (hasFailedUnaccepted(message))
     throw new ServiceError('MESSAGE_REJECTED', describeFailure(message), { replayed: true })
-  if (message.wa_message_id !== null) return toSentMessage(message, message.wa_message_id)
-  // An operator found that it was sent (resolve.ts): nobody knows the wamid, and it must not be sent again.
+  if (message.waMessageId !== null) return toSentMessage(message, message.waMessageId)
+  // An operator found that it was sent (journal/outcome-unknown.ts): nobody knows the wamid, and it must not be sent again.
   if (message.status !== 'pending') return toSentMessage(message, '')
   if (earlier.mayBeRunning)
     throw new ServiceError(
@@ -58,28 +74,19 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
  * Nobody was ever told that WhatsApp accepted it: neither our own answer nor a `sent` status set
  * `sent_at`. What was accepted stays `sent` for its retries, and is told of its failure by webhook.
  */
-function hasFailedUnaccepted({ status, sent_at }: MessageRow): boolean {
-  return status === 'failed' && sent_at === null
+function hasFailedUnaccepted({ status, sentAt }: StoredMessage): boolean {
+  return status === 'failed' && sentAt === null
 }
 
 /** A message without a wamid was refused at the door; one with it failed later, as its status tells. */
-function describeFailure({ wa_message_id, error_code: code, error_message: reason }: MessageRow): string {
-  if (wa_message_id === null) return describeRejection(code, reason)
-  return `WhatsApp reported that this message failed${inBrackets(code)}: ${toSentence(reason)}`
+function describeFailure({ waMessageId, errorCode, errorMessage }: StoredMessage): string {
+  if (waMessageId === null) return describeRejection(errorCode, errorMessage)
+  return `WhatsApp reported that this message failed${inBrackets(errorCode)}: ${toSentence(errorMessage)}`
 }
 
-export function toSentMessage(
-  message: Pick<MessageRow, 'id' | 'to_number' | 'template_name' | 'external_id'>,
-  waMessageId: string,
-): SentMessage {
-  return {
-    messageId: message.id,
-    waMessageId,
-    status: 'sent',
-    to: message.to_number,
-    template: message.template_name,
-    ...(message.external_id !== null && { externalId: message.external_id }),
-  }
+export function toSentMessage(message: RecordedMessage, waMessageId: string): SentMessage {
+  const { id, to, template, externalId } = message
+  return { messageId: id, waMessageId, status: 'sent', to, template, ...(externalId !== null && { externalId }) }
 }
 
 export function describeRejection(code: string | null, reason: string | null): string {

@@ -2,16 +2,17 @@ import type { Kysely } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { batched } from '../../platform/db/batched.ts'
 import { clockEstimateOf } from '../../platform/db/clock.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { statement } from '../../platform/db/statement.ts'
+import { type Placeholders, statement } from '../../platform/db/statement.ts'
+import { recordedColumns, type RecordedMessage } from '../columns.ts'
 import type { SendJournal } from '../journal/journal.ts'
-import { columnsOf, type PendingMessage, valuesOf } from '../message.ts'
 import { idempotencyKept } from './idempotency-store.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 
 /** A message to record, and the idempotency key that it claims. */
 export interface PendingRecord {
-  message: PendingMessage
+  message: RecordedMessage
   request: IdempotentRequest | undefined
   journal: SendJournal
 }
@@ -32,31 +33,43 @@ interface InsertAnswer {
 /** Read once a statement, so that a batch is on time or late as a whole. */
 const clock = 'clock as materialized (select extract(epoch from clock_timestamp())::float8 * 1000 as at)'
 
-function answering(deadline: string): string {
-  return `select at < ${deadline} as on_time, at as clock`
+function answering($: Placeholders<Deadline>): string {
+  return `select at < ${$.deadline}::float8 as on_time, at as clock`
 }
 
-const insertPending = `insert into messages
-    (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, external_id, created_at)`
+const insertPending = `insert into messages (status, ${namesOf(recordedColumns)})`
 
-const recordOne = statement<InsertAnswer>(
+interface Deadline {
+  /** By the database's clock, in milliseconds since 1970. */
+  deadline: number
+}
+
+const recordOne = statement<RecordedMessage & Deadline, InsertAnswer>(
   'record_pending',
-  `with ${clock}, recorded as (
-    ${insertPending} select $1, $2, $3, 'pending', $4, $5, $6, $7, $8::timestamptz from clock where at < $9::float8
+  ($) => `with ${clock}, recorded as (
+    ${insertPending}
+    select 'pending', ${parametersOf($, recordedColumns)} from clock where at < ${$.deadline}::float8
   )
-  ${answering('$9')} from clock`,
+  ${answering($)} from clock`,
 )
 
+interface Claim {
+  key: string | undefined
+  requestHash: Uint8Array | undefined
+}
+
+const claimColumns: Columns<Claim> = {
+  key: { name: 'key', type: 'text' },
+  requestHash: { name: 'request_hash', type: 'bytea' },
+}
+const requestColumns = { ...recordedColumns, ...claimColumns }
+
 /** Of several requests of one batch with one key the first one claims it. */
-const recordMany = statement<InsertAnswer & { ids: string | null }>(
+const recordMany = statement<Lists<RecordedMessage> & Lists<Claim> & Deadline, InsertAnswer & { ids: string | null }>(
   'record_many_pending',
-  `with ${clock}, request as (
-    select * from unnest(
-      $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::bytea[]
-    ) with ordinality as r (
-      account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at, key, request_hash, n
-    )
-    where (select at from clock) < $11::float8
+  ($) => `with ${clock}, request as (
+    select * from unnest(${arraysOf($, requestColumns)}) with ordinality as r (${namesOf(requestColumns)}, n)
+    where (select at from clock) < ${$.deadline}::float8
   ), claimed as (
     insert into idempotency_keys as i (account_id, key, request_hash, message_id)
     select distinct on (account_id, key) account_id, key, request_hash, id
@@ -68,24 +81,22 @@ const recordMany = statement<InsertAnswer & { ids: string | null }>(
     returning message_id
   ), recorded as (
     ${insertPending}
-    select account_id, id, whatsapp_account_id, 'pending', to_number, template_name, template_language, external_id, created_at
-    from request
+    select 'pending', ${namesOf(recordedColumns)} from request
     where key is null or id in (select message_id from claimed)
     returning id
   )
-  ${answering('$11')}, (select string_agg(id, ' ') from recorded) as ids from clock`,
+  ${answering($)}, (select string_agg(id, ' ') from recorded) as ids from clock`,
 )
 
-const recordManyUnclaimed = statement<InsertAnswer>(
+const recordManyUnclaimed = statement<Lists<RecordedMessage> & Deadline, InsertAnswer>(
   'record_many_unclaimed',
-  `with ${clock}, recorded as (
+  ($) => `with ${clock}, recorded as (
     ${insertPending}
-    select account_id, id, whatsapp_account_id, 'pending', to_number, template_name, template_language, external_id, created_at
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-      as r (account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at)
-    where (select at from clock) < $9::float8
+    select 'pending', ${namesOf(recordedColumns)}
+    from unnest(${arraysOf($, recordedColumns)}) as r (${namesOf(recordedColumns)})
+    where (select at from clock) < ${$.deadline}::float8
   )
-  ${answering('$9')} from clock`,
+  ${answering($)} from clock`,
 )
 
 /**
@@ -96,7 +107,7 @@ export const recordPending = batched<PendingRecord, boolean>({
   one: async (db, record) => {
     if (record.request) return (await recordAll(db, [record]))[0] ?? false
     record.journal.recording([record.message])
-    await insertInTime(db, (deadline) => recordOne(db, [...valuesOf(record.message), deadline]))
+    await insertInTime(db, (deadline) => recordOne(db, { ...record.message, deadline }))
     return true
   },
   many: recordAll,
@@ -107,14 +118,14 @@ async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]
   const messages = records.map(({ message }) => message)
   // All calls on one database come with the same journal.
   records[0]?.journal.recording(messages)
-  const columns = columnsOf(messages)
+  const lists = listsOf(recordedColumns, messages)
   if (records.every(({ request }) => request === undefined)) {
-    await insertInTime(db, (deadline) => recordManyUnclaimed(db, [...columns, deadline]))
+    await insertInTime(db, (deadline) => recordManyUnclaimed(db, { ...lists, deadline }))
     return records.map(() => true)
   }
-  const keys = records.map(({ request }) => request?.key ?? null)
-  const hashes = records.map(({ request }) => request?.requestHash ?? null)
-  const { ids } = await insertInTime(db, (deadline) => recordMany(db, [...columns, keys, hashes, deadline]))
+  const claims = records.map(({ request }) => ({ key: request?.key, requestHash: request?.requestHash }))
+  const claimLists = listsOf(claimColumns, claims)
+  const { ids } = await insertInTime(db, (deadline) => recordMany(db, { ...lists, ...claimLists, deadline }))
   const recorded = new Set(ids?.split(' '))
   return messages.map(({ id }) => recorded.has(id))
 }

@@ -5,12 +5,11 @@ import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsap
 import type { Deps } from '../../deps.ts'
 import { isOutcomeUnknown } from '../../platform/db/unavailable.ts'
 import type { PendingMessage } from '../message.ts'
-import { applyRefusal } from './apply-refusal.ts'
 import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { describeRequest, type IdempotentRequest, replay, toSentMessage } from './idempotency.ts'
-import { interpretOutcome, type SendResult } from './outcome.ts'
+import { applyRefusal, interpretOutcome, type SendResult } from './outcome.ts'
 import { recordPending } from './record-store.ts'
 import { settle, settleNeverDispatched } from './settle.ts'
 
@@ -41,18 +40,7 @@ export async function send(
 
   const result = await dispatch(deps, prepared, request)
   if (result.kind !== 'sent') throw result.answer
-  return {
-    message: toSentMessage(
-      {
-        id: message.id,
-        to_number: message.to,
-        template_name: message.template,
-        external_id: message.externalId ?? null,
-      },
-      result.waMessageId,
-    ),
-    replayed: false,
-  }
+  return { message: toSentMessage(message, result.waMessageId), replayed: false }
 }
 
 /** A message that may be sent, and what it takes to send it. */
@@ -82,35 +70,11 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     to: input.to,
     template: input.template,
     language: input.language,
-    externalId: input.externalId,
+    externalId: input.externalId ?? null,
     createdAt,
     emitSentEvent,
   }
   return { message, from, parameters, accessToken }
-}
-
-/** Sends a message that is recorded, and writes down what came of it. */
-export async function dispatch(
-  deps: Deps,
-  { message, from, parameters, accessToken }: Prepared,
-  request: IdempotentRequest | undefined,
-): Promise<SendResult> {
-  const { to, template: name, language } = message
-  const outcome = await deps.whatsapp.sendTemplate(
-    { phoneNumberId: from.phoneNumberId, accessToken },
-    {
-      to,
-      name,
-      language,
-      parameters,
-      callbackData: message.id,
-      beforeWrite: () => deps.journal.writing(message.id),
-    },
-  )
-  const result = interpretOutcome(message.id, outcome)
-  await settle(deps, message, result, request)
-  await applyRefusal(deps, message, from, outcome)
-  return result
 }
 
 /** Whatever the database says of a record that failed, WhatsApp has not heard of the message. */
@@ -145,4 +109,28 @@ async function replayOvertaken(
       { retryAfterSeconds: 1 },
     )
   return replay(earlier, request)
+}
+
+/** Sends a message that is recorded, and writes down what came of it. */
+export async function dispatch(
+  deps: Deps,
+  { message, from, parameters, accessToken }: Prepared,
+  request: IdempotentRequest | undefined,
+): Promise<SendResult> {
+  const { to, template: name, language } = message
+  const outcome = await deps.whatsapp.sendTemplate(
+    { phoneNumberId: from.phoneNumberId, accessToken },
+    {
+      to,
+      name,
+      language,
+      parameters,
+      callbackData: message.id,
+      beforeWrite: () => deps.journal.writing(message.id),
+    },
+  )
+  const result = interpretOutcome(message.id, outcome)
+  await settle(deps, message, result, request)
+  await applyRefusal(deps, message, from, outcome)
+  return result
 }

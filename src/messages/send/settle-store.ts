@@ -1,12 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import { batched } from '../../platform/db/batched.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { arrayOf, statement } from '../../platform/db/statement.ts'
-import { columnsOf, type PendingMessage, valuesOf } from '../message.ts'
+import { statement } from '../../platform/db/statement.ts'
+import { recordedColumns, type RecordedMessage, stateColumns } from '../columns.ts'
+import type { JournalEntry } from '../journal/journal.ts'
 import { longestSend } from './idempotency-store.ts'
 
 export interface Acceptance {
-  message: PendingMessage
+  message: RecordedMessage
   waMessageId: string
   at: Date
 }
@@ -22,58 +24,53 @@ const acceptance = `
     wa_message_id = coalesce(m.wa_message_id, excluded.wa_message_id),
     sent_at = coalesce(m.sent_at, excluded.sent_at)`
 
-const insertAccepted = `insert into messages as m
-    (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, external_id, created_at,
-    wa_message_id, sent_at)`
+type Accepted = RecordedMessage & { waMessageId: string; sentAt: Date }
 
-/** What is found by the wamid, should a status come without our id (status-store.ts). */
+const acceptedColumns: Columns<Accepted> = {
+  ...recordedColumns,
+  waMessageId: stateColumns.waMessageId,
+  sentAt: stateColumns.sentAt,
+}
+
+const insertAccepted = `insert into messages as m (status, ${namesOf(acceptedColumns)})`
+
+/** What is found by the wamid, should a status come without our id (status/store.ts). */
 const insertWaMessageId = 'insert into wa_message_ids (hash, account_id, message_id)'
 
-const acceptOne = statement<object>(
+const acceptOne = statement<Accepted>(
   'settle_accepted',
-  `with findable as (${insertWaMessageId} values (hashtextextended($9, 0), $1, $2))
-  ${insertAccepted} values ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10) ${acceptance}`,
+  ($) => `with findable as (
+    ${insertWaMessageId} values (hashtextextended(${$.waMessageId}, 0), ${$.accountId}, ${$.id})
+  )
+  ${insertAccepted} values ('sent', ${parametersOf($, acceptedColumns)}) ${acceptance}`,
 )
 
-const acceptMany = statement<object>(
+const acceptMany = statement<Lists<Accepted>>(
   'settle_many_accepted',
-  `with accepted as (
-    select * from unnest(
-      $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[],
-      $10::timestamptz[]
-    ) as a (
-      account_id, id, whatsapp_account_id, to_number, template_name, template_language, external_id, created_at,
-      wa_message_id, at
-    )
+  ($) => `with accepted as (
+    select * from unnest(${arraysOf($, acceptedColumns)}) as a (${namesOf(acceptedColumns)})
   ), findable as (
     ${insertWaMessageId} select hashtextextended(wa_message_id, 0), account_id, id from accepted
   )
-  ${insertAccepted}
-  select account_id, id, whatsapp_account_id, 'sent', to_number, template_name, template_language, external_id, created_at,
-    wa_message_id, at
-  from accepted
-  ${acceptance}`,
+  ${insertAccepted} select 'sent', ${namesOf(acceptedColumns)} from accepted ${acceptance}`,
 )
 
 /** WhatsApp accepted the message. A status that overtook this answer keeps what it said. */
 export const settleAccepted = batched<Acceptance, void>({
   one: async (db, { message, waMessageId, at }) => {
-    await acceptOne(db, [...valuesOf(message), waMessageId, at])
+    await acceptOne(db, { ...message, waMessageId, sentAt: at })
   },
   many: async (db, acceptances) => {
     // In one order, as statuses lock them.
     const sorted = acceptances.toSorted((a, b) => (keyOf(a.message) < keyOf(b.message) ? -1 : 1))
-    await acceptMany(db, [
-      ...columnsOf(sorted.map(({ message }) => message)),
-      sorted.map(({ waMessageId }) => waMessageId),
-      arrayOf(sorted, ({ at }) => at),
-    ])
+    const accepted = sorted.map(({ message, waMessageId, at }) => ({ ...message, waMessageId, sentAt: at }))
+    await acceptMany(db, listsOf(acceptedColumns, accepted))
     return acceptances.map(() => undefined)
   },
   groupOf: ({ message }) => message.accountId,
 })
 
-function keyOf({ accountId, id }: PendingMessage): string {
+function keyOf({ accountId, id }: RecordedMessage): string {
   return accountId + id
 }
 
@@ -83,7 +80,7 @@ function keyOf({ accountId, id }: PendingMessage): string {
  */
 export async function settleFailed(
   db: Kysely<Database>,
-  message: { accountId: string; id: string },
+  message: JournalEntry,
   { code, reason, at, releaseKey }: { code: string; reason: string; at: Date; releaseKey: string | undefined },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -96,14 +93,19 @@ export async function settleFailed(
   return numAffectedRows === 1n
 }
 
-const failAllUnwritten = statement<{ id: string; failed: boolean }>(
+const entryColumns: Columns<JournalEntry> = {
+  accountId: { name: 'account_id', type: 'word' },
+  id: { name: 'id', type: 'word' },
+}
+
+const failAllUnwritten = statement<Lists<JournalEntry> & { reason: string }, { id: string; failed: boolean }>(
   'fail_unwritten',
   // A message and its key are recorded in one transaction, so their times are the same, and an index leads to the key.
-  `with entry as (
-    select * from unnest($1::text[], $2::text[]) as e (account_id, id)
+  ($) => `with entry as (
+    select * from unnest(${arraysOf($, entryColumns)}) as e (${namesOf(entryColumns)})
   ), failed as (
     update messages m
-    set status = 'failed', failed_at = clock_timestamp(), error_code = 'SERVICE_UNAVAILABLE', error_message = $3
+    set status = 'failed', failed_at = clock_timestamp(), error_code = 'SERVICE_UNAVAILABLE', error_message = ${$.reason}
     from entry e
     where m.account_id = e.account_id and m.id = e.id and m.status = 'pending'
     returning m.account_id, m.id, m.recorded_at
@@ -120,13 +122,12 @@ const failAllUnwritten = statement<{ id: string; failed: boolean }>(
 /** Of messages that were certainly never written to WhatsApp: those that are pending fail, and their keys are released. */
 export async function failUnwritten(
   db: Kysely<Database>,
-  entries: readonly { accountId: string; id: string }[],
+  entries: readonly JournalEntry[],
 ): Promise<{ found: string[]; failed: number }> {
-  const rows = await failAllUnwritten(db, [
-    arrayOf(entries, ({ accountId }) => accountId),
-    arrayOf(entries, ({ id }) => id),
-    'the service was interrupted before the message was sent',
-  ])
+  const rows = await failAllUnwritten(db, {
+    ...listsOf(entryColumns, entries),
+    reason: 'the service was interrupted before the message was sent',
+  })
   return { found: rows.map(({ id }) => id), failed: rows.filter(({ failed }) => failed).length }
 }
 
@@ -136,7 +137,7 @@ export async function failUnwritten(
  */
 export async function resolvePending(
   db: Kysely<Database>,
-  message: { accountId: string; id: string },
+  message: JournalEntry,
   resolution: 'failed' | 'sent',
 ): Promise<boolean> {
   const isFailed = resolution === 'failed'

@@ -1,4 +1,5 @@
 import type { MessageStatus } from '../../../contracts/api/message.ts'
+import type { MessageState } from '../columns.ts'
 
 /** Failed stands before delivered: with several devices both can come, and then the recipient has it. */
 const order = ['pending', 'sent', 'failed', 'delivered', 'read'] as const satisfies MessageStatus[]
@@ -6,17 +7,6 @@ const order = ['pending', 'sent', 'failed', 'delivered', 'read'] as const satisf
 /** WhatsApp repeats statuses and sends them out of order, so a status only ever moves forward. */
 export function advance(current: MessageStatus, reported: MessageStatus): MessageStatus {
   return order.indexOf(reported) > order.indexOf(current) ? reported : current
-}
-
-/** The part of a message that statuses change. */
-export interface MessageState {
-  status: MessageStatus
-  waMessageId: string | null
-  sentAt: Date | null
-  deliveredAt: Date | null
-  readAt: Date | null
-  failedAt: Date | null
-  error: { code: string; message: string } | null
 }
 
 /** A status as WhatsApp reports it. */
@@ -43,19 +33,23 @@ export function applyReport(state: MessageState, report: Report): { state: Messa
       deliveredAt: earliest(state.deliveredAt, report.status === 'delivered' ? report.at : null),
       readAt: earliest(state.readAt, report.status === 'read' ? report.at : null),
       // A message that the recipient has is no failed one, whatever a device said.
-      ...(failed ? applyFailure(state, report) : { failedAt: null, error: null }),
+      ...(failed ? applyFailure(state, report) : { failedAt: null, errorCode: null, errorMessage: null }),
     },
   }
 }
 
 /** Of several failures the earliest one is told; of two at one time, the one with the lower code. */
-function applyFailure({ failedAt, error }: MessageState, report: Report): Pick<MessageState, 'failedAt' | 'error'> {
-  if (report.status !== 'failed') return { failedAt, error }
-  const reported = { failedAt: report.at, error: report.error ?? null }
+function applyFailure({ failedAt, errorCode, errorMessage }: MessageState, report: Report): Failure {
+  const known = { failedAt, errorCode, errorMessage }
+  if (report.status !== 'failed') return known
+  const { code = null, message = null } = report.error ?? {}
+  const reported = { failedAt: report.at, errorCode: code, errorMessage: message }
   if (failedAt === null || report.at < failedAt) return reported
   const sameTime = report.at.getTime() === failedAt.getTime()
-  return sameTime && (reported.error?.code ?? '') < (error?.code ?? '') ? reported : { failedAt, error }
+  return sameTime && (code ?? '') < (errorCode ?? '') ? reported : known
 }
+
+type Failure = Pick<MessageState, 'failedAt' | 'errorCode' | 'errorMessage'>
 
 function earliest(known: Date | null, reported: Date | null): Date | null {
   if (known === null || reported === null) return known ?? reported

@@ -2,8 +2,8 @@ import type { MessageEvent } from '../../../contracts/events.ts'
 import type { Deps } from '../../deps.ts'
 import { createFairBatcher } from '../../platform/fair-batch.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
-import type { MessageRow } from '../store.ts'
-import { applyReport, type MessageState, type Report } from './advance.ts'
+import type { StoredMessage } from '../columns.ts'
+import { applyReport, type Report } from './advance.ts'
 import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
 import { toEvent } from './to-event.ts'
 
@@ -92,24 +92,27 @@ async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks)
 }
 
 export interface PendingEvent {
-  message: MessageRow
+  message: StoredMessage
   event: MessageEvent
 }
 
 /** The statuses in the order of the callbacks, each applied to what the one before left. */
 function fold(
-  messages: MessageRow[],
+  messages: StoredMessage[],
   callbacks: Callbacks,
 ): { taken: StatusCounts[]; changes: StateChange[]; events: PendingEvent[] } {
   const find = indexMessages(messages)
-  const states = new Map<MessageRow, MessageState>()
+  /** What becomes of the messages that statuses are about. */
+  const after = new Map<StoredMessage, StoredMessage>()
   const events: PendingEvent[] = []
   const take = ({ report, ...reference }: IncomingStatus): keyof StatusCounts => {
-    const message = find(reference)
-    if (!message) return 'unknown'
-    const { state, changed } = applyReport(states.get(message) ?? toState(message), report)
-    states.set(message, state)
-    const event = changed ? toEvent(message, state, report.at) : undefined
+    const before = find(reference)
+    if (!before) return 'unknown'
+    const current = after.get(before) ?? before
+    const { state, changed } = applyReport(current, report)
+    const message = { ...current, ...state }
+    after.set(before, message)
+    const event = changed ? toEvent(message, report.at) : undefined
     if (event) events.push({ message, event })
     return changed ? 'applied' : 'repeated'
   }
@@ -118,7 +121,7 @@ function fold(
     for (const status of statuses) counts[take(status)]++
     return counts
   })
-  const changes = [...states].map(([message, state]) => ({ message, state }))
+  const changes = Array.from(after, ([before, message]) => ({ before, message }))
   return { taken, changes, events }
 }
 
@@ -138,33 +141,21 @@ export function addUp(parts: readonly StatusCounts[]): StatusCounts {
   )
 }
 
-function indexMessages(messages: MessageRow[]): (reference: MessageReference) => MessageRow | undefined {
-  const byId = new Map(messages.map((message) => [`${message.account_id} ${message.id}`, message]))
-  let byWamid: Map<string, MessageRow> | undefined
+function indexMessages(messages: StoredMessage[]): (reference: MessageReference) => StoredMessage | undefined {
+  const byId = new Map(messages.map((message) => [`${message.accountId} ${message.id}`, message]))
+  let byWamid: Map<string, StoredMessage> | undefined
   return ({ accountId, messageId, waMessageId }) => {
     const message = byId.get(`${accountId} ${messageId}`)
     if (message) return message
     // Few come without our id, or with one that we do not know.
-    byWamid ??= new Map(messages.map((each) => [`${each.account_id} ${each.wa_message_id}`, each]))
+    byWamid ??= new Map(messages.map((each) => [`${each.accountId} ${each.waMessageId}`, each]))
     return byWamid.get(`${accountId} ${waMessageId}`)
-  }
-}
-
-function toState(message: MessageRow): MessageState {
-  return {
-    status: message.status,
-    waMessageId: message.wa_message_id,
-    sentAt: message.sent_at,
-    deliveredAt: message.delivered_at,
-    readAt: message.read_at,
-    failedAt: message.failed_at,
-    error: message.error_code === null ? null : { code: message.error_code, message: message.error_message ?? '' },
   }
 }
 
 export function toUnrecordedEvent({ message, event }: PendingEvent): UnrecordedEvent {
   return {
-    accountId: message.account_id,
+    accountId: message.accountId,
     type: event.type,
     messageId: message.id,
     payload: JSON.stringify(event),

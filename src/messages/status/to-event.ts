@@ -1,37 +1,39 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
-import type { MessageRow } from '../store.ts'
-import type { MessageState } from './advance.ts'
+import type { StoredMessage } from '../columns.ts'
+import { toMessageFacts } from '../message.ts'
 
-/** The event that a message has reached this status, as its webhook tells it; undefined for `pending`. */
-export function toEvent(message: MessageRow, state: MessageState, at: Date): MessageEvent | undefined {
+/** The event that a message has reached its status, as its webhook reports it; undefined for `pending`. */
+export function toEvent(message: StoredMessage, at: Date): MessageEvent | undefined {
   const timestamp = at.toISOString()
-  const factsWith = <Status extends string>(status: Status) => ({
+  const dataWith = <Status extends string>(status: Status) => ({
     messageId: message.id,
-    waMessageId: state.waMessageId ?? '',
+    waMessageId: message.waMessageId ?? '',
     status,
-    to: message.to_number,
-    template: message.template_name,
-    language: message.template_language,
-    accountId: message.whatsapp_account_id,
-    ...(message.external_id !== null && { externalId: message.external_id }),
+    ...toMessageFacts(message),
   })
-  switch (state.status) {
+  switch (message.status) {
     case 'pending':
       return undefined
     case 'sent':
-      return { type: 'message.sent', timestamp, data: factsWith('sent') }
+      return { type: 'message.sent', timestamp, data: dataWith('sent') }
     case 'delivered':
-      return { type: 'message.delivered', timestamp, data: factsWith('delivered') }
+      return { type: 'message.delivered', timestamp, data: dataWith('delivered') }
     case 'read':
-      return { type: 'message.read', timestamp, data: factsWith('read') }
-    case 'failed':
-      return {
-        type: 'message.failed',
-        timestamp,
-        data: {
-          ...factsWith('failed'),
-          error: state.error ?? { code: 'UNKNOWN', message: 'WhatsApp gave no reason' },
-        },
-      }
+      return { type: 'message.read', timestamp, data: dataWith('read') }
+    case 'failed': {
+      const { errorCode: code, errorMessage } = message
+      const error =
+        code === null ? { code: 'UNKNOWN', message: 'WhatsApp gave no reason' } : { code, message: errorMessage ?? '' }
+      return { type: 'message.failed', timestamp, data: { ...dataWith('failed'), error } }
+    }
+  }
+}
+
+/** Reported once for a message that stays pending. */
+export function toUnknownOutcomeEvent(message: StoredMessage, at: Date): MessageEvent {
+  return {
+    type: 'message.outcome_unknown',
+    timestamp: at.toISOString(),
+    data: { messageId: message.id, status: 'pending', ...toMessageFacts(message) },
   }
 }

@@ -1,22 +1,26 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Database } from './schema.ts'
 
+/** A statement with its parameters by name, so that no two of them can be swapped. */
+export type Statement<Params extends object, Row> = (db: Kysely<Database>, params: Params) => Promise<Row[]>
+
+/** How the text of a statement names its parameters: `${$.accountId}` becomes `$1`, `$2`, …, the same each time. */
+export type Placeholders<Params extends object> = { readonly [Name in keyof Params]-?: string }
+
 /**
  * A statement of the hot path, written out once: nothing is compiled when it runs, and PostgreSQL plans
  * it once a connection, under its name (planning an unnamed statement costs two to three times its
- * execution). `text` uses `$1`, `$2`, …
+ * execution).
  */
-export function statement<Row>(
+export function statement<Params extends object, Row = object>(
   name: string,
-  text: string,
-): (db: Kysely<Database>, values: readonly unknown[]) => Promise<Row[]> {
+  write: ($: Placeholders<Params>) => string,
+): Statement<Params, Row> {
+  const { text, valuesOf } = compile(write)
   // PostgreSQL shows the comment to operators (pg_stat_activity, its log).
   const commented = `/* ${name} */ ${text}`
   names.set(commented, name)
-  return async (db, values) => {
-    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(commented, [...values]))
-    return rows
-  }
+  return run(commented, valuesOf)
 }
 
 const names = new Map<string, string>()
@@ -30,29 +34,37 @@ export function nameOf(text: string): string | undefined {
  * The same for a look at many rows of a table that grows, planned each time with its values before it. A plan
  * made while the table was small reads all of it, and goes on doing so when it has become large.
  */
-export function unnamedStatement<Row>(
-  text: string,
-): (db: Kysely<Database>, values: readonly unknown[]) => Promise<Row[]> {
-  return async (db, values) => {
-    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))
+export function unnamedStatement<Params extends object, Row = object>(
+  write: ($: Placeholders<Params>) => string,
+): Statement<Params, Row> {
+  const { text, valuesOf } = compile(write)
+  return run(text, valuesOf)
+}
+
+interface Compiled<Params> {
+  text: string
+  /** In the order of the numbers in the text; what is not given is null. */
+  valuesOf: (params: Params) => unknown[]
+}
+
+/** Each parameter gets the next number when the text first names it. */
+function compile<Params extends object>(write: ($: Placeholders<Params>) => string): Compiled<Params> {
+  const order: (keyof Params)[] = []
+  // A proxy, since the names are known as types only. It is asked for strings that are keys of `Params`.
+  const placeholders = new Proxy({} as Placeholders<Params>, {
+    get: (_, name) => {
+      const key = name as keyof Params
+      if (!order.includes(key)) order.push(key)
+      return `$${order.indexOf(key) + 1}`
+    },
+  })
+  const text = write(placeholders)
+  return { text, valuesOf: (params) => order.map((key) => params[key] ?? null) }
+}
+
+function run<Params extends object, Row>(text: string, valuesOf: Compiled<Params>['valuesOf']): Statement<Params, Row> {
+  return async (db, params) => {
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, valuesOf(params)))
     return rows
   }
-}
-
-/**
- * An array as PostgreSQL writes it (its manual, 8.15.6), of our own ids, words, numbers and times (to the year 9999):
- * nothing in them needs quotes, and none is empty. `pg` would put each into quotes, having looked for what to escape,
- * which takes as long as the rest of a statement's way there. What somebody else has written is given to `pg` as a list.
- */
-export function arrayOf<Item>(
-  items: readonly Item[],
-  value: (item: Item) => string | number | Date | null | undefined,
-): string {
-  let text = '{'
-  for (const item of items) text += text.length === 1 ? toElement(value(item)) : `,${toElement(value(item))}`
-  return `${text}}`
-}
-
-function toElement(value: string | number | Date | null | undefined): string | number {
-  return typeof value === 'string' ? value : value instanceof Date ? value.toISOString() : (value ?? 'null')
 }

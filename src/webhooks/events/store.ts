@@ -1,7 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database, EventsTable } from '../../platform/db/schema.ts'
-import { arrayOf, statement } from '../../platform/db/statement.ts'
+import { statement } from '../../platform/db/statement.ts'
 import { encodeIdsInOrder, firstIdAt, spanOfIdsInOrder } from '../../platform/ids.ts'
 
 export type EventRow = Selectable<EventsTable>
@@ -32,13 +33,23 @@ interface StartRow {
   events: string[] | null
 }
 
-/** `$2` is by how many milliseconds the ids of an account run on from their first time. */
-const startAll = statement<StartRow>(
+interface Start {
+  accountId: string
+  /** By how many milliseconds the ids of the account run on from their first time. */
+  spanMilliseconds: number
+}
+
+const startColumns: Columns<Start> = {
+  accountId: { name: 'account_id', type: 'word' },
+  spanMilliseconds: { name: 'more', type: 'bigint' },
+}
+
+const startAll = statement<Lists<Start>, StartRow>(
   'start_recording',
-  `with started as (
+  ($) => `with started as (
     insert into event_clocks as c (account_id, last_milliseconds, ahead_milliseconds)
     select account_id, ${clock} + more, more
-    from unnest($1::text[], $2::bigint[]) as r (account_id, more) order by account_id
+    from unnest(${arraysOf($, startColumns)}) as r (${namesOf(startColumns)}) order by account_id
     on conflict (account_id) do update set
       last_milliseconds = greatest(c.last_milliseconds + 1, ${clock}) + excluded.ahead_milliseconds,
       ahead_milliseconds = greatest(
@@ -50,15 +61,38 @@ const startAll = statement<StartRow>(
   from started s left join webhook_endpoints e on e.account_id = s.account_id`,
 )
 
+const eventColumns: Columns<NewEvent> = {
+  accountId: { name: 'account_id', type: 'word' },
+  id: { name: 'id', type: 'word' },
+  type: { name: 'type', type: 'word' },
+  messageId: { name: 'message_id', type: 'word' },
+  payload: { name: 'payload', type: 'text' },
+  createdAt: { name: 'created_at', type: 'timestamptz' },
+}
+
+/** Its fields are named apart from those of an event, since one statement takes both. */
+interface NewDelivery {
+  deliveryAccountId: string
+  eventId: string
+  endpointId: string
+  deliveryId: string
+}
+
+const deliveryColumns: Columns<NewDelivery> = {
+  deliveryAccountId: { name: 'account_id', type: 'word' },
+  eventId: { name: 'event_id', type: 'word' },
+  endpointId: { name: 'endpoint_id', type: 'word' },
+  deliveryId: { name: 'id', type: 'word' },
+}
+
 /** Each delivery is due at once: a transaction that waited began earlier, maybe before the clock was set back. */
-const insertAll = statement<object>(
+const insertAll = statement<Lists<NewEvent> & Lists<NewDelivery>>(
   'insert_events',
-  `with told as (
-    insert into events (account_id, id, type, message_id, payload, created_at)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+  ($) => `with recorded as (
+    insert into events (${namesOf(eventColumns)}) select * from unnest(${arraysOf($, eventColumns)})
   )
-  insert into webhook_deliveries (account_id, event_id, endpoint_id, id, due_at, created_at)
-  select *, clock_timestamp(), now() from unnest($7::text[], $8::text[], $9::text[], $10::text[])`,
+  insert into webhook_deliveries (${namesOf(deliveryColumns)}, due_at, created_at)
+  select *, clock_timestamp(), now() from unnest(${arraysOf($, deliveryColumns)})`,
 )
 
 /**
@@ -76,29 +110,18 @@ export async function recordEvents(
   if (events.length === 0) return
   const counts = new Map<string, number>()
   for (const { accountId } of events) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
-  const rows = await startAll(trx, [
-    [...counts.keys()],
-    Array.from(counts.values(), (count) => spanOfIdsInOrder(count)),
-  ])
+  const starts = Array.from(counts, ([accountId, count]) => ({ accountId, spanMilliseconds: spanOfIdsInOrder(count) }))
+  const rows = await startAll(trx, listsOf(startColumns, starts))
   const recorded = nameEvents(events, counts, rows, deps.randomBytes)
   const rowsOf = Map.groupBy(rows, (row) => row.account_id)
-  const deliveries = recorded.flatMap((event) =>
-    (rowsOf.get(event.accountId) ?? []).flatMap(({ endpoint_id: endpointId, events: types }) =>
-      endpointId !== null && types?.includes(event.type) === true ? [{ event, endpointId, id: deps.newId('dlv') }] : [],
+  const deliveries = recorded.flatMap(({ accountId, id: eventId, type }) =>
+    (rowsOf.get(accountId) ?? []).flatMap(({ endpoint_id: endpointId, events: types }) =>
+      endpointId !== null && types?.includes(type) === true
+        ? [{ deliveryAccountId: accountId, eventId, endpointId, deliveryId: deps.newId('dlv') }]
+        : [],
     ),
   )
-  await insertAll(trx, [
-    arrayOf(recorded, (event) => event.accountId),
-    arrayOf(recorded, (event) => event.id),
-    arrayOf(recorded, (event) => event.type),
-    arrayOf(recorded, (event) => event.messageId),
-    recorded.map((event) => event.payload),
-    arrayOf(recorded, (event) => event.createdAt),
-    arrayOf(deliveries, ({ event }) => event.accountId),
-    arrayOf(deliveries, ({ event }) => event.id),
-    arrayOf(deliveries, ({ endpointId }) => endpointId),
-    arrayOf(deliveries, ({ id }) => id),
-  ])
+  await insertAll(trx, { ...listsOf(eventColumns, recorded), ...listsOf(deliveryColumns, deliveries) })
 }
 
 /** Gives each account's events ids in their order, from the time on that its row was moved to. */

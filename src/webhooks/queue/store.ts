@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { arrayOf, unnamedStatement } from '../../platform/db/statement.ts'
+import { unnamedStatement } from '../../platform/db/statement.ts'
 import type { AttemptResult } from '../delivery/webhook-sender.ts'
 
 /** A delivery that this process holds until its lease ends, with all that an attempt needs. */
@@ -51,12 +52,18 @@ export interface Claim {
   whileFailing: number
 }
 
-const claimDue = unnamedStatement<ClaimedDelivery>(`
+const capacityColumns: Columns<EndpointCapacity> = {
+  endpointId: { name: 'endpoint_id', type: 'word' },
+  deliveries: { name: 'room', type: 'integer' },
+}
+
+const claimDue = unnamedStatement<Lists<EndpointCapacity> & Omit<Claim, 'rooms'>, ClaimedDelivery>(
+  ($) => `
   with recursive relaxed as (
     ${withoutFlush}
   ), queue as (
     (
-      select endpoint_id, due_at from webhook_deliveries where endpoint_id > $1
+      select endpoint_id, due_at from webhook_deliveries where endpoint_id > ${$.afterEndpointId}
       order by endpoint_id, due_at limit 1
     )
     union all
@@ -78,18 +85,18 @@ const claimDue = unnamedStatement<ClaimedDelivery>(`
       order by due_at
       limit coalesce(
         (
-          select room from unnest($2::text[], $3::integer[]) as lane (endpoint_id, room)
-          where lane.endpoint_id = queue.endpoint_id
+          select room from unnest(${arraysOf($, capacityColumns)}) as capacity (${namesOf(capacityColumns)})
+          where capacity.endpoint_id = queue.endpoint_id
         ),
-        case when endpoint.failing_since is null then $4::integer else $5::integer end
+        case when endpoint.failing_since is null then ${$.otherwise}::integer else ${$.whileFailing}::integer end
       )
       for update skip locked
     ) delivery
     where queue.due_at <= now()
-    limit $6
+    limit ${$.limit}
   ), claimed as (
     update webhook_deliveries d
-    set due_at = now() + $7 * interval '1 second', generation = generation + 1
+    set due_at = now() + ${$.leaseSeconds} * interval '1 second', generation = generation + 1
     where d.ctid = any (array(select place from due))
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
   )
@@ -102,7 +109,8 @@ const claimDue = unnamedStatement<ClaimedDelivery>(`
     select payload from events where account_id = claimed.account_id and id = claimed.event_id limit 1
   ) event
   join webhook_endpoints e on e.id = claimed.endpoint_id
-  order by claimed.endpoint_id`)
+  order by claimed.endpoint_id`,
+)
 
 /**
  * Takes some of the due deliveries of each enabled endpoint. `queue` jumps from endpoint to endpoint
@@ -111,16 +119,8 @@ const claimDue = unnamedStatement<ClaimedDelivery>(`
  * nothing. A row that is locked is written where it lies, and its event is looked up by its key: joined
  * by their ids, both tables would be read as a whole. Reads all accounts: a worker serves them all.
  */
-export function claimDueDeliveries(db: Kysely<Database>, claim: Claim): Promise<ClaimedDelivery[]> {
-  return claimDue(db, [
-    claim.afterEndpointId,
-    claim.rooms.map((room) => room.endpointId),
-    claim.rooms.map((room) => room.deliveries),
-    claim.otherwise,
-    claim.whileFailing,
-    claim.limit,
-    claim.leaseSeconds,
-  ])
+export function claimDueDeliveries(db: Kysely<Database>, { rooms, ...claim }: Claim): Promise<ClaimedDelivery[]> {
+  return claimDue(db, { ...claim, ...listsOf(capacityColumns, rooms) })
 }
 
 /** An attempt that ended, and what follows from it. */
@@ -153,15 +153,40 @@ interface RecordedRow {
   reason: string | null
 }
 
-const recordAll = unnamedStatement<RecordedRow>(`
+interface AttemptToRecord {
+  accountId: string
+  deliveryId: string
+  generation: number
+  outcome: AttemptResult['outcome']
+  waitSeconds: number | undefined
+  startedAt: number
+  durationMilliseconds: number
+  statusCode: number | undefined
+  error: string | undefined
+  responseStart: string | undefined
+}
+
+const attemptColumns: Columns<AttemptToRecord> = {
+  accountId: { name: 'account_id', type: 'word' },
+  deliveryId: { name: 'id', type: 'word' },
+  generation: { name: 'generation', type: 'integer' },
+  outcome: { name: 'outcome', type: 'word' },
+  waitSeconds: { name: 'wait_seconds', type: 'float8' },
+  startedAt: { name: 'started_at', type: 'float8' },
+  durationMilliseconds: { name: 'duration_ms', type: 'integer' },
+  statusCode: { name: 'status_code', type: 'integer' },
+  error: { name: 'error', type: 'text' },
+  responseStart: { name: 'response_start', type: 'text' },
+}
+
+const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
+  ($) => `
   with relaxed as (
     ${withoutFlush}
   ), result as (
     select account_id, id, generation, outcome, wait_seconds, to_timestamp(started_at / 1000) as started_at,
       duration_ms, status_code, error, response_start
-    from unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::float8[], $6::float8[], $7::integer[],
-      $8::integer[], $9::text[], $10::text[])
-      as r (account_id, id, generation, outcome, wait_seconds, started_at, duration_ms, status_code, error, response_start)
+    from unnest(${arraysOf($, attemptColumns)}) as r (${namesOf(attemptColumns)})
   ), finished as (
     delete from webhook_deliveries d using result r
     where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
@@ -216,7 +241,8 @@ const recordAll = unnamedStatement<RecordedRow>(`
   select id as lost, null as disabled, null as reason from result cross join relaxed
   where id not in (select id from recorded)
   union all
-  select null, id, reason from changed where disables`)
+  select null, id, reason from changed where disables`,
+)
 
 /**
  * Writes down attempts, finishes or postpones their deliveries, and judges their endpoints, in one
@@ -225,18 +251,19 @@ const recordAll = unnamedStatement<RecordedRow>(`
  * two batches never wait for each other. Writes to all accounts, each row naming its own.
  */
 export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
-  const rows = await recordAll(db, [
-    arrayOf(ended, ({ delivery }) => delivery.account_id),
-    arrayOf(ended, ({ delivery }) => delivery.id),
-    arrayOf(ended, ({ delivery }) => delivery.generation),
-    arrayOf(ended, ({ result }) => result.outcome),
-    arrayOf(ended, ({ waitSeconds }) => waitSeconds),
-    arrayOf(ended, ({ startedAt }) => startedAt.getTime()),
-    arrayOf(ended, ({ result }) => Math.round(result.durationMilliseconds)),
-    arrayOf(ended, ({ result }) => result.statusCode),
-    ended.map(({ result }) => result.error ?? null),
-    ended.map(({ result }) => result.responseStart ?? null),
-  ])
+  const attempts = ended.map(({ delivery, result, startedAt, waitSeconds }) => ({
+    accountId: delivery.account_id,
+    deliveryId: delivery.id,
+    generation: delivery.generation,
+    outcome: result.outcome,
+    waitSeconds,
+    startedAt: startedAt.getTime(),
+    durationMilliseconds: Math.round(result.durationMilliseconds),
+    statusCode: result.statusCode,
+    error: result.error,
+    responseStart: result.responseStart,
+  }))
+  const rows = await recordAll(db, listsOf(attemptColumns, attempts))
   return {
     lost: new Set(rows.flatMap(({ lost }) => (lost === null ? [] : [lost]))),
     disabled: rows.flatMap(({ disabled, reason }) =>

@@ -1,0 +1,108 @@
+import type { Placeholders } from './statement.ts'
+
+type Scalar = string | number | Date | Uint8Array | null | undefined
+
+/**
+ * `word`: text of our own (ids, digits, states), in which nothing needs quotes and which is never empty. `text`: what
+ * somebody else has written.
+ */
+export type ColumnType = 'word' | 'text' | 'integer' | 'bigint' | 'float8' | 'timestamptz' | 'bytea'
+
+type TypeFor<Value> = [NonNullable<Value>] extends [string]
+  ? 'word' | 'text'
+  : [NonNullable<Value>] extends [number]
+    ? 'integer' | 'bigint' | 'float8'
+    : [NonNullable<Value>] extends [Date]
+      ? 'timestamptz'
+      : [NonNullable<Value>] extends [Uint8Array]
+        ? 'bytea'
+        : never
+
+/** The columns that the fields of an item are written to, one for each, in the order of the statement. */
+export type Columns<Item extends object> = {
+  readonly [Field in keyof Item]-?: { readonly name: string; readonly type: TypeFor<Item[Field]> }
+}
+
+/** A list of the values of one column: an array literal, or what `pg` makes one of. */
+export type ValueList = string | readonly Scalar[]
+
+/** The parameters of a statement for many items: a list for each of their columns. */
+export type Lists<Item extends object> = { readonly [Field in keyof Item]-?: ValueList }
+
+interface AnyColumn {
+  readonly name: string
+  readonly type: ColumnType
+}
+type AnyColumns<Field extends string> = Readonly<Record<Field, AnyColumn>>
+
+/** `account_id, id, …`: for an insert, for `as r (…)`, and, with the table's alias, for a select. */
+export function namesOf(columns: AnyColumns<string>, alias?: string): string {
+  return Object.values(columns)
+    .map(({ name }) => (alias === undefined ? name : `${alias}.${name}`))
+    .join(', ')
+}
+
+/** `account_id as "accountId", …`: rows with the names of the fields. */
+export function fieldsOf(columns: AnyColumns<string>, alias: string): string {
+  return Object.entries(columns)
+    .map(([field, { name }]) => `${alias}.${name} as "${field}"`)
+    .join(', ')
+}
+
+/** `$1::text, $2::text, …`: the values of one item. */
+export function parametersOf<Field extends string>(
+  $: Placeholders<Record<NoInfer<Field>, unknown>>,
+  columns: AnyColumns<Field>,
+): string {
+  return entriesOf(columns)
+    .map(([field, { type }]) => `${$[field]}::${sqlTypeOf(type)}`)
+    .join(', ')
+}
+
+/** `$1::text[], $2::text[], …`: the values of many items, for `unnest`. */
+export function arraysOf<Field extends string>(
+  $: Placeholders<Record<NoInfer<Field>, unknown>>,
+  columns: AnyColumns<Field>,
+): string {
+  return entriesOf(columns)
+    .map(([field, { type }]) => `${$[field]}::${sqlTypeOf(type)}[]`)
+    .join(', ')
+}
+
+/** The parameters that `arraysOf` names. */
+export function listsOf<Item extends object>(columns: Columns<Item>, items: readonly Item[]): Lists<Item> {
+  // Each field of `Columns<Item>` is one of `Item`, and the type of its column is one for its values.
+  const entries = entriesOf(columns as AnyColumns<string>) as [keyof Item, AnyColumn][]
+  const lists: Partial<Record<keyof Item, ValueList>> = {}
+  for (const [field, { type }] of entries) lists[field] = listOf(type, items, field)
+  return lists as Lists<Item>
+}
+
+function listOf<Item>(type: ColumnType, items: readonly Item[], field: keyof Item): ValueList {
+  const values = items as readonly Record<keyof Item, Scalar>[]
+  return type === 'text' || type === 'bytea' ? values.map((item) => item[field] ?? null) : toArrayLiteral(values, field)
+}
+
+/**
+ * An array as PostgreSQL writes it (its manual, 8.15.6), of our own words, numbers and times (to the year 9999).
+ * `pg` would put each into quotes, having looked for what to escape, which takes as long as the rest of a statement's
+ * way there.
+ */
+function toArrayLiteral<Field extends PropertyKey>(items: readonly Record<Field, Scalar>[], field: Field): string {
+  let text = '{'
+  for (const item of items) text += text.length === 1 ? toElement(item[field]) : `,${toElement(item[field])}`
+  return `${text}}`
+}
+
+function toElement(value: Scalar): string {
+  return value instanceof Date ? value.toISOString() : String(value ?? null)
+}
+
+function entriesOf<Field extends string>(columns: AnyColumns<Field>): [Field, AnyColumn][] {
+  // A column list has the fields of its type and no others.
+  return Object.entries(columns) as [Field, AnyColumn][]
+}
+
+function sqlTypeOf(type: ColumnType): string {
+  return type === 'word' ? 'text' : type
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { StoredMessage } from '../../src/messages/columns.ts'
+import { toMessage } from '../../src/messages/message.ts'
+import { failed, listMissing } from '../messages/missing-fields.ts'
+
+const dashboard = '../../src/dashboard'
+/** Whoever looks at the dashboard has chosen the account. */
+const ownAccount = ['accountId']
+
+/** By a name that `tsc` does not follow: the types of the dashboard are those of a browser. */
+async function load<Module>(name: string): Promise<Module> {
+  return (await import(name)) as Module
+}
+
+test('the CSV export shows every column of a message', async () => {
+  const { exportMessages } = await load<{
+    exportMessages: (...parameters: unknown[]) => Promise<{ parts: string[] }>
+  }>(`${dashboard}/pages/messages/export-messages.ts`)
+  const { noFilters } = await load<{ noFilters: unknown }>(`${dashboard}/pages/messages/message-filters.ts`)
+  const toCsv = async (message: StoredMessage) => {
+    const queryClient = { fetchQuery: () => Promise.resolve({ items: [toMessage(message)] }) }
+    const options = { signal: new AbortController().signal, onProgress: () => {} }
+    return (await exportMessages(queryClient, 'acc_1', noFilters, options)).parts
+  }
+
+  expect((await toCsv(failed)).join('')).toContain('order-1042')
+  expect(await listMissing(toCsv)).toEqual(ownAccount)
+})
+
+type Component = (props: object) => unknown
+
+test('the page of a message shows every column', { timeout: 60_000 }, async () => {
+  const { createElement: h } = await load<{
+    createElement: (type: unknown, props?: object, ...children: unknown[]) => unknown
+  }>('react')
+  const { renderToStaticMarkup } = await load<{ renderToStaticMarkup: (element: unknown) => string }>(
+    'react-dom/server',
+  )
+  const { MemoryRouter } = await load<{ MemoryRouter: Component }>('react-router')
+  const { MantineProvider } = await load<{ MantineProvider: Component }>('@mantine/core')
+  const { QueryClient, QueryClientProvider } = await load<{
+    QueryClient: new (options: object) => object
+    QueryClientProvider: Component
+  }>('@tanstack/react-query')
+  const { MessagePage } = await load<{ MessagePage: Component }>(`${dashboard}/pages/messages/message-page.tsx`)
+  const { AccountContext } = await load<{ AccountContext: unknown }>(`${dashboard}/session/account.ts`)
+  const account = { accountId: 'acc_1', name: 'Acme', role: 'owner', canChange: true }
+  const render = (message: StoredMessage) => {
+    // Every query of the page finds its answer here, whatever its key.
+    const initialData = { message: toMessage(message), deliveries: [], items: [] }
+    const client = new QueryClient({ defaultOptions: { queries: { initialData } } })
+    const page = h(AccountContext, { value: account }, h(MessagePage))
+    return renderToStaticMarkup(h(MantineProvider, {}, h(QueryClientProvider, { client }, h(MemoryRouter, {}, page))))
+  }
+
+  expect(render(failed)).toContain('Message to +34600111222')
+  expect(await listMissing(render)).toEqual(ownAccount)
+})

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { SendMessageRequest } from '../../contracts/api/message.ts'
+import { describeRequest } from '../../src/messages/send/idempotency.ts'
+
+function hashOf(input: SendMessageRequest): string {
+  return Buffer.from(describeRequest('order-1', input).requestHash).toString('hex')
+}
+
+const whole = {
+  to: '34600111222',
+  template: 'order_shipped',
+  language: 'en',
+  variables: { '2': 'WB-1042', '1': 'Ada', '10': 'x', name: 'Zoë "Q"' },
+  externalId: 'order-1042',
+  accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
+}
+
+const stored: { request: string; input: SendMessageRequest; hash: string }[] = [
+  {
+    request: 'all fields',
+    input: whole,
+    hash: 'abb60e7c830301e0fc0b24b01396993c8bfc3202415ad14345c8b628b94c41e8',
+  },
+  {
+    request: 'the usual fields',
+    input: {
+      to: '34600111222',
+      template: 'order_shipped',
+      language: 'en',
+      variables: { '1': 'Ada', '2': 'WB-1042' },
+      externalId: 'order-1042',
+    },
+    hash: 'bc48da5a891f5d67cb7e17b91a863b69cfa5f0ba5bddf52794e49e50685e552a',
+  },
+  {
+    request: 'the required fields',
+    input: { to: '34600111222', template: 'order_shipped', language: 'en' },
+    hash: '0f4d22f8008192d25758e73de1c53ef21056b85ceef9e278589b26c549731fab',
+  },
+  {
+    request: 'no variables',
+    input: { to: '34600111222', template: 'order_shipped', language: 'en', variables: {} },
+    hash: '0f4d22f8008192d25758e73de1c53ef21056b85ceef9e278589b26c549731fab',
+  },
+]
+
+/** A retry after an upgrade must find its first request. */
+test.each(stored)('a request with $request has the fingerprint that databases hold', ({ input, hash }) => {
+  expect(hashOf(input)).toBe(hash)
+})
+
+function change(value: unknown): unknown {
+  if (typeof value === 'number') return value + 1
+  if (typeof value === 'boolean') return !value
+  if (typeof value === 'object') return { ...value, '1': 'Grace' }
+  return `${String(value)}x`
+}
+
+test.each(Object.keys(SendMessageRequest.shape))('another %s makes another fingerprint', (field) => {
+  // A field that was added to the contract later has a value here too.
+  const before: Record<string, unknown> = { [field]: 'value', ...whole }
+  const other = { ...before, [field]: change(before[field]) }
+  const without = Object.fromEntries(Object.entries(before).filter(([name]) => name !== field))
+
+  const hashes = [before, other, without].map((input) => hashOf(input as SendMessageRequest))
+
+  expect(new Set(hashes).size).toBe(3)
+})
+
+test('the sending account is part of the fingerprint', () => {
+  expect(hashOf({ ...whole, accountId: 'wa_other' })).not.toBe(hashOf(whole))
+})
+
+test('a field that the contract gets later is part of the fingerprint, whatever the order of its keys', () => {
+  const later = (field: unknown) => hashOf({ ...whole, header: field } as SendMessageRequest)
+
+  expect(later({ image: 'a', caption: ['x', 'y'] })).not.toBe(hashOf(whole))
+  expect(later({ image: 'a', caption: ['x', 'y'] })).toBe(later({ caption: ['x', 'y'], image: 'a' }))
+  expect(later({ image: 'a', caption: ['x', 'y'] })).not.toBe(later({ image: 'a', caption: ['y', 'x'] }))
+  expect(later(undefined)).toBe(hashOf(whole))
+})
+
+test.each([
+  { what: 'a value moves to another field', a: { externalId: 'x' }, b: { accountId: 'x' } },
+  { what: 'a value moves to another variable', a: { variables: { '1': 'x' } }, b: { variables: { '2': 'x' } } },
+] satisfies { what: string; a: Partial<SendMessageRequest>; b: Partial<SendMessageRequest> }[])(
+  'when $what, the fingerprint is another',
+  ({ a, b }) => {
+    const { to, template, language } = whole
+    expect(hashOf({ to, template, language, ...a })).not.toBe(hashOf({ to, template, language, ...b }))
+  },
+)

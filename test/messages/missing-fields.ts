@@ -1,0 +1,44 @@
+import { messageColumns, type StoredMessage } from '../../src/messages/columns.ts'
+
+export type Field = keyof typeof messageColumns
+const fields = Object.keys(messageColumns) as Field[]
+
+export const failed: StoredMessage = {
+  accountId: 'acc_1',
+  id: 'msg_1',
+  whatsAppAccountId: 'wa_1',
+  to: '34600111222',
+  template: 'order_shipped',
+  language: 'en',
+  externalId: 'order-1042',
+  createdAt: new Date('2026-11-20T09:30:00Z'),
+  status: 'failed',
+  waMessageId: 'wamid.1',
+  sentAt: new Date('2026-11-20T09:31:00Z'),
+  deliveredAt: new Date('2026-11-20T09:32:00Z'),
+  readAt: new Date('2026-11-20T09:33:00Z'),
+  failedAt: new Date('2026-11-20T09:34:00Z'),
+  errorCode: '131026',
+  errorMessage: 'Message undeliverable',
+}
+/** Some places show the reason of a failure, others the times of a delivery. */
+const samples = [failed, { ...failed, status: 'read' as const }]
+
+function change(message: StoredMessage, field: Field): StoredMessage {
+  const value = message[field]
+  if (field === 'status') return { ...message, status: 'delivered' }
+  return { ...message, [field]: value instanceof Date ? new Date(value.getTime() + 3_600_000) : `${value}9` }
+}
+
+/** The fields whose value makes no difference to what a place shows of a message. */
+export async function listMissing(show: (message: StoredMessage) => unknown): Promise<Field[]> {
+  const missing: Field[] = []
+  for (const field of fields) {
+    const shown = await Promise.all(
+      samples.flatMap((message) => [message, change(message, field)]).map(async (message) => show(message)),
+    )
+    const [failedBefore, failedAfter, readBefore, readAfter] = shown.map((each) => JSON.stringify(each))
+    if (failedBefore === failedAfter && readBefore === readAfter) missing.push(field)
+  }
+  return missing
+}
