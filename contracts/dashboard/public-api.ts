@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { ofAccount, settingsProcedure } from './procedure.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
 
 export const ApiAccess = z.object({
   enabled: z.boolean(),

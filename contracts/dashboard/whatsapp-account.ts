@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { ofAccount, settingsProcedure } from './procedure.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
 
 /** As WhatsApp Manager shows it: digits. What is often given in its place is the telephone number with a plus. */
 const MetaId = z

@@ -4,11 +4,14 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
+import type { ApiProcedure } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { OidcProvider } from '../users/sign-in/options.ts'
 import { coalesceWrites } from './api/coalesce-writes.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
-import { limitProcedure, pairProcedures, type Procedure, handlers } from './api/procedures.ts'
+import type { ApiCall } from './api/authorize.ts'
+import { apiHandlers } from './api/handlers.ts'
+import { limitProcedures, pairProcedures, type ServedProcedure } from './api/procedures.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { type InboundOptions, registerInbound } from './callbacks/callbacks.ts'
@@ -85,7 +88,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     frameworkErrors: (error, request: FastifyRequest, reply: FastifyReply) =>
       void answerFailure(deps, error, request, reply),
   })
-  const procedures = pairProcedures(contracts, handlers)
+  const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
   const reads = createReadLimit()
   const registry = options.registry ?? new Registry()
 
@@ -108,7 +111,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   await app.register(async (limited) => {
     coalesceWrites(limited)
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
-    const limitedProcedures = procedures.map((procedure) => limitProcedure(procedure, reads))
+    const limitedProcedures = limitProcedures(procedures, reads)
     await registerRest(limited, deps, limitedProcedures)
     await registerTrpc(limited, deps, limitedProcedures)
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
@@ -178,7 +181,7 @@ function describe(code: string | undefined): ServiceError {
 }
 
 /** Answers unknown routes, and known ones called with another method (RFC 9110, 15.5.6: with `Allow`). */
-export function registerNotFound(app: FastifyInstance, procedures: Procedure[]): void {
+export function registerNotFound(app: FastifyInstance, procedures: ServedProcedure<ApiProcedure>[]): void {
   const routes = procedures.map(({ contract }) => ({
     pattern: new RegExp(`^${contract.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     methods: contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method],

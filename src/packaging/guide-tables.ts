@@ -8,7 +8,7 @@ import path from 'node:path'
 import { Registry } from 'prom-client'
 import { errors } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts } from '../../contracts/procedure.ts'
+import { listProcedures } from '../../contracts/procedure.ts'
 import { buildApp } from '../app.ts'
 import { formatUsage } from '../cli/help.ts'
 import { commands } from '../cli/main.ts'
@@ -26,7 +26,7 @@ const tables: Record<string, () => string | Promise<string>> = {
   procedures: () =>
     formatTable(
       ['Procedure', 'REST', 'What it does'],
-      listContracts(contracts).map(({ name, contract }) => [
+      listProcedures(contracts).map(({ name, contract }) => [
         code(name),
         code(`${contract.method} ${contract.path}`),
         contract.summary,

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Role } from '../../contracts/dashboard/procedure.ts'
+import type { Role } from '../../contracts/procedure.ts'
 import { OperatorError } from '../accounts/operator-error.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { findMembers } from './store.ts'

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { ErrorResponse, successEnvelope } from '../../contracts/envelope.ts'
 import { describeError, errorCodes } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts } from '../../contracts/procedure.ts'
+import { listProcedures } from '../../contracts/procedure.ts'
 
-const all = listContracts(contracts)
+const all = listProcedures(contracts)
 
 test.each(all)('the example of $name fits its own schemas', ({ contract: { input, output, example } }) => {
   expect(input.safeParse(example.input)).toMatchObject({ success: true })

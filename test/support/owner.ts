@@ -1,5 +1,5 @@
 import type { SettingsErrorData } from '../../contracts/dashboard/errors.ts'
-import type { Role } from '../../contracts/dashboard/procedure.ts'
+import type { Role } from '../../contracts/procedure.ts'
 import { inviteOwner } from '../../src/users/invitation.ts'
 import type { TestResponse, TestServer } from './server.ts'
 

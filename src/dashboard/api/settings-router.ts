@@ -2,23 +2,23 @@ import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryP
 import type { z } from 'zod'
 import type { SettingsErrorData } from '../../../contracts/dashboard/errors.ts'
 import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
-import type { SettingsContract } from '../../../contracts/dashboard/procedure.ts'
+import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 
 type SettingsErrorShape = TRPCErrorShape<SettingsErrorData>
 
-interface TypesOf<C extends SettingsContract> {
+interface TypesOf<C extends DashboardProcedure> {
   input: z.input<C['input']>
   output: z.output<C['output']>
   meta: object
   errorShape: SettingsErrorShape
 }
 
-type ProcedureOf<C extends SettingsContract> = C['kind'] extends 'query'
+type ProcedureOf<C extends DashboardProcedure> = C['kind'] extends 'query'
   ? TRPCQueryProcedure<TypesOf<C>>
   : TRPCMutationProcedure<TypesOf<C>>
 
 type RouterRecordOf<Tree> = {
-  [Name in keyof Tree]: Tree[Name] extends SettingsContract ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
+  [Name in keyof Tree]: Tree[Name] extends DashboardProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
 }
 
 interface RootTypes {

@@ -1,9 +1,10 @@
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { Contract } from '../../../contracts/procedure.ts'
-import { authenticate, type Caller } from '../../accounts/authenticate.ts'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
+import { authenticate } from '../../accounts/authenticate.ts'
 import { assertWithinBudget, rateLimitHeaders } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import type { Slot } from '../limits/load-limit.ts'
+import type { ProcedureCall } from './procedures.ts'
 
 /** The parts of an HTTP exchange that a procedure depends on, whether it came by REST or by tRPC. */
 export interface Exchange {
@@ -16,16 +17,15 @@ export interface Exchange {
   setHeader(name: string, value: string): void
 }
 
-/** A call that was let in. */
-export interface Call {
-  caller: Caller
+/** An authorized call with an API key. */
+export interface ApiCall extends ProcedureCall {
+  accountId: string
   idempotencyKey: string | undefined
-  slot: Slot | null
   setHeader(name: string, value: string): void
 }
 
 /** Key, enabled, address, then the rate limit; validation comes after, so that a stranger learns nothing. */
-export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange: Exchange): Promise<Call> {
+export async function admit(deps: Pick<Deps, 'db'>, contract: ApiProcedure, exchange: Exchange): Promise<ApiCall> {
   const credentials = {
     apiKey: exchange.header('x-api-key'),
     keyHash: exchange.slot?.keyHash,
@@ -41,7 +41,12 @@ export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange
     assertWithinBudget(budget)
   }
   const idempotencyKey = contract.idempotent ? parseIdempotencyKey(exchange.header('idempotency-key')) : undefined
-  return { caller, idempotencyKey, slot: exchange.slot, setHeader: (name, value) => exchange.setHeader(name, value) }
+  return {
+    accountId: caller.accountId,
+    idempotencyKey,
+    slot: exchange.slot,
+    setHeader: (name, value) => exchange.setHeader(name, value),
+  }
 }
 
 /** Printable ASCII, as a Structured Field string holds it (RFC 9651, 3.3.3). */

@@ -1,12 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { admit, type Exchange } from './authorize.ts'
+import { admit, type ApiCall, type Exchange } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
-import type { Procedure } from './procedures.ts'
+import type { ServedProcedure } from './procedures.ts'
 
 /** Serves each procedure at its contract's method and path, in the spec's envelope. */
-export async function registerRest(app: FastifyInstance, deps: Deps, procedures: Procedure[]): Promise<void> {
+export async function registerRest(
+  app: FastifyInstance,
+  deps: Deps,
+  procedures: ServedProcedure<ApiProcedure, ApiCall>[],
+): Promise<void> {
   await app.register((rest, _options, done) => {
     // The body is parsed after authentication, so Fastify only collects its bytes.
     rest.removeAllContentTypeParsers()
@@ -16,7 +21,11 @@ export async function registerRest(app: FastifyInstance, deps: Deps, procedures:
   })
 }
 
-function registerProcedure(rest: FastifyInstance, deps: Deps, { contract, perform }: Procedure): void {
+function registerProcedure(
+  rest: FastifyInstance,
+  deps: Deps,
+  { contract, perform }: ServedProcedure<ApiProcedure, ApiCall>,
+): void {
   const readInput = contract.kind === 'query' ? urlReader(contract.input) : readBody
   rest.route({
     method: contract.method,

@@ -3,12 +3,13 @@ import { type CreateFastifyContextOptions, fastifyTRPCPlugin } from '@trpc/serve
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { AppRouter, ServiceErrorShape } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { admit, type Exchange } from './authorize.ts'
+import { admit, type ApiCall, type Exchange } from './authorize.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import { parseInput } from './input.ts'
-import { placeProcedure, type Procedure, type ProcedureRecord } from './procedures.ts'
+import { placeProcedure, type ProcedureRecord, type ServedProcedure } from './procedures.ts'
 import { exchangeOf } from './rest.ts'
 import { serveSingleCalls } from './trpc-single-call.ts'
 
@@ -20,7 +21,11 @@ interface Context {
 }
 
 /** Serves the same procedures over tRPC at `/trpc`: the data comes bare, an error carries our code. */
-export async function registerTrpc(app: FastifyInstance, deps: Deps, procedures: Procedure[]): Promise<void> {
+export async function registerTrpc(
+  app: FastifyInstance,
+  deps: Deps,
+  procedures: ServedProcedure<ApiProcedure, ApiCall>[],
+): Promise<void> {
   const router = buildRouter(deps, procedures)
   await app.register(async (trpc) => {
     serveSingleCalls(trpc, { router, procedures, createContext })
@@ -41,14 +46,14 @@ function createContext(request: FastifyRequest, reply: FastifyReply): Context {
   return { exchange: exchangeOf(request, reply), requestId: request.id }
 }
 
-export function buildRouter(deps: Deps, procedures: Procedure[]): AppRouter {
+export function buildRouter(deps: Deps, procedures: ServedProcedure<ApiProcedure, ApiCall>[]): AppRouter {
   const t = initTRPC.context<Context>().create({
     // Development mode would send stack traces.
     isDev: false,
     errorFormatter: ({ error, shape, ctx }) =>
       toShape(fromTrpcError(error, deps, ctx?.requestId ?? 'unknown'), shape.code),
   })
-  const build = ({ contract, perform }: Procedure) => {
+  const build = ({ contract, perform }: ServedProcedure<ApiProcedure, ApiCall>) => {
     const admitted = t.procedure.use(async ({ ctx, next }) => {
       const call = await admit(deps, contract, ctx.exchange).catch((error: unknown) =>
         Promise.reject(toTrpcError(error, deps, ctx)),
@@ -56,7 +61,7 @@ export function buildRouter(deps: Deps, procedures: Procedure[]): AppRouter {
       return next({ ctx: { call } })
     })
     const parsed = admitted.input((raw) => parseInput(contract.input, raw ?? {}))
-    const resolve = ({ ctx, input }: { ctx: Context & { call: Parameters<typeof perform>[1] }; input: unknown }) =>
+    const resolve = ({ ctx, input }: { ctx: Context & { call: ApiCall }; input: unknown }) =>
       // The contract's own schema has just parsed this input for this handler.
       perform(deps, ctx.call, input as never).catch((error: unknown) => Promise.reject(toTrpcError(error, deps, ctx)))
     return contract.kind === 'query' ? parsed.query(resolve) : parsed.mutation(resolve)

@@ -1,9 +1,11 @@
 import { SettingsError } from '../../../contracts/dashboard/errors.ts'
-import type { AllowedCaller, Role, SettingsContract } from '../../../contracts/dashboard/procedure.ts'
+import type { AllowedCaller, Role, DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import type { OwnerAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/options.ts'
 import { findRole } from '../../users/store.ts'
+import type { ProcedureCall } from '../api/procedures.ts'
+import type { Slot } from '../limits/load-limit.ts'
 
 /** How people get in. */
 export interface AuthServices {
@@ -13,7 +15,7 @@ export interface AuthServices {
 }
 
 /** What a settings procedure learns of its caller. */
-export interface SettingsCall extends AuthServices {
+export interface SettingsCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
   /** Throws SIGN_IN_REQUIRED for whoever is let in without a session. */
@@ -23,6 +25,7 @@ export interface SettingsCall extends AuthServices {
 export interface SettingsRequest {
   headers: Headers
   address: string
+  slot: Slot | null
 }
 
 /**
@@ -32,8 +35,8 @@ export interface SettingsRequest {
 export async function authorizeMember(
   { db }: Pick<Deps, 'db'>,
   authServices: AuthServices,
-  { admits, kind }: Pick<SettingsContract, 'admits' | 'kind'>,
-  { headers, address }: SettingsRequest,
+  { admits, kind }: Pick<DashboardProcedure, 'admits' | 'kind'>,
+  { headers, address, slot }: SettingsRequest,
   accountId: string,
 ): Promise<SettingsCall> {
   if (kind === 'mutation') assertSameOrigin(headers)
@@ -43,6 +46,8 @@ export async function authorizeMember(
   if (person && isRole(admits)) assertRole(admits, await findRole(db, accountId, person.ownerId))
   return {
     ...authServices,
+    accountId: isRole(admits) ? accountId : undefined,
+    slot,
     address,
     person: () => {
       if (person) return person

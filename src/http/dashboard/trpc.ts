@@ -2,24 +2,22 @@ import { initTRPC, TRPCError } from '@trpc/server'
 import { type CreateFastifyContextOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import type { FastifyInstance } from 'fastify'
 import { SettingsError } from '../../../contracts/dashboard/errors.ts'
-import { CustomerId, type SettingsContract } from '../../../contracts/dashboard/procedure.ts'
+import { CustomerId } from '../../../contracts/fields.ts'
+import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { trpcCodes } from '../api/errors.ts'
 import { describeFields, describeIssues } from '../api/input.ts'
-import { placeProcedure, type ProcedureRecord } from '../api/procedures.ts'
-import { exemptWaiting, type Slot } from '../limits/load-limit.ts'
-import { authorizeMember, type AuthServices, type SettingsRequest } from './call.ts'
+import { placeProcedure, type ProcedureRecord, type ServedProcedure } from '../api/procedures.ts'
+import { authorizeMember, type AuthServices, type SettingsCall, type SettingsRequest } from './call.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import { toHeaders } from './pages.ts'
-import type { SettingsProcedure } from './settings.ts'
 
 export const settingsPath = '/settings/trpc'
 
 interface Context {
   request: SettingsRequest
   requestId: string
-  slot: Slot | null
 }
 
 /** Serves the dashboard's procedures at `/settings/trpc`, to sessions instead of API keys. */
@@ -27,7 +25,7 @@ export async function registerSettingsTrpc(
   app: FastifyInstance,
   deps: Deps,
   authServices: AuthServices,
-  procedures: SettingsProcedure[],
+  procedures: ServedProcedure<DashboardProcedure, SettingsCall>[],
 ): Promise<void> {
   await app.register(fastifyTRPCPlugin, {
     prefix: settingsPath,
@@ -36,9 +34,8 @@ export async function registerSettingsTrpc(
       maxBatchSize: 1,
       // What fails in here arrives as a 500, so it does nothing that can fail.
       createContext: ({ req }: CreateFastifyContextOptions): Context => ({
-        request: { headers: toHeaders(req), address: req.ip },
+        request: { headers: toHeaders(req), address: req.ip, slot: req.slot },
         requestId: req.id,
-        slot: req.slot,
       }),
     },
   })
@@ -55,7 +52,11 @@ class Failed extends Error {
   }
 }
 
-function buildSettingsRouter(deps: Deps, authServices: AuthServices, procedures: SettingsProcedure[]) {
+function buildSettingsRouter(
+  deps: Deps,
+  authServices: AuthServices,
+  procedures: ServedProcedure<DashboardProcedure, SettingsCall>[],
+) {
   const t = initTRPC.context<Context>().create({
     // Development mode would send stack traces.
     isDev: false,
@@ -65,7 +66,7 @@ function buildSettingsRouter(deps: Deps, authServices: AuthServices, procedures:
       return { code: shape.code, message, data }
     },
   })
-  const build = ({ contract, perform }: SettingsProcedure) => {
+  const build = ({ contract, perform }: ServedProcedure<DashboardProcedure, SettingsCall>) => {
     const open = t.procedure.input((raw: unknown) => raw ?? {})
     const resolve = async ({ ctx, input: raw }: { ctx: Context; input: unknown }) => {
       try {
@@ -74,7 +75,7 @@ function buildSettingsRouter(deps: Deps, authServices: AuthServices, procedures:
         const call = await authorizeMember(deps, authServices, contract, ctx.request, accountId)
         const input = parse(contract.input, raw)
         // The contract's own schema has just parsed this input for this handler.
-        const change = () => perform(exemptWaiting(deps, ctx.slot), call, input as never)
+        const change = () => perform(deps, call, input as never)
         const what = contract.audit?.(input as never)
         const result =
           what === undefined
@@ -99,7 +100,7 @@ function buildSettingsRouter(deps: Deps, authServices: AuthServices, procedures:
 }
 
 /** Parses with the contract's own schema; each field that is wrong is named. */
-function parse(schema: SettingsContract['input'], raw: unknown): unknown {
+function parse(schema: DashboardProcedure['input'], raw: unknown): unknown {
   const result = schema.safeParse(raw)
   if (result.success) return result.data
   const { issues } = result.error
