@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ErrorCode } from './errors.ts'
+import type { ApiErrorCode } from './errors.ts'
 import { CustomerId } from './fields.ts'
 
 type Kind = 'query' | 'mutation'
@@ -12,19 +12,19 @@ const everyProcedure = [
   'IP_NOT_ALLOWED',
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
-] as const satisfies ErrorCode[]
+] as const satisfies ApiErrorCode[]
 
 /** What any call with a body can meet besides. */
-const everyMutation = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ErrorCode[]
+const everyMutation = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ApiErrorCode[]
 
 /** What any query can meet besides: reads are limited by their work, sends by their number. */
-const everyQuery = ['RATE_LIMIT_EXCEEDED'] as const satisfies ErrorCode[]
+const everyQuery = ['RATE_LIMIT_EXCEEDED'] as const satisfies ApiErrorCode[]
 
 const queryExamples = {
   RATE_LIMIT_EXCEEDED: 'This account reads too much at once: read one page after the other. Try again in 1 second.',
 }
 
-interface ApiTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType, Code extends ErrorCode> {
+interface ApiTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType, Code extends ApiErrorCode> {
   kind: K
   method: K extends 'query' ? 'GET' : 'POST'
   /** OpenAPI path; its `{parameters}` are fields of the input. */
@@ -44,7 +44,7 @@ interface ApiTerms<K extends Kind, Input extends z.ZodObject, Output extends z.Z
     input: z.input<Input>
     output: z.output<Output>
     /** Messages to show for codes whose example in the error table would not fit this procedure. */
-    errors?: Partial<Record<ErrorCode, string>>
+    errors?: Partial<Record<ApiErrorCode, string>>
   }
 }
 
@@ -57,7 +57,7 @@ export interface ApiProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-  Code extends ErrorCode = ErrorCode,
+  Code extends ApiErrorCode = ApiErrorCode,
 > extends Omit<ApiTerms<K, Input, Output, Code>, 'rateLimited' | 'idempotent'> {
   readonly audience: 'api'
   readonly rateLimited: boolean
@@ -69,9 +69,9 @@ export function procedure<
   K extends Kind,
   Input extends z.ZodObject,
   Output extends z.ZodType,
-  Code extends ErrorCode = never,
+  Code extends ApiErrorCode = never,
 >(terms: ApiTerms<K, Input, Output, Code>): ApiProcedure<K, Input, Output, Code | CommonCode<K>> {
-  const common: readonly ErrorCode[] =
+  const common: readonly ApiErrorCode[] =
     terms.kind === 'mutation' ? [...everyProcedure, ...everyMutation] : [...everyProcedure, ...everyQuery]
   // The cast names what the line above builds: the type system cannot follow a conditional spread.
   const codes = [...common, ...terms.errors] as (Code | CommonCode<K>)[]

@@ -1,7 +1,7 @@
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client'
 import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
 import type { z } from 'zod'
-import type { ErrorCode, ErrorStatus } from '../../contracts/errors.ts'
+import type { ApiErrorCode, ErrorData } from '../../contracts/errors.ts'
 import type { Contracts } from '../../contracts/index.ts'
 import type { ApiProcedure } from '../../contracts/procedure.ts'
 
@@ -41,12 +41,7 @@ export function createClient({ url, apiKey, fetch }: ClientOptions): WaybillClie
 }
 
 /** An error as it travels over tRPC: `data.code` is the code that REST answers too. */
-export type ServiceErrorShape<Code extends ErrorCode = ErrorCode> = TRPCErrorShape<{
-  code: Code
-  httpStatus: ErrorStatus
-  /** Whole seconds after which a retry makes sense. */
-  retryAfterSeconds?: number
-}>
+export type ServiceErrorShape<Code extends ApiErrorCode = ApiErrorCode> = TRPCErrorShape<ErrorData<Code>>
 
 interface TypesOf<C extends ApiProcedure> {
   input: z.input<C['input']>

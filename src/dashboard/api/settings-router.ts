@@ -1,16 +1,16 @@
 import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
 import type { z } from 'zod'
-import type { SettingsErrorData } from '../../../contracts/dashboard/errors.ts'
+import type { DashboardErrorData } from '../../../contracts/errors.ts'
 import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
 import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 
-type SettingsErrorShape = TRPCErrorShape<SettingsErrorData>
+type DashboardErrorShape = TRPCErrorShape<DashboardErrorData>
 
 interface TypesOf<C extends DashboardProcedure> {
   input: z.input<C['input']>
   output: z.output<C['output']>
   meta: object
-  errorShape: SettingsErrorShape
+  errorShape: DashboardErrorShape
 }
 
 type ProcedureOf<C extends DashboardProcedure> = C['kind'] extends 'query'
@@ -24,7 +24,7 @@ type RouterRecordOf<Tree> = {
 interface RootTypes {
   ctx: object
   meta: object
-  errorShape: SettingsErrorShape
+  errorShape: DashboardErrorShape
   transformer: false
 }
 

@@ -1,10 +1,10 @@
-import { initTRPC, TRPCError } from '@trpc/server'
+import { initTRPC, TRPCError, type TRPCErrorShape } from '@trpc/server'
 import { type CreateFastifyContextOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { type ErrorData, ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
-import type { AppRouter, ServiceErrorShape } from '../../client/client.ts'
+import type { AppRouter } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { admit, type ApiCall, type Exchange } from './authorize.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
@@ -102,11 +102,11 @@ export function fromTrpcError(error: TRPCError, deps: Pick<Deps, 'log'>, request
 }
 
 /** What fails before tRPC sees the request, such as a body that is too large, in the shape its clients read. */
-export function toTrpcFailureBody(error: ServiceError): { error: ServiceErrorShape } {
+export function toTrpcFailureBody(error: ServiceError): { error: TRPCErrorShape<ErrorData> } {
   return { error: toShape(error, TRPC_ERROR_CODES_BY_KEY[trpcCodes[statusOf(error)]]) }
 }
 
-function toShape(error: ServiceError, code: ServiceErrorShape['code']): ServiceErrorShape {
+function toShape(error: ServiceError, code: TRPCErrorShape['code']): TRPCErrorShape<ErrorData> {
   return {
     code,
     message: error.message,

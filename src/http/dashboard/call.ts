@@ -1,4 +1,4 @@
-import { SettingsError } from '../../../contracts/dashboard/errors.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { AllowedCaller, Role, DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import type { OwnerAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
@@ -42,7 +42,7 @@ export async function authorizeMember(
   if (kind === 'mutation') assertSameOrigin(headers)
   const person = admits === 'anybody' ? undefined : await authServices.ownerAuth.findSession(headers)
   if (admits !== 'anybody' && !person)
-    throw new SettingsError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
+    throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (person && isRole(admits)) assertRole(admits, await findRole(db, accountId, person.ownerId))
   return {
     ...authServices,
@@ -51,7 +51,7 @@ export async function authorizeMember(
     address,
     person: () => {
       if (person) return person
-      throw new SettingsError('SIGN_IN_REQUIRED', 'Sign in first.')
+      throw new ServiceError('SIGN_IN_REQUIRED', 'Sign in first.')
     },
   }
 }
@@ -61,9 +61,9 @@ function isRole(admits: AllowedCaller): admits is Role {
 }
 
 function assertRole(needed: Role, role: Role | undefined): void {
-  if (role === undefined) throw new SettingsError('NOT_FOUND', 'accountId: you have no account with this ID.')
+  if (role === undefined) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
   if (needed === 'owner' && role !== 'owner')
-    throw new SettingsError('ROLE_REQUIRED', 'Viewers cannot change anything. Ask an owner of this account.')
+    throw new ServiceError('ROLE_REQUIRED', 'Viewers cannot change anything. Ask an owner of this account.')
 }
 
 /**
@@ -77,8 +77,8 @@ function assertSameOrigin(headers: Headers): void {
   if (origin !== null && (!URL.canParse(origin) || new URL(origin).host !== headers.get('host'))) throw foreign()
 }
 
-function foreign(): SettingsError {
-  return new SettingsError(
+function foreign(): ServiceError {
+  return new ServiceError(
     'FOREIGN_ORIGIN',
     'This request came from another site than the dashboard, and was refused. Behind a proxy, pass the Host header on unchanged.',
   )

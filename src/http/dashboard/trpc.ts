@@ -1,13 +1,12 @@
 import { initTRPC, TRPCError } from '@trpc/server'
 import { type CreateFastifyContextOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import type { FastifyInstance } from 'fastify'
-import { SettingsError } from '../../../contracts/dashboard/errors.ts'
 import { CustomerId } from '../../../contracts/fields.ts'
 import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { trpcCodes } from '../api/errors.ts'
-import { describeFields, describeIssues } from '../api/input.ts'
+import { parseInput } from '../api/input.ts'
 import { placeProcedure, type ProcedureRecord, type ServedProcedure } from '../api/procedures.ts'
 import { authorizeMember, type AuthServices, type SettingsCall, type SettingsRequest } from './call.ts'
 import { describeFailure, type Failure } from './failure.ts'
@@ -73,7 +72,7 @@ function buildSettingsRouter(
         // The account that is named decides who may call: whoever may not learns nothing of the rest.
         const accountId = readAccountId(raw)
         const call = await authorizeMember(deps, authServices, contract, ctx.request, accountId)
-        const input = parse(contract.input, raw)
+        const input = parseInput(contract.input, raw)
         // The contract's own schema has just parsed this input for this handler.
         const change = () => perform(deps, call, input as never)
         const what = contract.audit?.(input as never)
@@ -97,14 +96,6 @@ function buildSettingsRouter(
   const record: ProcedureRecord<ReturnType<typeof build>> = {}
   for (const procedure of procedures) placeProcedure(record, procedure.name.split('.'), build(procedure))
   return t.router(record)
-}
-
-/** Parses with the contract's own schema; each field that is wrong is named. */
-function parse(schema: DashboardProcedure['input'], raw: unknown): unknown {
-  const result = schema.safeParse(raw)
-  if (result.success) return result.data
-  const { issues } = result.error
-  throw new SettingsError('VALIDATION_ERROR', describeIssues(issues, schema), describeFields(issues))
 }
 
 /** What cannot be an ID names no account: the database would stumble over a NUL. */

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import { failureEnvelope } from '../../../contracts/envelope.ts'
-import { describeError, type ErrorCode } from '../../../contracts/errors.ts'
+import { type ApiErrorCode, describeError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { type Operation, refer, type Reference, type Response, type Schema } from './document.ts'
 import { listHeaders } from './headers.ts'
@@ -24,7 +24,7 @@ function writeSuccess(contract: ApiProcedure, schema: Schema): Response {
   }
 }
 
-function writeFailure(contract: ApiProcedure, status: number, codes: ErrorCode[]): Response {
+function writeFailure(contract: ApiProcedure, status: number, codes: ApiErrorCode[]): Response {
   return {
     description: [
       `${STATUS_CODES[status]}:`,
@@ -41,7 +41,7 @@ function writeFailure(contract: ApiProcedure, status: number, codes: ErrorCode[]
   }
 }
 
-function writeFailureSchema(codes: ErrorCode[]): Schema {
+function writeFailureSchema(codes: ApiErrorCode[]): Schema {
   // As an input schema, so that it stays open: an answer may gain fields.
   const { $schema: _, ...schema }: Schema = JSON.parse(
     JSON.stringify(z.toJSONSchema(failureEnvelope(codes), { io: 'input' })),
@@ -49,7 +49,7 @@ function writeFailureSchema(codes: ErrorCode[]): Schema {
   return schema
 }
 
-function writeExample(contract: ApiProcedure, code: ErrorCode) {
+function writeExample(contract: ApiProcedure, code: ApiErrorCode) {
   const message = contract.example.errors?.[code] ?? describeError(code).example
   return { value: { success: false, error: { code, message } } }
 }

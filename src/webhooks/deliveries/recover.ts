@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
 import type { recoverDeliveries as contract } from '../../../contracts/dashboard/webhook.ts'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { invalidField } from '../../../contracts/errors.ts'
 import { OperatorError } from '../../accounts/operator-error.ts'
 import type { Deps } from '../../deps.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
@@ -150,7 +150,6 @@ function encodeRange({ fromId, untilId }: EventRange): string {
 
 function decodeRange(text: string): EventRange {
   const [, fromId, untilId] = /^(evt_[0-9a-z]{26})\.(evt_[0-9a-z]{26})$/.exec(text) ?? []
-  if (fromId === undefined || untilId === undefined)
-    throw new ServiceError('VALIDATION_ERROR', 'next: must be the next of the part before.')
+  if (fromId === undefined || untilId === undefined) throw invalidField('next', 'must be the next of the part before.')
   return { fromId, untilId }
 }
