@@ -9,15 +9,14 @@ import type { Deps } from '../deps.ts'
 import type { OidcProvider } from '../users/sign-in/options.ts'
 import { coalesceWrites } from './api/coalesce-writes.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
-import type { ApiCall } from './api/authorize.ts'
+import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
 import { apiHandlers } from './api/handlers.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from './api/procedures.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { type InboundOptions, registerInbound } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
-import { registerSettings } from './dashboard/settings.ts'
-import { settingsPath } from './dashboard/trpc.ts'
+import { registerSettings, settingsPath } from './dashboard/settings.ts'
 import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
 import { limitConnections } from './limits/connections.ts'
@@ -113,7 +112,13 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
     const limitedProcedures = limitProcedures(procedures, reads)
     await registerRest(limited, deps, limitedProcedures)
-    await registerTrpc(limited, deps, limitedProcedures)
+    await registerTrpc<ApiProcedure, ApiCall>(limited, deps, {
+      prefix: '/trpc',
+      procedures: limitedProcedures,
+      authorize: (contract, context) => authorizeApiKey(deps, contract, context),
+      maxBatchSize: 10,
+      showFields: false,
+    })
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
     await registerSettings(limited, deps, reads, ways, registry)
     await registerInbound(limited, deps, options.callbacks ?? noCallbacks, registry)

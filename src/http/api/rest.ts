@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { admit, type ApiCall, type Exchange } from './authorize.ts'
+import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
 import type { ServedProcedure } from './procedures.ts'
 
@@ -31,25 +31,13 @@ function registerProcedure(
     method: contract.method,
     url: contract.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
-      const call = await admit(deps, contract, exchangeOf(request, reply))
+      const call = await authorizeApiKey(deps, contract, { request, reply })
       const input = parseInput(contract.input, readInput(request))
       // The contract's own schema has just parsed this input for this handler.
       const data = await perform(deps, call, input as never)
       return { success: true, data }
     },
   })
-}
-
-export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
-  return {
-    header: (name) => {
-      const value = request.headers[name]
-      return Array.isArray(value) ? value.join(', ') : value
-    },
-    address: request.ip,
-    slot: request.slot,
-    setHeader: (name, value) => void reply.header(name, value),
-  }
 }
 
 function readBody(request: FastifyRequest): unknown {

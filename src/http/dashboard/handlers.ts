@@ -31,7 +31,7 @@ import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
 import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
 import type { HandlersOf } from '../api/procedures.ts'
-import type { SettingsCall } from './call.ts'
+import type { SettingsCall } from './authorize.ts'
 
 type DashboardHandlers<Tree> = HandlersOf<Tree, SettingsCall>
 

@@ -3,15 +3,18 @@ import { Counter, type Registry } from 'prom-client'
 import { settingsContracts } from '../../../contracts/dashboard/index.ts'
 import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import { audited } from '../../users/audit/audit.ts'
 import { createOwnerAuth } from '../../users/sign-in/better-auth.ts'
 import type { OwnerAuthOptions } from '../../users/sign-in/options.ts'
 import type { SignInOutcome } from '../../users/sign-in/record.ts'
-import { limitProcedures, pairProcedures } from '../api/procedures.ts'
+import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
+import { registerTrpc } from '../api/trpc.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import { registerSettingsAuth } from './auth.ts'
-import type { SettingsCall } from './call.ts'
+import { authorizeMember, type SettingsCall } from './authorize.ts'
 import { settingsHandlers } from './handlers.ts'
-import { registerSettingsTrpc } from './trpc.ts'
+
+export const settingsPath = '/settings/trpc'
 
 /** What the dashboard calls: its procedures, and how its people sign in. */
 export async function registerSettings(
@@ -31,13 +34,31 @@ export async function registerSettings(
       done()
     })
     await registerSettingsAuth(settings, deps, ownerAuth, options)
-    await registerSettingsTrpc(
-      settings,
-      deps,
-      authServices,
-      limitProcedures(pairProcedures<DashboardProcedure, SettingsCall>(settingsContracts, settingsHandlers), reads),
-    )
+    const procedures = pairProcedures<DashboardProcedure, SettingsCall>(settingsContracts, settingsHandlers)
+    await registerTrpc<DashboardProcedure, SettingsCall>(settings, deps, {
+      prefix: settingsPath,
+      procedures: limitProcedures(procedures, reads).map(auditProcedure),
+      authorize: (contract, { request }, readInput) =>
+        authorizeMember(deps, authServices, contract, request, readInput),
+      maxBatchSize: 1,
+      showFields: true,
+    })
   })
+}
+
+type SettingsProcedure = ServedProcedure<DashboardProcedure, SettingsCall>
+
+/** Records a change in the audit log. What the contract does not name does not leave. */
+function auditProcedure({ name, contract, perform }: SettingsProcedure): SettingsProcedure {
+  const performAudited: SettingsProcedure['perform'] = async (deps, call, input) => {
+    const change = () => perform(deps, call, input)
+    const what = contract.audit?.(input)
+    if (what === undefined) return contract.output.parse(await change())
+    const { accountId, address } = call
+    if (accountId === undefined) throw new Error(`${name} names no account in whose audit log it could be recorded`)
+    return contract.output.parse(await audited(deps, { accountId, who: call.person().email, what, address }, change))
+  }
+  return { name, contract, perform: performAudited }
 }
 
 function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {

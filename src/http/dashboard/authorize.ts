@@ -1,11 +1,13 @@
+import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { CustomerId } from '../../../contracts/fields.ts'
 import type { AllowedCaller, Role, DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import type { OwnerAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/options.ts'
 import { findRole } from '../../users/store.ts'
 import type { ProcedureCall } from '../api/procedures.ts'
-import type { Slot } from '../limits/load-limit.ts'
+import { toHeaders } from './pages.ts'
 
 /** How people get in. */
 export interface AuthServices {
@@ -22,12 +24,6 @@ export interface SettingsCall extends AuthServices, ProcedureCall {
   person(): SignedIn
 }
 
-export interface SettingsRequest {
-  headers: Headers
-  address: string
-  slot: Slot | null
-}
-
 /**
  * Session, then role. The role is read anew for every call: whoever is removed from an account is out at
  * once. An account that is not theirs answers as one that does not exist.
@@ -36,9 +32,12 @@ export async function authorizeMember(
   { db }: Pick<Deps, 'db'>,
   authServices: AuthServices,
   { admits, kind }: Pick<DashboardProcedure, 'admits' | 'kind'>,
-  { headers, address, slot }: SettingsRequest,
-  accountId: string,
+  request: FastifyRequest,
+  readInput: () => Promise<unknown>,
 ): Promise<SettingsCall> {
+  const headers = toHeaders(request)
+  // The account that is named decides who may call.
+  const accountId = readAccountId(await readInput())
   if (kind === 'mutation') assertSameOrigin(headers)
   const person = admits === 'anybody' ? undefined : await authServices.ownerAuth.findSession(headers)
   if (admits !== 'anybody' && !person)
@@ -47,13 +46,19 @@ export async function authorizeMember(
   return {
     ...authServices,
     accountId: isRole(admits) ? accountId : undefined,
-    slot,
-    address,
+    slot: request.slot,
+    address: request.ip,
     person: () => {
       if (person) return person
       throw new ServiceError('SIGN_IN_REQUIRED', 'Sign in first.')
     },
   }
+}
+
+/** What cannot be an ID names no account: the database would stumble over a NUL. */
+function readAccountId(input: unknown): string {
+  const named = typeof input === 'object' && input !== null && 'accountId' in input ? input.accountId : undefined
+  return CustomerId.safeParse(named).data ?? ''
 }
 
 function isRole(admits: AllowedCaller): admits is Role {
