@@ -27,7 +27,13 @@ export const ApiAccess = z.object({
 })
 
 /** A key at the one moment when it can be read (spec, Authentication, 3). */
-export const IssuedKey = z.object({ apiKey: z.string(), start: z.string(), createdAt: Timestamp })
+export const IssuedKey = z.object({
+  apiKey: z.string(),
+  /** The first characters, by which the key is known from now on. */
+  start: z.string(),
+  createdAt: Timestamp,
+})
+export type IssuedKey = z.infer<typeof IssuedKey>
 
 export const getApiAccess = settingsProcedure({
   kind: 'query',

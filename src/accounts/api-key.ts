@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { IssuedKey } from '../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../deps.ts'
 import { requireAccount } from './account.ts'
 import { OperatorError } from './operator-error.ts'
@@ -31,14 +32,6 @@ export function isApiKey(text: string): boolean {
 /** A key has 256 bits of chance in it, so a plain SHA-256 protects it: there is nothing to guess. */
 export function hashApiKey(apiKey: string): Buffer {
   return hash('sha256', apiKey, 'buffer')
-}
-
-/** A key at the one moment when it can be read. */
-export interface IssuedKey {
-  apiKey: string
-  /** The first characters, by which the key is known from now on. */
-  start: string
-  createdAt: string
 }
 
 export function issueKey(

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { metaIdPattern, metaSecretPattern } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { accountNotFound, requireAccount } from '../account.ts'
@@ -68,7 +69,7 @@ function checkInput(input: NewWhatsAppAccount): void {
 
 /** Meta's ids are digits; what is often given in their place is the telephone number with a plus. */
 function checkMetaId(name: string, value: string): void {
-  if (!/^\d{1,32}$/.test(value))
+  if (!metaIdPattern.test(value))
     throw new OperatorError(
       `The ${name} must be digits only, as Meta's WhatsApp Manager shows it; it is not the telephone number.`,
     )
@@ -76,6 +77,6 @@ function checkMetaId(name: string, value: string): void {
 
 /** The value itself is never repeated. */
 function checkSecret(name: string, value: string): void {
-  if (!/^[\x21-\x7e]{1,4096}$/.test(value))
+  if (!metaSecretPattern.test(value))
     throw new OperatorError(`The ${name} is empty, or holds a space or another character that no ${name} has.`)
 }

@@ -1,3 +1,4 @@
+import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { OperatorError } from '../operator-error.ts'
 import {
@@ -10,7 +11,7 @@ import {
   lockAccount,
   type WhatsAppAccountRow,
 } from './store.ts'
-import { requireWhatsAppAccount, toWhatsAppAccount, type WhatsAppAccount } from './whatsapp-account.ts'
+import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
 
 /** Undoes both: that a person switched it off, and that WhatsApp refused it, which gets another chance. */
 export async function activateWhatsAppAccount(

@@ -1,10 +1,10 @@
+import type { Attempt, Delivery, listDeliveries as contract } from '../../../contracts/dashboard/webhook.ts'
+import type { OutputOf } from '../../../contracts/procedure.ts'
 import { OperatorError } from '../../accounts/operator-error.ts'
 import type { Deps } from '../../deps.ts'
 import { endpointNotFound } from '../endpoints/endpoint.ts'
 import { findEndpoint } from '../endpoints/store.ts'
 import { type AttemptRow, type DeliveryRow, findAttempts, findDeliveries } from './store.ts'
-
-export const deliveryStates = ['waiting', 'delivered', 'failed'] as const satisfies DeliveryRow['state'][]
 
 export interface DeliveryFilter {
   state?: DeliveryRow['state'] | undefined
@@ -14,37 +14,7 @@ export interface DeliveryFilter {
   limit?: number | undefined
 }
 
-export interface Delivery {
-  deliveryId: string
-  eventId: string
-  /** Absent, as is `messageId`, when the event is no longer kept. */
-  type?: string
-  messageId?: string
-  state: DeliveryRow['state']
-  createdAt: string
-  /** When it is tried next; absent when it is finished, or its endpoint disabled. */
-  nextAttemptAt?: string
-  finishedAt?: string
-  attempts: Attempt[]
-}
-
-export interface Attempt {
-  /** 1 is the first. */
-  number: number
-  startedAt: string
-  durationMilliseconds: number
-  /** Absent when no answer came. */
-  statusCode?: number
-  /** Why it failed; absent when it did not. */
-  error?: string
-  /** The first bytes of the answer. */
-  responseStart?: string
-}
-
-export interface DeliveryPage {
-  items: Delivery[]
-  nextCursor?: string
-}
+export type DeliveryPage = OutputOf<typeof contract>
 
 const defaultLimit = 20
 const maxLimit = 100
