@@ -185,7 +185,10 @@ export interface DashboardErrorData extends ErrorData {
 interface ServiceErrorOptions {
   retryAfterSeconds?: number
   replayed?: boolean
+  /** The one field that the whole message is about; `fields` says it of several. */
+  field?: string
   fields?: Readonly<Record<string, string>>
+  remedy?: string
   cause?: unknown
 }
 
@@ -198,6 +201,8 @@ export class ServiceError extends Error {
   readonly replayed: boolean
   /** What is wrong with each field, by its dotted name. */
   readonly fields: Readonly<Record<string, string>>
+  /** What an operator can run about it. Other callers have no command line, so they never see it. */
+  readonly remedy: string | undefined
 
   constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
@@ -205,7 +210,8 @@ export class ServiceError extends Error {
     this.code = code
     this.retryAfterSeconds = options.retryAfterSeconds
     this.replayed = options.replayed ?? false
-    this.fields = options.fields ?? {}
+    this.fields = options.fields ?? (options.field === undefined ? {} : { [options.field]: message })
+    this.remedy = options.remedy
   }
 }
 

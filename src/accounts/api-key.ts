@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
+import { ServiceError } from '../../contracts/errors.ts'
 import type { IssuedKey } from '../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../deps.ts'
 import { requireAccount } from './account.ts'
-import { OperatorError } from './operator-error.ts'
 import { deleteKey, insertKey, type KeyRow, replaceKey } from './store.ts'
 
 /** Spec, API key: a fixed vendor prefix, then `_live_`, then 64 hexadecimal characters. */
@@ -54,7 +54,7 @@ export async function generateKey(
   await requireAccount(deps.db, accountId)
   const { issued, row } = issueKey(deps, accountId)
   if (!(await insertKey(deps.db, row)))
-    throw new OperatorError(`Account ${accountId} has a key already.`, {
+    throw new ServiceError('SETTING_REFUSED', `Account ${accountId} has a key already.`, {
       remedy: `To replace it, which makes the old one useless at once: waybill key regenerate ${accountId}`,
     })
   return issued

@@ -4,7 +4,6 @@ import { type acceptInvitation as contract, Email, type Invitation } from '../..
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
-import { OperatorError } from '../accounts/operator-error.ts'
 import type { Deps } from '../deps.ts'
 import type { AuditDeps } from './audit/append.ts'
 import { audited } from './audit/audit.ts'
@@ -35,7 +34,8 @@ export async function inviteOwner(
 ): Promise<IssuedInvitation> {
   await requireAccount(deps.db, accountId)
   const email = Email.safeParse(given)
-  if (!email.success) throw new OperatorError(`--email ${email.error.issues[0]?.message ?? 'is not valid'}.`)
+  if (!email.success)
+    throw new ServiceError('SETTING_REFUSED', `--email ${email.error.issues[0]?.message ?? 'is not valid'}.`)
   const token = Buffer.from(deps.randomBytes(tokenBytes)).toString('base64url')
   const { expires_at } = await saveInvitation(deps.db, {
     token_hash: hash(token),

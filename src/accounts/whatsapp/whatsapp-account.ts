@@ -1,7 +1,7 @@
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { requireAccount } from '../account.ts'
-import { OperatorError } from '../operator-error.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 
 /** Its secrets stay where they are. */
@@ -28,9 +28,8 @@ export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inac
   return row.switched_off ? 'switched off by its owner' : (row.inactive_reason ?? undefined)
 }
 
-export function whatsAppAccountNotFound(whatsAppAccountId: string): OperatorError {
-  return new OperatorError(`There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
-    missing: true,
+export function whatsAppAccountNotFound(whatsAppAccountId: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
     remedy: 'Those of an account are listed by: waybill whatsapp list <account>',
   })
 }

@@ -1,6 +1,5 @@
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
 import { errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
-import { OperatorError } from '../../accounts/operator-error.ts'
 import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
 import type { Logger } from '../../platform/log.ts'
 
@@ -48,7 +47,6 @@ export const trpcCodes = {
  */
 export function toServiceError(error: unknown, { requestId, log }: { requestId: string; log: Logger }): ServiceError {
   if (error instanceof ServiceError) return error
-  if (error instanceof OperatorError) return fromOperatorError(error)
   if (isDatabaseUnavailable(error)) {
     log.error({ err: error, requestId }, 'the database is unavailable')
     return new ServiceError(
@@ -59,13 +57,6 @@ export function toServiceError(error: unknown, { requestId, log }: { requestId: 
   }
   log.error({ err: error, requestId }, 'a request failed')
   return new ServiceError('INTERNAL_ERROR', `Something failed on our side. Report it with the request ID ${requestId}.`)
-}
-
-/** What an operator cannot have, an owner cannot have either. */
-function fromOperatorError({ message, missing, field }: OperatorError): ServiceError {
-  if (missing) return new ServiceError('NOT_FOUND', message)
-  if (field !== undefined) return new ServiceError('VALIDATION_ERROR', message, { fields: { [field]: message } })
-  return new ServiceError('SETTING_REFUSED', message)
 }
 
 /** What Fastify itself refuses before a route runs, by its error code. */

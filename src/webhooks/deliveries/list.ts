@@ -1,6 +1,6 @@
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { Attempt, Delivery, listDeliveries as contract } from '../../../contracts/dashboard/webhook.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
-import { OperatorError } from '../../accounts/operator-error.ts'
 import type { Deps } from '../../deps.ts'
 import { endpointNotFound } from '../endpoints/endpoint.ts'
 import { findEndpoint } from '../endpoints/store.ts'
@@ -50,9 +50,9 @@ export async function listDeliveries(
 
 function checkFilter({ cursor, limit }: { cursor: string | undefined; limit: number }): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
-    throw new OperatorError(`A page holds 1 to ${maxLimit} deliveries.`)
+    throw new ServiceError('SETTING_REFUSED', `A page holds 1 to ${maxLimit} deliveries.`)
   if (cursor !== undefined && !/^evt_[0-9a-z]{26}$/.test(cursor))
-    throw new OperatorError('A cursor is the nextCursor of the page before.')
+    throw new ServiceError('SETTING_REFUSED', 'A cursor is the nextCursor of the page before.')
 }
 
 export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: boolean): Delivery {

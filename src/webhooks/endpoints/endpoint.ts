@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
 import { requireAccount } from '../../accounts/account.ts'
-import { OperatorError } from '../../accounts/operator-error.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } from './store.ts'
@@ -25,9 +25,8 @@ export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
   }
 }
 
-export function endpointNotFound(endpointId: string): OperatorError {
-  return new OperatorError(`There is no endpoint ${JSON.stringify(endpointId)}.`, {
-    missing: true,
+export function endpointNotFound(endpointId: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no endpoint ${JSON.stringify(endpointId)}.`, {
     remedy: 'Those of an account are listed by: waybill webhook list <account>',
   })
 }
