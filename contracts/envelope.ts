@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { errorCodes, type ErrorCode } from './errors.ts'
+import { apiErrorCodes, type ErrorCode } from './errors.ts'
 
 /** Spec, Envelopes: what every successful answer under `/api/` looks like. */
 export function successEnvelope<Data extends z.ZodType>(data: Data) {
@@ -25,5 +25,5 @@ export function failureEnvelope<Code extends ErrorCode>(codes: readonly Code[]) 
 }
 
 /** Any failure under `/api/`. */
-export const ErrorResponse = failureEnvelope(errorCodes)
+export const ErrorResponse = failureEnvelope(apiErrorCodes)
 export type ErrorResponse = z.infer<typeof ErrorResponse>

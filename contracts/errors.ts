@@ -6,6 +6,8 @@ interface ErrorTerms {
   example: string
   /** The answer says in `Retry-After` when to try again (RFC 9110, 10.2.3). */
   retryAfter?: true
+  /** Only users of the dashboard meet it. Every other code is part of the public API too. */
+  audience?: 'dashboard'
 }
 
 /**
@@ -59,6 +61,30 @@ export const errors = {
     status: 405,
     summary: 'The route exists, but not with this method. `Allow` lists the methods.',
     example: 'This route takes POST only.',
+  },
+  SIGN_IN_REQUIRED: {
+    status: 401,
+    summary: 'The caller is not signed in, or the session has ended.',
+    example: 'You are not signed in, or your session has ended. Sign in again.',
+    audience: 'dashboard',
+  },
+  ROLE_REQUIRED: {
+    status: 403,
+    summary: 'The role of this user does not allow the change.',
+    example: 'Viewers cannot change anything. Ask an owner of this account.',
+    audience: 'dashboard',
+  },
+  FOREIGN_ORIGIN: {
+    status: 403,
+    summary: 'The request came from a site other than the dashboard.',
+    example: 'This request came from another site than the dashboard, and was refused.',
+    audience: 'dashboard',
+  },
+  SETTING_REFUSED: {
+    status: 409,
+    summary: 'The change does not fit the present state. The message says why.',
+    example: 'This WhatsApp account is inactive: nothing is sent from it. Activate it first.',
+    audience: 'dashboard',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
@@ -127,30 +153,69 @@ export const errors = {
 export type ErrorCode = keyof typeof errors
 export type ErrorStatus = (typeof errors)[ErrorCode]['status']
 
-// The cast is what `Object.keys` forgets: the keys of a table are the keys of its type.
-export const errorCodes = Object.keys(errors) as ErrorCode[]
+type DashboardErrorCode = {
+  [Code in ErrorCode]: (typeof errors)[Code] extends { audience: 'dashboard' } ? Code : never
+}[ErrorCode]
+/** The codes of the public API, which `openapi.json` lists. */
+export type ApiErrorCode = Exclude<ErrorCode, DashboardErrorCode>
 
 export function describeError(code: ErrorCode): ErrorTerms {
   return errors[code]
 }
 
-/** What a caller did or met, as one of the published codes. Its message is written for the caller. */
+// The casts are what `Object.keys` forgets: the keys of a table are the keys of its type.
+export const apiErrorCodes = (Object.keys(errors) as ErrorCode[]).filter(
+  (code) => describeError(code).audience !== 'dashboard',
+) as ApiErrorCode[]
+
+/** An error as it travels over tRPC, to holders of an API key. */
+export interface ErrorData<Code extends ErrorCode = ErrorCode> {
+  code: Code
+  httpStatus: ErrorStatus
+  /** Whole seconds after which a retry makes sense. */
+  retryAfterSeconds?: number
+}
+
+/** An error as it travels over tRPC, to users of the dashboard. */
+export interface DashboardErrorData extends ErrorData {
+  /** What is wrong with each field, by its dotted name, to be shown beside it. */
+  fields?: Readonly<Record<string, string>>
+}
+
+interface ServiceErrorOptions {
+  retryAfterSeconds?: number
+  replayed?: boolean
+  /** The one field that the whole message is about; `fields` says it of several. */
+  field?: string
+  fields?: Readonly<Record<string, string>>
+  remedy?: string
+  cause?: unknown
+}
+
+/** What a caller did or met, as one of the codes above. Its message is written for the caller. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   /** Whole seconds after which a retry makes sense; sent as `Retry-After` (RFC 9110, 10.2.3). */
   readonly retryAfterSeconds: number | undefined
   /** The answer to an earlier request with the same `Idempotency-Key`, given again. */
   readonly replayed: boolean
+  /** What is wrong with each field, by its dotted name. */
+  readonly fields: Readonly<Record<string, string>>
+  /** What an operator can run about it. Other callers have no command line, so they never see it. */
+  readonly remedy: string | undefined
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: { retryAfterSeconds?: number; replayed?: boolean; cause?: unknown } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.name = 'ServiceError'
     this.code = code
     this.retryAfterSeconds = options.retryAfterSeconds
     this.replayed = options.replayed ?? false
+    this.fields = options.fields ?? (options.field === undefined ? {} : { [options.field]: message })
+    this.remedy = options.remedy
   }
+}
+
+/** One field that is wrong; `problem` is a sentence without its subject, such as `must be a number.` */
+export function invalidField(field: string, problem: string): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', `${field}: ${problem}`, { fields: { [field]: problem } })
 }

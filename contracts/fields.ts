@@ -12,6 +12,9 @@ export function line(maxLength: number) {
     .regex(noControlCharacters, 'must not contain control characters')
 }
 
+/** ID of an account (the customer), such as `acc_01kah39zr4e8m5n6p7q8s9t0vw`. */
+export const CustomerId = line(64)
+
 /**
  * The same field in an answer: its description and example without its rules, which bind callers and
  * not us. A client made from the document then takes what WhatsApp thinks of next year.

@@ -1,5 +1,8 @@
-import type { z } from 'zod'
-import type { ErrorCode } from './errors.ts'
+import { z } from 'zod'
+import type { ApiErrorCode } from './errors.ts'
+import { CustomerId } from './fields.ts'
+
+type Kind = 'query' | 'mutation'
 
 /** What any call with an API key can meet, whatever the procedure. */
 const everyProcedure = [
@@ -9,26 +12,21 @@ const everyProcedure = [
   'IP_NOT_ALLOWED',
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
-] as const satisfies ErrorCode[]
+] as const satisfies ApiErrorCode[]
 
 /** What any call with a body can meet besides. */
-const everyMutation = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ErrorCode[]
+const everyMutation = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ApiErrorCode[]
 
 /** What any query can meet besides: reads are limited by their work, sends by their number. */
-const everyQuery = ['RATE_LIMIT_EXCEEDED'] as const satisfies ErrorCode[]
+const everyQuery = ['RATE_LIMIT_EXCEEDED'] as const satisfies ApiErrorCode[]
 
 const queryExamples = {
   RATE_LIMIT_EXCEEDED: 'This account reads too much at once: read one page after the other. Try again in 1 second.',
 }
 
-interface Terms<
-  Kind extends 'query' | 'mutation',
-  Input extends z.ZodObject,
-  Output extends z.ZodType,
-  Code extends ErrorCode,
-> {
-  kind: Kind
-  method: Kind extends 'query' ? 'GET' : 'POST'
+interface ApiTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType, Code extends ApiErrorCode> {
+  kind: K
+  method: K extends 'query' ? 'GET' : 'POST'
   /** OpenAPI path; its `{parameters}` are fields of the input. */
   path: `/api/v1/${string}`
   tag: Tag
@@ -46,58 +44,107 @@ interface Terms<
     input: z.input<Input>
     output: z.output<Output>
     /** Messages to show for codes whose example in the error table would not fit this procedure. */
-    errors?: Partial<Record<ErrorCode, string>>
+    errors?: Partial<Record<ApiErrorCode, string>>
   }
 }
 
-type CommonCode<Kind> =
+type CommonCode<K extends Kind> =
   | (typeof everyProcedure)[number]
-  | (Kind extends 'mutation' ? (typeof everyMutation)[number] : (typeof everyQuery)[number])
+  | (K extends 'mutation' ? (typeof everyMutation)[number] : (typeof everyQuery)[number])
 
-export interface Contract<
-  Kind extends 'query' | 'mutation' = 'query' | 'mutation',
+/** A procedure for whoever holds an API key, served over REST and tRPC. */
+export interface ApiProcedure<
+  K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-  Code extends ErrorCode = ErrorCode,
-> extends Omit<Terms<Kind, Input, Output, Code>, 'rateLimited' | 'idempotent'> {
-  readonly contract: true
+  Code extends ApiErrorCode = ApiErrorCode,
+> extends Omit<ApiTerms<K, Input, Output, Code>, 'rateLimited' | 'idempotent'> {
+  readonly audience: 'api'
   readonly rateLimited: boolean
   readonly idempotent: boolean
 }
 
-export type InputOf<C extends Contract> = z.output<C['input']>
-export type OutputOf<C extends Contract> = z.output<C['output']>
-
-/** A contract as a value: everything that is promised about one procedure, in one place. */
+/** The contract of an API procedure as a value: everything that is promised about it, in one place. */
 export function procedure<
-  Kind extends 'query' | 'mutation',
+  K extends Kind,
   Input extends z.ZodObject,
   Output extends z.ZodType,
-  Code extends ErrorCode = never,
->(terms: Terms<Kind, Input, Output, Code>): Contract<Kind, Input, Output, Code | CommonCode<Kind>> {
-  const common: readonly ErrorCode[] =
+  Code extends ApiErrorCode = never,
+>(terms: ApiTerms<K, Input, Output, Code>): ApiProcedure<K, Input, Output, Code | CommonCode<K>> {
+  const common: readonly ApiErrorCode[] =
     terms.kind === 'mutation' ? [...everyProcedure, ...everyMutation] : [...everyProcedure, ...everyQuery]
   // The cast names what the line above builds: the type system cannot follow a conditional spread.
-  const codes = [...common, ...terms.errors] as (Code | CommonCode<Kind>)[]
+  const codes = [...common, ...terms.errors] as (Code | CommonCode<K>)[]
   const examples = terms.kind === 'query' ? { ...queryExamples, ...terms.example.errors } : terms.example.errors
   const example = { ...terms.example, ...(examples && { errors: examples }) }
-  return { contract: true, rateLimited: false, idempotent: false, ...terms, errors: codes, example }
+  return { audience: 'api', rateLimited: false, idempotent: false, ...terms, errors: codes, example }
 }
 
-/** A tree of contracts; its shape is the shape of the tRPC router. */
-export interface ContractTree {
-  readonly [name: string]: Contract | ContractTree
+/** `owner` may do everything in an account, `viewer` reads. */
+export const roles = ['owner', 'viewer'] as const
+export const Role = z.enum(roles)
+export type Role = z.infer<typeof Role>
+
+/**
+ * Who may call. `anybody`: without a session, such as whoever holds an invitation. `signed-in`: any user with a
+ * session. A role: a user who has at least that role in the account that the input names.
+ */
+export type AllowedCaller = 'anybody' | 'signed-in' | Role
+
+interface DashboardTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
+  kind: K
+  admits: AllowedCaller
+  summary: string
+  input: Input
+  output: Output
+  /** The audit log's words for a change; without words nothing is logged. No key, token, secret or recipient. */
+  audit?: (input: z.output<Input>) => string | undefined
 }
 
-export function isContract(node: Contract | ContractTree): node is Contract {
-  return 'contract' in node && node.contract === true
+/** A procedure for users of the dashboard: served over tRPC only, to a session instead of an API key. */
+export interface DashboardProcedure<
+  K extends Kind = Kind,
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> extends Omit<DashboardTerms<K, Input, Output>, 'audit'> {
+  readonly audience: 'dashboard'
+  audit: ((input: never) => string | undefined) | undefined
 }
 
-/** Every contract of a tree with its dotted name, such as `message.send`, in the order of the tree. */
-export function listContracts(tree: ContractTree, prefix = ''): { name: string; contract: Contract }[] {
-  return Object.entries(tree).flatMap(([key, node]) =>
-    isContract(node) ? [{ name: prefix + key, contract: node }] : listContracts(node, `${prefix}${key}.`),
-  )
+export function settingsProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
+  terms: DashboardTerms<K, Input, Output>,
+): DashboardProcedure<K, Input, Output> {
+  return { audience: 'dashboard', audit: undefined, ...terms }
+}
+
+/** The input of a procedure about one account, and whatever else it takes. */
+export function ofAccount<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject({ accountId: CustomerId, ...shape })
+}
+
+export type Procedure = ApiProcedure | DashboardProcedure
+export type InputOf<P extends Procedure> = z.output<P['input']>
+export type OutputOf<P extends Procedure> = z.output<P['output']>
+
+/** A tree of procedures; its shape is the shape of the tRPC router. */
+export interface ProcedureTree<P extends Procedure = Procedure> {
+  readonly [name: string]: P | ProcedureTree<P>
+}
+
+export function isProcedure<P extends Procedure>(node: P | ProcedureTree<P>): node is P {
+  return 'audience' in node && typeof node.audience === 'string'
+}
+
+/** Every procedure of a tree with its dotted name, such as `message.send`, in the order of the tree. */
+export function listProcedures<P extends Procedure = ApiProcedure>(
+  tree: ProcedureTree<NoInfer<P>>,
+  prefix = '',
+): { name: string; contract: P }[] {
+  return Object.entries<P | ProcedureTree<P>>(tree).flatMap(([key, node]) => {
+    if (isProcedure<P>(node)) return [{ name: prefix + key, contract: node }]
+    // A type parameter cannot be excluded by narrowing: what is no procedure is a tree.
+    return listProcedures<P>(node as ProcedureTree<P>, `${prefix}${key}.`)
+  })
 }
 
 /** The groups in which the procedures are shown. */

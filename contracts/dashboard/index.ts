@@ -1,7 +1,7 @@
 import { getMessage, listMessages } from './message.ts'
 import { getOverview } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, listAudit } from './owner.ts'
-import type { SettingsContractTree } from './procedure.ts'
+import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
 import { generateKey, getApiAccess, regenerateKey, revokeKey, setAccess, setAllowList } from './public-api.ts'
 import { listTemplates, sendTest, syncTemplates } from './template.ts'
 import {
@@ -62,5 +62,5 @@ export const settingsContracts = {
       recover: recoverDeliveries,
     },
   },
-} satisfies SettingsContractTree
+} satisfies ProcedureTree<DashboardProcedure>
 export type SettingsContracts = typeof settingsContracts

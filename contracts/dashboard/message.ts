@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listMessages as publicListMessages, Message, MessagePage } from '../api/message.ts'
 import { MessageId } from '../fields.ts'
-import { ofAccount, settingsProcedure } from './procedure.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
 import { Delivery } from './webhook.ts'
 
 /** The filters of `message.list` (contracts/message.ts). */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ofAccount, settingsProcedure } from './procedure.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
 
 const Count = z.int()
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { line, Timestamp } from '../fields.ts'
-import { CustomerId, ofAccount, Role, settingsProcedure } from './procedure.ts'
+import { CustomerId, line, Timestamp } from '../fields.ts'
+import { ofAccount, Role, settingsProcedure } from '../procedure.ts'
 
 export const Email = z
   .email('must be an e-mail address, such as ada@example.com')

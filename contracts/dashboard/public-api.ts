@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { ofAccount, settingsProcedure } from './procedure.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
 
 export const ApiAccess = z.object({
   enabled: z.boolean(),
@@ -27,7 +27,13 @@ export const ApiAccess = z.object({
 })
 
 /** A key at the one moment when it can be read (spec, Authentication, 3). */
-export const IssuedKey = z.object({ apiKey: z.string(), start: z.string(), createdAt: Timestamp })
+export const IssuedKey = z.object({
+  apiKey: z.string(),
+  /** The first characters, by which the key is known from now on. */
+  start: z.string(),
+  createdAt: Timestamp,
+})
+export type IssuedKey = z.infer<typeof IssuedKey>
 
 export const getApiAccess = settingsProcedure({
   kind: 'query',

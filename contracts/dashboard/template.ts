@@ -4,7 +4,7 @@ import { Template } from '../api/template.ts'
 import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
 import { FailureAdvice } from './message.ts'
-import { ofAccount, settingsProcedure } from './procedure.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
 
 export const OwnTemplate = Template.extend({
   /** `GREEN`, `YELLOW`, `RED` or `UNKNOWN`, as WhatsApp rates what recipients thought of it. */

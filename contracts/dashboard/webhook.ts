@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defaultEventTypes, messageEventTypes } from '../events.ts'
 import { line, PageLimit, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { ofAccount, settingsProcedure } from './procedure.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
 
 const EventType = z.enum(messageEventTypes)
 const EndpointId = line(64)

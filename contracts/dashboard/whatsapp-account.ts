@@ -1,19 +1,20 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { ofAccount, settingsProcedure } from './procedure.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
+
+export const metaIdPattern = /^\d{1,32}$/
 
 /** As WhatsApp Manager shows it: digits. What is often given in its place is the telephone number with a plus. */
 const MetaId = z
   .string()
   .trim()
-  .regex(/^\d{1,32}$/, 'must be digits only, as WhatsApp Manager shows it; it is not the telephone number')
+  .regex(metaIdPattern, 'must be digits only, as WhatsApp Manager shows it; it is not the telephone number')
+
+export const metaSecretPattern = /^[\u0021-\u007e]{1,4096}$/
 
 /** What Meta issues: no space and nothing beyond ASCII. It goes in and never comes out again. */
-const MetaSecret = z
-  .string()
-  .trim()
-  .regex(/^[\u0021-\u007e]{1,4096}$/, 'must not be empty or hold a space')
+const MetaSecret = z.string().trim().regex(metaSecretPattern, 'must not be empty or hold a space')
 
 export const WhatsAppAccount = z.object({
   whatsAppAccountId: z.string(),

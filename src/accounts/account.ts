@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
+import { ServiceError } from '../../contracts/errors.ts'
 import { line } from '../../contracts/fields.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
-import { OperatorError } from './operator-error.ts'
 import { type AccountRow, changeAccount, findAccount, findAccounts, insertAccount } from './store.ts'
 
 /** An account as its operator sees it. */
@@ -30,9 +30,8 @@ export function toAccount(row: AccountRow): Account {
   }
 }
 
-export function accountNotFound(accountId: string): OperatorError {
-  return new OperatorError(`There is no account ${JSON.stringify(accountId)}.`, {
-    missing: true,
+export function accountNotFound(accountId: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no account ${JSON.stringify(accountId)}.`, {
     remedy: 'The accounts are listed by: waybill account list',
   })
 }
@@ -50,7 +49,8 @@ export async function createAccount(
   input: { name: string },
 ): Promise<Account> {
   const name = Name.safeParse(input.name.trim())
-  if (!name.success) throw new OperatorError(`The name of an account ${name.error.issues[0]?.message}.`)
+  if (!name.success)
+    throw new ServiceError('SETTING_REFUSED', `The name of an account ${name.error.issues[0]?.message}.`)
   const id = deps.newId('acc')
   await insertAccount(deps.db, { id, name: name.data, created_at: deps.now() })
   return requireAccount(deps.db, id)
@@ -75,9 +75,12 @@ export async function updateAccount(
   { apiEnabled, rateLimit }: AccountUpdate,
 ): Promise<Account> {
   if (apiEnabled === undefined && rateLimit === undefined)
-    throw new OperatorError('There is nothing to change: give --api, --rate-limit, or both.')
+    throw new ServiceError('SETTING_REFUSED', 'There is nothing to change: give --api, --rate-limit, or both.')
   if (rateLimit !== undefined && !isRateLimit(rateLimit))
-    throw new OperatorError(`A rate limit is a whole number of requests a minute, 1 to ${maxRateLimit}.`)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `A rate limit is a whole number of requests a minute, 1 to ${maxRateLimit}.`,
+    )
   const changed = await changeAccount(deps.db, accountId, {
     ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
     ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { IssuedKey } from '../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../deps.ts'
 import { requireAccount } from './account.ts'
-import { OperatorError } from './operator-error.ts'
 import { deleteKey, insertKey, type KeyRow, replaceKey } from './store.ts'
 
 /** Spec, API key: a fixed vendor prefix, then `_live_`, then 64 hexadecimal characters. */
@@ -33,14 +34,6 @@ export function hashApiKey(apiKey: string): Buffer {
   return hash('sha256', apiKey, 'buffer')
 }
 
-/** A key at the one moment when it can be read. */
-export interface IssuedKey {
-  apiKey: string
-  /** The first characters, by which the key is known from now on. */
-  start: string
-  createdAt: string
-}
-
 export function issueKey(
   deps: Pick<Deps, 'now' | 'randomBytes'>,
   accountId: string,
@@ -61,7 +54,7 @@ export async function generateKey(
   await requireAccount(deps.db, accountId)
   const { issued, row } = issueKey(deps, accountId)
   if (!(await insertKey(deps.db, row)))
-    throw new OperatorError(`Account ${accountId} has a key already.`, {
+    throw new ServiceError('SETTING_REFUSED', `Account ${accountId} has a key already.`, {
       remedy: `To replace it, which makes the old one useless at once: waybill key regenerate ${accountId}`,
     })
   return issued

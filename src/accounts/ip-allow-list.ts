@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
 import { accountNotFound } from './account.ts'
-import { OperatorError } from './operator-error.ts'
 import { changeAccount } from './store.ts'
 
 /**
@@ -64,7 +64,8 @@ export async function setAllowList(
 function parseEntry(text: string): string {
   const entry = normalizeAllowListEntry(text)
   if (entry === undefined)
-    throw new OperatorError(
+    throw new ServiceError(
+      'VALIDATION_ERROR',
       `${JSON.stringify(text)} is neither an IP address nor a CIDR range, such as 192.0.2.10, 192.0.2.0/24 or 2001:db8::/32. The allow-list is unchanged.`,
       { field: 'allowList' },
     )

@@ -1,5 +1,4 @@
 import { ServiceError } from '../../contracts/errors.ts'
-import { OperatorError } from '../accounts/operator-error.ts'
 import { ConfigError } from '../platform/config.ts'
 import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/unavailable.ts'
 import { maskPersonalData } from '../platform/log.ts'
@@ -28,8 +27,8 @@ export function describeFailure(error: unknown): Failure {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof OperatorError) return [error.message, error.remedy].filter(Boolean).join(' ')
-  if (error instanceof UsageError || error instanceof ServiceError) return error.message
+  if (error instanceof ServiceError) return [error.message, error.remedy].filter(Boolean).join(' ')
+  if (error instanceof UsageError) return error.message
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof UnknownSecretKeyError)
     return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`

@@ -1,4 +1,4 @@
-import { OperatorError } from '../accounts/operator-error.ts'
+import { ServiceError } from '../../contracts/errors.ts'
 import { buildApp } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import { type Config, readConfig } from '../platform/config.ts'
@@ -59,5 +59,5 @@ async function runHere({ command, line, report, print }: DataRun, config: Config
 async function prepareSchema({ db }: Deps, config: Config, command: DataCommand): Promise<void> {
   if (config.database.kind === 'pglite') await migrate(db)
   else if (command.needsSchema && (await listPendingMigrations(db)).length > 0)
-    throw new OperatorError('The database is not up to date. Run: waybill migrate')
+    throw new ServiceError('SETTING_REFUSED', 'The database is not up to date. Run: waybill migrate')
 }

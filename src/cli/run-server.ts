@@ -1,4 +1,4 @@
-import { OperatorError } from '../accounts/operator-error.ts'
+import { ServiceError } from '../../contracts/errors.ts'
 import { type App, buildApp } from '../app.ts'
 import { type Role, type Serving, startServing } from '../http/serve.ts'
 import type { Config } from '../platform/config.ts'
@@ -41,7 +41,8 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
 async function own(dataDir: string, command: string): Promise<DataFolder> {
   const owned = await ownDataFolder(dataDir, command, (owner) => Promise.resolve(isServing(owner) ? owner : undefined))
   if ('folder' in owned) return owned.folder
-  throw new OperatorError(
+  throw new ServiceError(
+    'SETTING_REFUSED',
     `${describeLockHolder(dataDir, owned.met)} A data folder has one server: stop that one, or set WAYBILL_DATA_DIR to another folder.`,
   )
 }
@@ -75,10 +76,14 @@ function describeListenError(error: unknown, { host, port }: Config, command: Se
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const again = `PORT=${port + 1} ${command === 'sandbox' ? 'npm start' : 'waybill serve'}`
   if (code === 'EADDRINUSE')
-    return new OperatorError(`Port ${port} is in use by another program. Take another one: ${again}`)
-  if (code === 'EACCES') return new OperatorError(`Port ${port} is reserved by the system. Take another one: PORT=3000`)
+    return new ServiceError('SETTING_REFUSED', `Port ${port} is in use by another program. Take another one: ${again}`)
+  if (code === 'EACCES')
+    return new ServiceError('SETTING_REFUSED', `Port ${port} is reserved by the system. Take another one: PORT=3000`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new OperatorError(`HOST=${host} is no address of this machine. 127.0.0.1 is, and 0.0.0.0 is all of them.`)
+    return new ServiceError(
+      'SETTING_REFUSED',
+      `HOST=${host} is no address of this machine. 127.0.0.1 is, and 0.0.0.0 is all of them.`,
+    )
   return undefined
 }
 

@@ -1,5 +1,5 @@
-import type { Attempt, Delivery, DeliveryPage } from '../webhooks/deliveries/list.ts'
-import type { Endpoint } from '../webhooks/endpoints/endpoint.ts'
+import type { Attempt, Delivery, Endpoint } from '../../contracts/dashboard/webhook.ts'
+import type { DeliveryPage } from '../webhooks/deliveries/list.ts'
 import type { EndpointTest } from '../webhooks/endpoints/test.ts'
 import { formatPairs, formatTable } from './help.ts'
 

@@ -1,9 +1,9 @@
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client'
 import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
 import type { z } from 'zod'
-import type { ErrorCode, ErrorStatus } from '../../contracts/errors.ts'
+import type { ApiErrorCode, ErrorData } from '../../contracts/errors.ts'
 import type { Contracts } from '../../contracts/index.ts'
-import type { Contract } from '../../contracts/procedure.ts'
+import type { ApiProcedure } from '../../contracts/procedure.ts'
 
 export { safe } from '@trpc/client'
 
@@ -41,26 +41,21 @@ export function createClient({ url, apiKey, fetch }: ClientOptions): WaybillClie
 }
 
 /** An error as it travels over tRPC: `data.code` is the code that REST answers too. */
-export type ServiceErrorShape<Code extends ErrorCode = ErrorCode> = TRPCErrorShape<{
-  code: Code
-  httpStatus: ErrorStatus
-  /** Whole seconds after which a retry makes sense. */
-  retryAfterSeconds?: number
-}>
+export type ServiceErrorShape<Code extends ApiErrorCode = ApiErrorCode> = TRPCErrorShape<ErrorData<Code>>
 
-interface TypesOf<C extends Contract> {
+interface TypesOf<C extends ApiProcedure> {
   input: z.input<C['input']>
   output: z.output<C['output']>
   meta: object
   errorShape: ServiceErrorShape<C['errors'][number]>
 }
 
-type ProcedureOf<C extends Contract> = C['kind'] extends 'query'
+type ProcedureOf<C extends ApiProcedure> = C['kind'] extends 'query'
   ? TRPCQueryProcedure<TypesOf<C>>
   : TRPCMutationProcedure<TypesOf<C>>
 
 export type RouterRecordOf<Tree> = {
-  [Name in keyof Tree]: Tree[Name] extends Contract ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
+  [Name in keyof Tree]: Tree[Name] extends ApiProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
 }
 
 /** The root types of the router; a client needs no more of the server than this. */

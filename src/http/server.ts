@@ -5,17 +5,19 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
+import type { ApiProcedure } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { OidcProvider } from '../users/sign-in/options.ts'
 import { coalesceWrites } from './api/coalesce-writes.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
-import { limitProcedure, pairProcedures, type Procedure, handlers } from './api/procedures.ts'
+import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
+import { apiHandlers } from './api/handlers.ts'
+import { limitProcedures, pairProcedures, type ServedProcedure } from './api/procedures.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { type InboundOptions, registerInbound } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
-import { registerSettings } from './dashboard/settings.ts'
-import { settingsPath } from './dashboard/trpc.ts'
+import { registerSettings, settingsPath } from './dashboard/settings.ts'
 import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
 import { limitConnections } from './limits/connections.ts'
@@ -86,7 +88,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     frameworkErrors: (error, request: FastifyRequest, reply: FastifyReply) =>
       void answerFailure(deps, error, request, reply),
   })
-  const procedures = pairProcedures(contracts, handlers)
+  const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
   const reads = createReadLimit()
   const registry = options.registry ?? new Registry()
 
@@ -109,9 +111,15 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   await app.register(async (limited) => {
     coalesceWrites(limited)
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
-    const limitedProcedures = procedures.map((procedure) => limitProcedure(procedure, reads))
+    const limitedProcedures = limitProcedures(procedures, reads)
     await registerRest(limited, deps, limitedProcedures)
-    await registerTrpc(limited, deps, limitedProcedures)
+    await registerTrpc<ApiProcedure, ApiCall>(limited, deps, {
+      prefix: '/trpc',
+      procedures: limitedProcedures,
+      authorize: (contract, context) => authorizeApiKey(deps, contract, context),
+      maxBatchSize: 10,
+      showFields: false,
+    })
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
     await registerSettings(limited, deps, reads, ways, registry)
     await registerInbound(limited, deps, options.callbacks ?? noCallbacks, registry)
@@ -185,7 +193,7 @@ function describe(code: string | undefined): ServiceError {
 }
 
 /** Answers unknown routes, and known ones called with another method (RFC 9110, 15.5.6: with `Allow`). */
-export function registerNotFound(app: FastifyInstance, procedures: Procedure[]): void {
+export function registerNotFound(app: FastifyInstance, procedures: ServedProcedure<ApiProcedure>[]): void {
   const routes = procedures.map(({ contract }) => ({
     pattern: new RegExp(`^${contract.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     methods: contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method],

@@ -6,9 +6,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Registry } from 'prom-client'
-import { errors } from '../../contracts/errors.ts'
+import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts } from '../../contracts/procedure.ts'
+import { listProcedures } from '../../contracts/procedure.ts'
 import { buildApp } from '../app.ts'
 import { formatUsage } from '../cli/help.ts'
 import { commands } from '../cli/main.ts'
@@ -26,7 +26,7 @@ const tables: Record<string, () => string | Promise<string>> = {
   procedures: () =>
     formatTable(
       ['Procedure', 'REST', 'What it does'],
-      listContracts(contracts).map(({ name, contract }) => [
+      listProcedures(contracts).map(({ name, contract }) => [
         code(name),
         code(`${contract.method} ${contract.path}`),
         contract.summary,
@@ -35,7 +35,10 @@ const tables: Record<string, () => string | Promise<string>> = {
   errors: () =>
     formatTable(
       ['Code', 'HTTP', 'When'],
-      Object.entries(errors).map(([name, { status, summary }]) => [code(name), status, summary]),
+      apiErrorCodes.map((name) => {
+        const { status, summary } = describeError(name)
+        return [code(name), status, summary]
+      }),
     ),
   commands: () =>
     formatTable(

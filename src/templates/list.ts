@@ -1,5 +1,5 @@
 import type { listTemplates as contract, TemplatePage } from '../../contracts/api/template.ts'
-import { ServiceError } from '../../contracts/errors.ts'
+import { invalidField } from '../../contracts/errors.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
@@ -29,9 +29,6 @@ export function encodeCursor({ name, language }: { name: string; language: strin
 export function decodeCursor(cursor: string): { name: string; language: string } {
   const [name, language, ...rest] = cursor.split('.')
   if (name === undefined || language === undefined || rest.length > 0)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      'cursor: must be the nextCursor of the page before. Leave it out for the first page.',
-    )
+    throw invalidField('cursor', 'must be the nextCursor of the page before. Leave it out for the first page.')
   return { name, language }
 }

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { requireAccount } from '../accounts/account.ts'
-import { OperatorError } from '../accounts/operator-error.ts'
 import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
 import { describeUnreadableToken, openAccessToken } from '../accounts/whatsapp/secrets.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
@@ -26,12 +25,19 @@ export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<
   await requireAccount(deps.db, accountId)
   const senders = await findActive(deps, accountId)
   if (senders.length === 0)
-    throw new OperatorError(`Account ${accountId} has no active WhatsApp account. Add or activate one.`, {
-      remedy: `They are listed by: waybill whatsapp list ${accountId}`,
-    })
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `Account ${accountId} has no active WhatsApp account. Add or activate one.`,
+      {
+        remedy: `They are listed by: waybill whatsapp list ${accountId}`,
+      },
+    )
   const outcome = await syncThrough(deps, accountId, senders)
   if (!outcome.ok)
-    throw new OperatorError(`The templates could not be read from WhatsApp, nothing was changed: ${outcome.reason}`)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `The templates could not be read from WhatsApp, nothing was changed: ${outcome.reason}`,
+    )
   return { synced: outcome.synced, approved: outcome.approved }
 }
 

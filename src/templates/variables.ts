@@ -12,7 +12,7 @@ export function findVariableProblems(template: TemplateText, variables: Readonly
   const missing = needed.filter((key) => !Object.hasOwn(variables, key))
   const unknown = Object.keys(variables).filter((key) => !needed.includes(key))
   const problems = [
-    ...missing.map((key) => `variables: "${key}" is missing; it fills {{${key}}}`),
+    ...missing.map((key) => `"${key}" is missing; it fills {{${key}}}`),
     ...(unknown.length === 0 ? [] : [describeUnknown(unknown, needed)]),
     ...needed.filter((key) => Object.hasOwn(variables, key)).flatMap((key) => describeValue(key, variables[key] ?? '')),
   ]
@@ -22,7 +22,7 @@ export function findVariableProblems(template: TemplateText, variables: Readonly
 function describeUnknown(unknown: string[], needed: string[]): string {
   const needs = needed.length === 0 ? 'takes no variables' : `takes ${quote(needed)}`
   const more = unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''
-  return `variables: the template ${needs}; remove ${quote(unknown.slice(0, 5))}${more}`
+  return `the template ${needs}; remove ${quote(unknown.slice(0, 5))}${more}`
 }
 
 function quote(keys: string[]): string {
@@ -31,11 +31,11 @@ function quote(keys: string[]): string {
 
 /** What WhatsApp refuses in a value: reference, section 3.2. */
 function describeValue(key: string, value: string): string[] {
-  if (value.trim() === '') return [`variables: "${key}" must not be empty`]
-  if (/[\n\r\u2028\u2029]/.test(value)) return [`variables: "${key}" must not hold a line break`]
-  if (value.includes('\t')) return [`variables: "${key}" must not hold a tab`]
-  if (/ {5,}/.test(value)) return [`variables: "${key}" must not hold more than four spaces in a row`]
-  if (value.includes('\0')) return [`variables: "${key}" must not hold a NUL character`]
+  if (value.trim() === '') return [`"${key}" must not be empty`]
+  if (/[\n\r\u2028\u2029]/.test(value)) return [`"${key}" must not hold a line break`]
+  if (value.includes('\t')) return [`"${key}" must not hold a tab`]
+  if (/ {5,}/.test(value)) return [`"${key}" must not hold more than four spaces in a row`]
+  if (value.includes('\0')) return [`"${key}" must not hold a NUL character`]
   return []
 }
 
@@ -46,5 +46,5 @@ function describeLength({ components }: TemplateText, variables: Readonly<Record
   const length = body.length <= limit ? body.length : [...body].length
   return length <= limit
     ? []
-    : [`variables: with them filled in, the body has ${length} characters; WhatsApp takes at most ${limit}`]
+    : [`with them filled in, the body has ${length} characters; WhatsApp takes at most ${limit}`]
 }

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
-import { SettingsError } from '../../contracts/dashboard/errors.ts'
 import { type acceptInvitation as contract, Email, type Invitation } from '../../contracts/dashboard/owner.ts'
-import type { Role } from '../../contracts/dashboard/procedure.ts'
 import { ServiceError } from '../../contracts/errors.ts'
+import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
-import { OperatorError } from '../accounts/operator-error.ts'
 import type { Deps } from '../deps.ts'
 import type { AuditDeps } from './audit/append.ts'
 import { audited } from './audit/audit.ts'
@@ -36,7 +34,8 @@ export async function inviteOwner(
 ): Promise<IssuedInvitation> {
   await requireAccount(deps.db, accountId)
   const email = Email.safeParse(given)
-  if (!email.success) throw new OperatorError(`--email ${email.error.issues[0]?.message ?? 'is not valid'}.`)
+  if (!email.success)
+    throw new ServiceError('SETTING_REFUSED', `--email ${email.error.issues[0]?.message ?? 'is not valid'}.`)
   const token = Buffer.from(deps.randomBytes(tokenBytes)).toString('base64url')
   const { expires_at } = await saveInvitation(deps.db, {
     token_hash: hash(token),
@@ -118,20 +117,20 @@ async function provePassword(
     throw wrongPassword('must be the one that you sign in with: there is an owner with this e-mail address already')
 }
 
-function missing(field: 'name' | 'password'): SettingsError {
-  return new SettingsError('VALIDATION_ERROR', `${field}: is required.`, { [field]: 'is required' })
+function missing(field: 'name' | 'password'): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', `${field}: is required.`, { fields: { [field]: 'is required' } })
 }
 
-function wrongPassword(problem: string): SettingsError {
-  return new SettingsError('VALIDATION_ERROR', `password: ${problem}.`, { password: problem })
+function wrongPassword(problem: string): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', `password: ${problem}.`, { fields: { password: problem } })
 }
 
 function hash(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-function spent(): SettingsError {
-  return new SettingsError(
+function spent(): ServiceError {
+  return new ServiceError(
     'NOT_FOUND',
     'This invitation was used or has expired. Ask whoever runs this server for a new one.',
   )

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { Role } from '../../contracts/dashboard/procedure.ts'
-import { OperatorError } from '../accounts/operator-error.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { Role } from '../../contracts/procedure.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { findMembers } from './store.ts'
 
@@ -22,9 +22,8 @@ export async function findMember(db: Kysely<Database>, accountId: string, email:
   return members.find((member) => member.email === normalizeEmail(email))
 }
 
-export function memberNotFound(accountId: string, email: string): OperatorError {
-  return new OperatorError(`Nobody in ${accountId} has the e-mail address ${JSON.stringify(email)}.`, {
-    missing: true,
+export function memberNotFound(accountId: string, email: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `Nobody in ${accountId} has the e-mail address ${JSON.stringify(email)}.`, {
     remedy: `Who is in it is listed by: waybill owner list ${accountId}`,
   })
 }

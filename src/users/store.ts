@@ -1,6 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { Membership } from '../../contracts/dashboard/owner.ts'
-import type { Role } from '../../contracts/dashboard/procedure.ts'
+import type { Role } from '../../contracts/procedure.ts'
 import type { Database, OwnerInvitationsTable } from '../platform/db/schema.ts'
 
 /** Reads all accounts: those in which this person has a role. */

@@ -8,7 +8,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { accessTokenPurpose } from '../../src/accounts/whatsapp/secrets.ts'
 import { buildApp } from '../../src/app.ts'
 import type { Deps } from '../../src/deps.ts'
-import { handlers } from '../../src/http/api/procedures.ts'
+import { apiHandlers } from '../../src/http/api/handlers.ts'
 import { createServer } from '../../src/http/server.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { templateComponents } from './example.ts'
@@ -63,7 +63,7 @@ const deps: Deps = {
   }),
 }
 
-if (part === 'verb') Object.assign(handlers.message, { send: () => Promise.resolve(sendMessage.example.output) })
+if (part === 'verb') Object.assign(apiHandlers.message, { send: () => Promise.resolve(sendMessage.example.output) })
 const server = await createServer(deps, {
   trustedProxies: [],
   metricsToken: undefined,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { ErrorResponse, successEnvelope } from '../../contracts/envelope.ts'
-import { describeError, errorCodes } from '../../contracts/errors.ts'
+import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts } from '../../contracts/procedure.ts'
+import { listProcedures } from '../../contracts/procedure.ts'
 
-const all = listContracts(contracts)
+const all = listProcedures(contracts)
 
 test.each(all)('the example of $name fits its own schemas', ({ contract: { input, output, example } }) => {
   expect(input.safeParse(example.input)).toMatchObject({ success: true })
@@ -41,10 +41,10 @@ test('no two contracts share a method and path', () => {
 test('every error code is met by a contract, or by a request that reaches none', () => {
   const met = new Set(all.flatMap(({ contract }) => contract.errors))
 
-  expect(errorCodes.filter((code) => !met.has(code))).toEqual(['NOT_FOUND', 'METHOD_NOT_ALLOWED'])
+  expect(apiErrorCodes.filter((code) => !met.has(code))).toEqual(['NOT_FOUND', 'METHOD_NOT_ALLOWED'])
 })
 
-test.each(errorCodes)('the example of %s fits the envelope', (code) => {
+test.each(apiErrorCodes)('the example of %s fits the envelope', (code) => {
   const failure = { success: false, error: { code, message: describeError(code).example } }
 
   expect(ErrorResponse.parse(failure)).toEqual(failure)

@@ -4,12 +4,12 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { describeError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts } from '../../contracts/procedure.ts'
+import { listProcedures } from '../../contracts/procedure.ts'
 import type { Example, Response } from '../../src/http/openapi/document.ts'
 import { printOpenApi } from '../../src/http/openapi/openapi.ts'
 import { compileSchemaAt, listNodes, openApi, openApiText, pointTo, resolveResponse } from './document.ts'
 
-const operations = listContracts(contracts).map(({ name, contract }) => {
+const operations = listProcedures(contracts).map(({ name, contract }) => {
   const method = contract.method === 'GET' ? 'get' : 'post'
   const operation = openApi.paths[contract.path]?.[method]
   if (!operation) throw new Error(`openapi.json lacks ${name}: run npm run openapi`)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { z } from 'zod'
 import { SendMessageRequest } from '../../contracts/api/message.ts'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts } from '../../contracts/procedure.ts'
+import { listProcedures } from '../../contracts/procedure.ts'
 import { compileSchemaAt, openApi, pointTo } from './document.ts'
 
 const fitting = {
@@ -79,7 +79,7 @@ test.each(strings)('the document and the server agree on $field', ({ field, samp
   )
 })
 
-const queries = listContracts(contracts).filter(({ contract }) => contract.kind === 'query')
+const queries = listProcedures(contracts).filter(({ contract }) => contract.kind === 'query')
 const parameters = queries.flatMap(({ name, contract }) =>
   (openApi.paths[contract.path]?.get?.parameters ?? []).map((parameter, index) => ({
     name,

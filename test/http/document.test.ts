@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contracts } from '../../contracts/index.ts'
-import { type Contract, listContracts } from '../../contracts/procedure.ts'
+import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { compileSchemaAt, openApi, pointTo, resolveResponse } from '../contracts/document.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server?.close())
 
 /** The answer fits the schema that the document gives for its status, and carries header fields it names. */
-function expectDocumented(contract: Contract, response: TestResponse): void {
+function expectDocumented(contract: ApiProcedure, response: TestResponse): void {
   const method = contract.method === 'GET' ? 'get' : 'post'
   const documented = openApi.paths[contract.path]?.[method]?.responses[response.statusCode]
   if (!documented) throw new Error(`${response.statusCode} is not documented for ${contract.path}: ${response.text}`)
@@ -32,7 +32,7 @@ function expectDocumented(contract: Contract, response: TestResponse): void {
 }
 
 async function call(
-  contract: Contract,
+  contract: ApiProcedure,
   input: Record<string, unknown>,
   apiKey = account.apiKey,
 ): Promise<TestResponse> {
@@ -45,7 +45,7 @@ async function call(
   return server.request('GET', `${path}?${query}`, { headers })
 }
 
-const procedures = listContracts(contracts)
+const procedures = listProcedures(contracts)
 
 test.each(procedures)('the document describes what $name answers to its own example', async ({ contract }) => {
   const sent = await call(contracts.message.send, contracts.message.send.example.input)

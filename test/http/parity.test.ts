@@ -2,7 +2,7 @@ import { TRPCClientError } from '@trpc/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { contracts } from '../../contracts/index.ts'
-import { type Contract, listContracts } from '../../contracts/procedure.ts'
+import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { safe } from '../../src/client/client.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-async function byRest({ method, path }: Contract, input: Record<string, unknown>): Promise<TestResponse> {
+async function byRest({ method, path }: ApiProcedure, input: Record<string, unknown>): Promise<TestResponse> {
   const rest = { ...input }
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = encodeURIComponent(String(rest[name]))
@@ -33,7 +33,7 @@ async function byRest({ method, path }: Contract, input: Record<string, unknown>
 
 async function byTrpc(
   name: string,
-  { kind }: Contract,
+  { kind }: ApiProcedure,
   input: unknown,
 ): Promise<{ data: unknown } | { code: string; message: string }> {
   const url = `/trpc/${name}`
@@ -67,7 +67,7 @@ const good: Record<string, () => Record<string, unknown>> = {
   'event.list': () => ({ type: 'message.failed', limit: 2 }),
 }
 
-test.each(listContracts(contracts))('$name answers the same data by REST and by tRPC', async ({ name, contract }) => {
+test.each(listProcedures(contracts))('$name answers the same data by REST and by tRPC', async ({ name, contract }) => {
   const input = good[name]?.()
   if (!input) throw new Error(`add an input for ${name} to this test`)
   // The newest message must stay the same between the two calls of a list.
@@ -78,7 +78,7 @@ test.each(listContracts(contracts))('$name answers the same data by REST and by 
   expect(contract.output.safeParse(rest.json().data).error).toBeUndefined()
 })
 
-const bad: { name: string; contract: Contract; input: Record<string, unknown> }[] = [
+const bad: { name: string; contract: ApiProcedure; input: Record<string, unknown> }[] = [
   { name: 'message.send', contract: contracts.message.send, input: {} },
   {
     name: 'message.send',
@@ -133,7 +133,7 @@ test.each(bad)(
 )
 
 test('the router serves every contract and nothing else', async () => {
-  for (const { name, contract } of listContracts(contracts))
+  for (const { name, contract } of listProcedures(contracts))
     expect(await byTrpc(name, contract, {})).not.toMatchObject({ code: 'NOT_FOUND' })
   expect(await byTrpc('message.delete', sendMessage, {})).toMatchObject({ code: 'NOT_FOUND' })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contracts } from '../../contracts/index.ts'
-import { listContracts } from '../../contracts/procedure.ts'
+import { listProcedures } from '../../contracts/procedure.ts'
 import { type RequestOptions, startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 /** A call that we answer ourselves is answered as tRPC's own adapter answers it. */
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const procedures = listContracts(contracts)
+const procedures = listProcedures(contracts)
 const names = [...procedures.map(({ name }) => name), 'message.delete', 'constructor', '__proto__']
 
 /** Inputs that are right, nearly right, anything, and no JSON. */

@@ -1,5 +1,5 @@
-import type { SettingsErrorData } from '../../contracts/dashboard/errors.ts'
-import type { Role } from '../../contracts/dashboard/procedure.ts'
+import type { DashboardErrorData } from '../../contracts/errors.ts'
+import type { Role } from '../../contracts/procedure.ts'
 import { inviteOwner } from '../../src/users/invitation.ts'
 import type { TestResponse, TestServer } from './server.ts'
 
@@ -27,7 +27,7 @@ export interface SettingsAnswer<T> {
   statusCode: number
   /** Absent from a failure, which the tests that look at it never forget. */
   data: T
-  error: { message: string; data: SettingsErrorData }
+  error: { message: string; data: DashboardErrorData }
 }
 
 const password = 'correct horse battery staple'

@@ -1,23 +1,12 @@
 import { settingsContracts } from '../../contracts/dashboard/index.ts'
-import {
-  isSettingsContract,
-  type SettingsContract,
-  type SettingsContractTree,
-} from '../../contracts/dashboard/procedure.ts'
+import { type DashboardProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import type { TestAccount, TestServer } from './server.ts'
 
 /** Every procedure of the dashboard under its dotted name, without `settings.`. */
-export function listSettingsContracts(
-  tree: SettingsContractTree = settingsContracts.settings,
-  prefix = '',
-): { name: string; contract: SettingsContract }[] {
-  return Object.entries(tree).flatMap(([key, node]) =>
-    isSettingsContract(node)
-      ? [{ name: prefix + key, contract: node }]
-      : listSettingsContracts(node, `${prefix}${key}.`),
-  )
+export function listSettingsContracts(): { name: string; contract: DashboardProcedure }[] {
+  return listProcedures<DashboardProcedure>(settingsContracts.settings)
 }
 
 /** An account in which everything can be named that a procedure names. */

@@ -32,59 +32,59 @@ test.each<Case>([
     because: 'one is missing',
     template: shipped,
     variables: { '1': 'Ada' },
-    problems: ['variables: "2" is missing; it fills {{2}}'],
+    problems: ['"2" is missing; it fills {{2}}'],
   },
   {
     because: 'a number is no name',
     template: named,
     variables: { '1': 'Ada', order: 'x' },
     problems: [
-      'variables: "first_name" is missing; it fills {{first_name}}',
-      'variables: the template takes "first_name", "order"; remove "1"',
+      '"first_name" is missing; it fills {{first_name}}',
+      'the template takes "first_name", "order"; remove "1"',
     ],
   },
   {
     because: 'one is too many',
     template: shipped,
     variables: { '1': 'Ada', '2': 'x', '3': 'y' },
-    problems: ['variables: the template takes "1", "2"; remove "3"'],
+    problems: ['the template takes "1", "2"; remove "3"'],
   },
   {
     because: 'none is taken',
     template: plain,
     variables: { '1': 'Ada' },
-    problems: ['variables: the template takes no variables; remove "1"'],
+    problems: ['the template takes no variables; remove "1"'],
   },
   {
     because: 'it is empty',
     template: shipped,
     variables: { '1': '', '2': 'x' },
-    problems: ['variables: "1" must not be empty'],
+    problems: ['"1" must not be empty'],
   },
   {
     because: 'it is blank',
     template: shipped,
     variables: { '1': '  ', '2': 'x' },
-    problems: ['variables: "1" must not be empty'],
+    problems: ['"1" must not be empty'],
   },
   {
     because: 'it holds a newline',
     template: shipped,
     variables: { '1': 'a\nb', '2': 'x' },
-    problems: ['variables: "1" must not hold a line break'],
+    problems: ['"1" must not hold a line break'],
   },
   {
     because: 'it holds a tab',
     template: shipped,
     variables: { '1': 'a\tb', '2': 'x' },
-    problems: ['variables: "1" must not hold a tab'],
+    problems: ['"1" must not hold a tab'],
   },
   { because: 'four spaces are fine', template: shipped, variables: { '1': 'a    b', '2': 'x' }, problems: [] },
   {
     because: 'five spaces are not',
     template: shipped,
     variables: { '1': 'a     b', '2': 'x' },
-    problems: ['variables: "1" must not hold more than four spaces in a row'],
+    problems: ['"1" must not hold more than four spaces in a row'],
   },
 ])('variables are checked: $because', ({ template, variables, problems }) => {
   expect(findVariableProblems(template, variables)).toEqual(problems)
@@ -126,7 +126,7 @@ test('filling a body leaves no placeholder behind, and puts in values as they ar
 
 test('a variable named like a property of every object is still missing', () => {
   const template = { parameterFormat: 'NAMED', components: [{ type: 'BODY', text: 'Hi {{constructor}}' }] }
-  expect(findVariableProblems(template, {})).toEqual(['variables: "constructor" is missing; it fills {{constructor}}'])
+  expect(findVariableProblems(template, {})).toEqual(['"constructor" is missing; it fills {{constructor}}'])
   expect(fill('Hi {{constructor}}', {})).toBe('Hi {{constructor}}')
 })
 

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
+import { ServiceError } from '../../../contracts/errors.ts'
+import { metaIdPattern, metaSecretPattern } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { accountNotFound, requireAccount } from '../account.ts'
-import { OperatorError } from '../operator-error.ts'
 import { toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose } from './secrets.ts'
 import { clearDefault, findByPhoneNumberId, findWhatsAppAccounts, insertWhatsAppAccount, lockAccount } from './store.ts'
@@ -53,7 +54,7 @@ export async function addWhatsAppAccount(
 async function refuseKnownPhoneNumber(db: Kysely<Database>, phoneNumberId: string): Promise<void> {
   const known = await findByPhoneNumberId(db, phoneNumberId)
   if (known)
-    throw new OperatorError(`Phone number id ${phoneNumberId} is in use already.`, {
+    throw new ServiceError('VALIDATION_ERROR', `Phone number id ${phoneNumberId} is in use already.`, {
       field: 'phoneNumberId',
       remedy: `It is WhatsApp account ${known.id} of account ${known.account_id}. To add it anew, with another token: waybill whatsapp remove ${known.id}`,
     })
@@ -68,14 +69,18 @@ function checkInput(input: NewWhatsAppAccount): void {
 
 /** Meta's ids are digits; what is often given in their place is the telephone number with a plus. */
 function checkMetaId(name: string, value: string): void {
-  if (!/^\d{1,32}$/.test(value))
-    throw new OperatorError(
+  if (!metaIdPattern.test(value))
+    throw new ServiceError(
+      'SETTING_REFUSED',
       `The ${name} must be digits only, as Meta's WhatsApp Manager shows it; it is not the telephone number.`,
     )
 }
 
 /** The value itself is never repeated. */
 function checkSecret(name: string, value: string): void {
-  if (!/^[\x21-\x7e]{1,4096}$/.test(value))
-    throw new OperatorError(`The ${name} is empty, or holds a space or another character that no ${name} has.`)
+  if (!metaSecretPattern.test(value))
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `The ${name} is empty, or holds a space or another character that no ${name} has.`,
+    )
 }

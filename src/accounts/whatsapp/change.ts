@@ -1,5 +1,6 @@
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
-import { OperatorError } from '../operator-error.ts'
 import {
   changeWhatsAppAccount,
   clearDefault,
@@ -10,7 +11,7 @@ import {
   lockAccount,
   type WhatsAppAccountRow,
 } from './store.ts'
-import { requireWhatsAppAccount, toWhatsAppAccount, type WhatsAppAccount } from './whatsapp-account.ts'
+import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
 
 /** Undoes both: that a person switched it off, and that WhatsApp refused it, which gets another chance. */
 export async function activateWhatsAppAccount(
@@ -55,9 +56,13 @@ export async function setDefaultWhatsAppAccount(
 /** Every request that names no WhatsApp account would be refused from then on. */
 function refuseInactive({ id, active, is_default }: WhatsAppAccountRow): void {
   if (!active && !is_default)
-    throw new OperatorError('This WhatsApp account is inactive: nothing is sent from it. Activate it first.', {
-      remedy: `Such as: waybill whatsapp activate ${id}`,
-    })
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'This WhatsApp account is inactive: nothing is sent from it. Activate it first.',
+      {
+        remedy: `Such as: waybill whatsapp activate ${id}`,
+      },
+    )
 }
 
 /** Forgets the WhatsApp account, its secrets, and the templates that no other one shares. Messages stay. */
@@ -85,7 +90,11 @@ export async function removeWhatsAppAccount(
 function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
   const other = others.find(({ active }) => active) ?? others[0]
   if (row.is_default && other)
-    throw new OperatorError(`${row.id} is the default of its account. Make another one the default first.`, {
-      remedy: `Such as: waybill whatsapp set-default ${other.id}`,
-    })
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `${row.id} is the default of its account. Make another one the default first.`,
+      {
+        remedy: `Such as: waybill whatsapp set-default ${other.id}`,
+      },
+    )
 }

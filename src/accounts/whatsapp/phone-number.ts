@@ -1,7 +1,6 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { PhoneNumberInfo, ReadOutcome } from '../../whatsapp/whatsapp.ts'
-import { OperatorError } from '../operator-error.ts'
 import { changeWhatsAppAccount } from './store.ts'
 
 interface ClaimedNumber {
@@ -27,10 +26,14 @@ export async function verifyPhoneNumber(
   if (!listed.ok)
     throw refusal(listed, 'wabaId', 'WhatsApp does not show this WhatsApp Business Account to this access token')
   if (!listed.value)
-    throw new OperatorError('The phone number does not belong to this WhatsApp Business Account. Check both IDs.', {
-      field: 'wabaId',
-      remedy,
-    })
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'The phone number does not belong to this WhatsApp Business Account. Check both IDs.',
+      {
+        field: 'wabaId',
+        remedy,
+      },
+    )
   return number.value
 }
 
@@ -46,8 +49,14 @@ function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: stri
     )
   const words = error === undefined ? reason : `code ${error.code}: ${error.title}`
   if (accountUnusable)
-    return new OperatorError(`WhatsApp refuses this access token (${words}).`, { field: 'accessToken', remedy })
-  return new OperatorError(`${denied} (${words}). Check the ID, and that the token may use it.`, { field, remedy })
+    return new ServiceError('VALIDATION_ERROR', `WhatsApp refuses this access token (${words}).`, {
+      field: 'accessToken',
+      remedy,
+    })
+  return new ServiceError('VALIDATION_ERROR', `${denied} (${words}). Check the ID, and that the token may use it.`, {
+    field,
+    remedy,
+  })
 }
 
 /** What WhatsApp says of a number, for its owner to see. */

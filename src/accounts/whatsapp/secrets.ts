@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { OperatorError } from '../operator-error.ts'
 import type { StoredSecret } from '../rekey.ts'
 import { toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { changeWhatsAppAccount, findAllWhatsAppAccounts, findWhatsAppAccount, replaceSecret } from './store.ts'
-import { requireWhatsAppAccount, toWhatsAppAccount, type WhatsAppAccount } from './whatsapp-account.ts'
+import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
 
 /** What a stored secret is for: bound to its ciphertext, so that it cannot be moved to another row. */
 
@@ -90,7 +91,10 @@ export async function replaceSecrets(
   { accessToken, appSecret }: NewSecrets,
 ): Promise<WhatsAppAccount> {
   if (accessToken === undefined && appSecret === undefined)
-    throw new OperatorError('There is nothing to change: give an access token, an app secret, or both.')
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'There is nothing to change: give an access token, an app secret, or both.',
+    )
   const { db, secrets } = deps
   const known = requireWhatsAppAccount(await findWhatsAppAccount(db, accountId, whatsAppAccountId), whatsAppAccountId)
   const { phone_number_id: phoneNumberId, waba_id: wabaId } = known

@@ -1,30 +1,10 @@
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { requireAccount } from '../account.ts'
-import { OperatorError } from '../operator-error.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 
-/** A WhatsApp account as its operator sees it; its secrets stay where they are. */
-export interface WhatsAppAccount {
-  whatsAppAccountId: string
-  phoneNumberId: string
-  wabaId: string
-  isDefault: boolean
-  active: boolean
-  /** Why it is not active; absent when it is. */
-  reason?: string
-  /** Whether a person took it out of use, and not WhatsApp. Absent when it is active. */
-  switchedOff?: boolean
-  /** Telephone number and name, as WhatsApp reported them last; absent until then. */
-  displayPhoneNumber?: string
-  verifiedName?: string
-  hasAppSecret: boolean
-  /** As WhatsApp reported it last; absent until then. */
-  qualityRating?: string
-  /** As WhatsApp reported it last; absent until then. */
-  throughputLevel?: string
-  createdAt: string
-}
-
+/** Its secrets stay where they are. */
 export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
   const inactiveReason = whyInactive(row)
   return {
@@ -48,9 +28,8 @@ export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inac
   return row.switched_off ? 'switched off by its owner' : (row.inactive_reason ?? undefined)
 }
 
-export function whatsAppAccountNotFound(whatsAppAccountId: string): OperatorError {
-  return new OperatorError(`There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
-    missing: true,
+export function whatsAppAccountNotFound(whatsAppAccountId: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
     remedy: 'Those of an account are listed by: waybill whatsapp list <account>',
   })
 }

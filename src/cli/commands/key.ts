@@ -1,5 +1,6 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
-import { generateKey, type IssuedKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
+import type { IssuedKey } from '../../../contracts/dashboard/public-api.ts'
+import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
 import { type Answer, dataCommand } from '../command.ts'
 
 export const keyGenerate = dataCommand({

@@ -1,7 +1,7 @@
+import { ServiceError } from '../../../contracts/errors.ts'
 import { listMessages as listContract, type Message, messageStatuses } from '../../../contracts/api/message.ts'
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { requireAccount } from '../../accounts/account.ts'
-import { OperatorError } from '../../accounts/operator-error.ts'
 import { type Resolution, resolutions, resolveMessage } from '../../messages/journal/outcome-unknown.ts'
 import { getMessage } from '../../messages/queries/get.ts'
 import { listMessages } from '../../messages/queries/list.ts'
@@ -18,7 +18,8 @@ export const messageGet = dataCommand({
   examples: ['waybill message get msg_…', 'waybill message get msg_… --json'],
   run: async (deps, { args: [messageId] }) => {
     const accountId = await findMessageOwner(deps.db, messageId)
-    if (accountId === undefined) throw new OperatorError(`There is no message ${JSON.stringify(messageId)}.`)
+    if (accountId === undefined)
+      throw new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(messageId)}.`)
     const message = await getMessage(deps, { accountId }, { messageId })
     return { json: message, text: describeMessage(message) }
   },
@@ -69,7 +70,8 @@ export const messageResolve = dataCommand({
   audit: ({ args: [messageId], options: { as } }) => changes.resolveMessage(messageId, as),
   run: async (deps, { args: [messageId], options: { as } }) => {
     const accountId = await findMessageOwner(deps.db, messageId)
-    if (accountId === undefined) throw new OperatorError(`There is no message ${JSON.stringify(messageId)}.`)
+    if (accountId === undefined)
+      throw new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(messageId)}.`)
     // One of the choices above: the line was checked against them.
     await resolveMessage(deps, { accountId, messageId }, as as Resolution)
     const message = await getMessage(deps, { accountId }, { messageId })

@@ -1,4 +1,4 @@
-import { type Role, roles } from '../../../contracts/dashboard/procedure.ts'
+import { type Role, roles } from '../../../contracts/procedure.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { removeOwner, resetPassword } from '../../users/change-member.ts'

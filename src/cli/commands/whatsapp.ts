@@ -1,4 +1,5 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
+import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
 import {
   activateWhatsAppAccount,
@@ -7,11 +8,7 @@ import {
   setDefaultWhatsAppAccount,
 } from '../../accounts/whatsapp/change.ts'
 import { findOwner } from '../../accounts/whatsapp/store.ts'
-import {
-  listWhatsAppAccounts,
-  whatsAppAccountNotFound,
-  type WhatsAppAccount,
-} from '../../accounts/whatsapp/whatsapp-account.ts'
+import { listWhatsAppAccounts, whatsAppAccountNotFound } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { dataCommand } from '../command.ts'
 import { formatTable } from '../help.ts'

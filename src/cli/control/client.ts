@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { z } from 'zod'
-import { OperatorError } from '../../accounts/operator-error.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { Print, Report } from '../command.ts'
 import { readLines } from '../input.ts'
 import { ControlOutput, ControlProgress, ControlReply } from './server.ts'
@@ -27,7 +27,8 @@ export async function askServer(
     }
     throw new Error('closed without an answer')
   } catch (error) {
-    throw new OperatorError(
+    throw new ServiceError(
+      'SETTING_REFUSED',
       'The running server stopped before it answered. Look whether the command took effect before you repeat it.',
       { cause: error },
     )

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { OperatorError } from '../../accounts/operator-error.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import { claimDataFolder, type DataFolder, type LockHolder, readLockHolder } from '../../platform/db/data-folder.ts'
 
 /** A first start on a slow disk makes the whole database, and flushes it, before it lets go. */
@@ -23,7 +23,7 @@ export async function ownDataFolder<T>(
     const met = owner && (await meet(owner))
     if (met !== undefined) return { met }
     if (Date.now() > deadline)
-      throw new OperatorError(`${describeLockHolder(dataDir, owner)} Try again when it is done.`)
+      throw new ServiceError('SETTING_REFUSED', `${describeLockHolder(dataDir, owner)} Try again when it is done.`)
     // Unequal pauses, so that two that wait do not stay in step.
     await delay(pauseMilliseconds * (1 + Math.random()))
   }

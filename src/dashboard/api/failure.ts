@@ -1,12 +1,12 @@
 import { TRPCClientError } from '@trpc/client'
-import type { SettingsErrorCode, SettingsErrorData } from '../../../contracts/dashboard/errors.ts'
+import type { ErrorCode, DashboardErrorData } from '../../../contracts/errors.ts'
 import { SignInError } from './sign-in-error.ts'
 
 /** What went wrong, as a person is told. */
 export interface Failure {
   message: string
   /** Absent when no answer came, or none of ours. */
-  code?: SettingsErrorCode
+  code?: ErrorCode
   /** What is wrong with each field, by its dotted name. */
   fields: Readonly<Record<string, string>>
 }
@@ -28,11 +28,11 @@ export function isWorthRetrying(error: unknown): boolean {
 
 const unreachable = 'The server could not be reached. Check your connection, then try again.'
 
-function readData(error: unknown): SettingsErrorData | undefined {
+function readData(error: unknown): DashboardErrorData | undefined {
   if (!(error instanceof TRPCClientError)) return undefined
   // Our server formats every error like this; absent when the answer was not from it.
-  const data = error.data as Partial<SettingsErrorData> | null | undefined
-  return data?.code === undefined ? undefined : (data as SettingsErrorData)
+  const data = error.data as Partial<DashboardErrorData> | null | undefined
+  return data?.code === undefined ? undefined : (data as DashboardErrorData)
 }
 
 /** `must be digits only` becomes `Must be digits only.` */

@@ -1,30 +1,30 @@
 import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
 import type { z } from 'zod'
-import type { SettingsErrorData } from '../../../contracts/dashboard/errors.ts'
+import type { DashboardErrorData } from '../../../contracts/errors.ts'
 import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
-import type { SettingsContract } from '../../../contracts/dashboard/procedure.ts'
+import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 
-type SettingsErrorShape = TRPCErrorShape<SettingsErrorData>
+type DashboardErrorShape = TRPCErrorShape<DashboardErrorData>
 
-interface TypesOf<C extends SettingsContract> {
+interface TypesOf<C extends DashboardProcedure> {
   input: z.input<C['input']>
   output: z.output<C['output']>
   meta: object
-  errorShape: SettingsErrorShape
+  errorShape: DashboardErrorShape
 }
 
-type ProcedureOf<C extends SettingsContract> = C['kind'] extends 'query'
+type ProcedureOf<C extends DashboardProcedure> = C['kind'] extends 'query'
   ? TRPCQueryProcedure<TypesOf<C>>
   : TRPCMutationProcedure<TypesOf<C>>
 
 type RouterRecordOf<Tree> = {
-  [Name in keyof Tree]: Tree[Name] extends SettingsContract ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
+  [Name in keyof Tree]: Tree[Name] extends DashboardProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
 }
 
 interface RootTypes {
   ctx: object
   meta: object
-  errorShape: SettingsErrorShape
+  errorShape: DashboardErrorShape
   transformer: false
 }
 

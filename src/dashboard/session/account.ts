@@ -1,5 +1,5 @@
 import { createContext, use } from 'react'
-import type { Role } from '../../../contracts/dashboard/procedure.ts'
+import type { Role } from '../../../contracts/procedure.ts'
 
 export interface Account {
   accountId: string

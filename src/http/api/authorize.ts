@@ -1,47 +1,47 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { Contract } from '../../../contracts/procedure.ts'
-import { authenticate, type Caller } from '../../accounts/authenticate.ts'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
+import { authenticate } from '../../accounts/authenticate.ts'
 import { assertWithinBudget, rateLimitHeaders } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
-import type { Slot } from '../limits/load-limit.ts'
+import type { ProcedureCall } from './procedures.ts'
 
-/** The parts of an HTTP exchange that a procedure depends on, whether it came by REST or by tRPC. */
-export interface Exchange {
-  /** Value of a request header; undefined when absent. */
-  header(name: 'x-api-key' | 'idempotency-key'): string | undefined
-  /** The caller's address, after `TRUST_PROXY`. */
-  address: string
-  /** The place of the request among those at work. */
-  slot: Slot | null
-  setHeader(name: string, value: string): void
-}
-
-/** A call that was let in. */
-export interface Call {
-  caller: Caller
+/** An authorized call with an API key. */
+export interface ApiCall extends ProcedureCall {
+  accountId: string
   idempotencyKey: string | undefined
-  slot: Slot | null
   setHeader(name: string, value: string): void
 }
 
 /** Key, enabled, address, then the rate limit; validation comes after, so that a stranger learns nothing. */
-export async function admit(deps: Pick<Deps, 'db'>, contract: Contract, exchange: Exchange): Promise<Call> {
-  const credentials = {
-    apiKey: exchange.header('x-api-key'),
-    keyHash: exchange.slot?.keyHash,
-    address: exchange.address,
-  }
+export async function authorizeApiKey(
+  deps: Pick<Deps, 'db'>,
+  contract: ApiProcedure,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<ApiCall> {
+  const { slot } = request
+  const credentials = { apiKey: readHeader(request, 'x-api-key'), keyHash: slot?.keyHash, address: request.ip }
   const { caller, budget } = await authenticate(deps, credentials, { spend: contract.rateLimited })
-  exchange.slot?.recognize()
+  slot?.recognize()
   if (budget) {
     const headers = rateLimitHeaders(budget)
     // In lower case: Fastify would write it so anyway, for each request anew.
-    exchange.setHeader('ratelimit', headers.RateLimit)
-    exchange.setHeader('ratelimit-policy', headers['RateLimit-Policy'])
+    void reply.header('ratelimit', headers.RateLimit).header('ratelimit-policy', headers['RateLimit-Policy'])
     assertWithinBudget(budget)
   }
-  const idempotencyKey = contract.idempotent ? parseIdempotencyKey(exchange.header('idempotency-key')) : undefined
-  return { caller, idempotencyKey, slot: exchange.slot, setHeader: (name, value) => exchange.setHeader(name, value) }
+  const idempotencyKey = contract.idempotent ? parseIdempotencyKey(readHeader(request, 'idempotency-key')) : undefined
+  return {
+    accountId: caller.accountId,
+    idempotencyKey,
+    slot,
+    setHeader: (name, value) => void reply.header(name, value),
+  }
+}
+
+/** Undefined when absent. */
+function readHeader({ headers }: FastifyRequest, name: 'x-api-key' | 'idempotency-key'): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
 }
 
 /** Printable ASCII, as a Structured Field string holds it (RFC 9651, 3.3.3). */

@@ -62,13 +62,14 @@ const maxIssues = 5
 export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unknown): z.output<Schema> {
   const result = schema.safeParse(raw)
   if (result.success) return result.data
-  throw new ServiceError('VALIDATION_ERROR', describeIssues(result.error.issues, schema))
+  const { issues } = result.error
+  throw new ServiceError('VALIDATION_ERROR', describeIssues(issues, schema), { fields: describeFields(issues) })
 }
 
-/** The same for a form: what is wrong with each field, by its dotted name. */
-export function describeFields(issues: Issue[]): Record<string, string> {
+/** What is wrong with each field, by its dotted name, for a form. */
+function describeFields(issues: Issue[]): Record<string, string> {
   const named = issues.filter((issue) => issue.path.length > 0)
-  // Of several about one field the first is shown.
+  // If a field has several problems, only the first is reported.
   return Object.fromEntries(
     named.toReversed().map((issue) => [issue.path.map(String).join('.'), describeProblem(issue)]),
   )

@@ -1,53 +1,67 @@
-import type { Contracts } from '../../../contracts/index.ts'
-import {
-  type Contract,
-  type ContractTree,
-  type InputOf,
-  isContract,
-  type OutputOf,
-} from '../../../contracts/procedure.ts'
+import type { InputOf, OutputOf, Procedure, ProcedureTree } from '../../../contracts/procedure.ts'
+import { isProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { getMessage } from '../../messages/queries/get.ts'
-import { listMessages } from '../../messages/queries/list.ts'
-import { preview } from '../../messages/send/preview.ts'
-import { send } from '../../messages/send/send.ts'
-import { getTemplate } from '../../templates/get.ts'
-import { listTemplates } from '../../templates/list.ts'
-import { listEvents } from '../../webhooks/events/list.ts'
-import { exemptWaiting } from '../limits/load-limit.ts'
+import { exemptWaiting, type Slot } from '../limits/load-limit.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
-import type { Call } from './authorize.ts'
+
+/** What every authorized call carries; each audience adds what its handlers need. */
+export interface ProcedureCall {
+  /** The account that the call is about; undefined when it names none. */
+  accountId: string | undefined
+  slot: Slot | null
+}
 
 /** A contract and the handler behind it. The input has been parsed by the contract's own schema. */
-export interface Procedure {
+export interface ServedProcedure<P extends Procedure = Procedure, Call = never> {
   /** Dotted name, such as `message.send`. */
   name: string
-  contract: Contract
+  contract: P
   perform: (deps: Deps, call: Call, input: never) => Promise<unknown>
 }
 
-type HandlerTree = { [name: string]: Procedure['perform'] | HandlerTree }
+type Handler<P extends Procedure, Call> = (deps: Deps, call: Call, input: InputOf<P>) => Promise<OutputOf<P>>
+
+/** One handler per contract, in the contracts' own shape. A contract without a handler does not compile. */
+export type HandlersOf<Tree, Call> = {
+  [Name in keyof Tree]: Tree[Name] extends Procedure ? Handler<Tree[Name], Call> : HandlersOf<Tree[Name], Call>
+}
+
+type HandlerTree<Call> = { [name: string]: ServedProcedure<Procedure, Call>['perform'] | HandlerTree<Call> }
 
 /** Pairs each contract of a tree with its handler; `HandlersOf` has made sure that both have one shape. */
-export function pairProcedures(contracts: ContractTree, handlers: HandlerTree, prefix = ''): Procedure[] {
+export function pairProcedures<P extends Procedure, Call>(
+  contracts: ProcedureTree<P>,
+  handlers: HandlerTree<Call>,
+  prefix = '',
+): ServedProcedure<P, Call>[] {
   return Object.entries(contracts).flatMap(([key, node]) => {
     const handler = handlers[key]
-    if (isContract(node))
+    if (isProcedure<P>(node))
       return typeof handler === 'function' ? [{ name: prefix + key, contract: node, perform: handler }] : []
-    return typeof handler === 'object' ? pairProcedures(node, handler, `${prefix}${key}.`) : []
+    // As in `listProcedures`: what is no procedure is a tree.
+    return typeof handler === 'object' ? pairProcedures(node as ProcedureTree<P>, handler, `${prefix}${key}.`) : []
   })
 }
 
-/** A query waits for its turn among the reads of its account; a mutation gives its slot up while it waits for WhatsApp. */
-export function limitProcedure(procedure: Procedure, reads: ReadLimit): Procedure {
-  const { perform } = procedure
-  return {
-    ...procedure,
-    perform:
-      procedure.contract.kind === 'query'
-        ? (deps, call, input) => reads.run(call.caller.accountId, () => perform(deps, call, input))
-        : (deps, call, input) => perform(exemptWaiting(deps, call.slot), call, input),
-  }
+/**
+ * A query waits for its turn among the reads of its account, whoever reads; a mutation gives up its slot while it
+ * waits for WhatsApp.
+ */
+export function limitProcedures<P extends Procedure, Call extends ProcedureCall>(
+  procedures: ServedProcedure<P, Call>[],
+  reads: ReadLimit,
+): ServedProcedure<P, Call>[] {
+  return procedures.map((procedure) => {
+    const { contract, perform } = procedure
+    const limited: typeof perform =
+      contract.kind === 'mutation'
+        ? (deps, call, input) => perform(exemptWaiting(deps, call.slot), call, input)
+        : (deps, call, input) => {
+            const read = () => perform(deps, call, input)
+            return call.accountId === undefined ? read() : reads.run(call.accountId, read)
+          }
+    return { ...procedure, perform: limited }
+  })
 }
 
 /** Procedures under their dotted names, as a tRPC router takes them. */
@@ -67,32 +81,4 @@ export function placeProcedure<T extends object>(
   const inner = (record[name] ??= {})
   // Contracts and their namespaces never share a name.
   placeProcedure(inner as ProcedureRecord<T>, rest, procedure)
-}
-
-type Handler<C extends Contract> = (deps: Deps, call: Call, input: InputOf<C>) => Promise<OutputOf<C>>
-
-/** One handler per contract, in the contracts' own shape. */
-type HandlersOf<Tree> = {
-  [Name in keyof Tree]: Tree[Name] extends Contract ? Handler<Tree[Name]> : HandlersOf<Tree[Name]>
-}
-
-/** What each procedure does. One that is in the contracts and not here does not compile. */
-export const handlers: HandlersOf<Contracts> = {
-  message: {
-    send: async (deps, call, input) => {
-      const { message, replayed } = await send(deps, call.caller, input, call.idempotencyKey)
-      if (replayed) call.setHeader('Idempotent-Replayed', 'true')
-      return message
-    },
-    preview: (deps, { caller }, input) => preview(deps, caller, input),
-    get: (deps, { caller }, input) => getMessage(deps, caller, input),
-    list: (deps, { caller }, input) => listMessages(deps, caller, input),
-  },
-  template: {
-    get: (deps, { caller }, input) => getTemplate(deps, caller, input),
-    list: (deps, { caller }, input) => listTemplates(deps, caller, input),
-  },
-  event: {
-    list: (deps, { caller }, input) => listEvents(deps, caller, input),
-  },
 }

@@ -1,12 +1,17 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { admit, type Exchange } from './authorize.ts'
+import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
-import type { Procedure } from './procedures.ts'
+import type { ServedProcedure } from './procedures.ts'
 
 /** Serves each procedure at its contract's method and path, in the spec's envelope. */
-export async function registerRest(app: FastifyInstance, deps: Deps, procedures: Procedure[]): Promise<void> {
+export async function registerRest(
+  app: FastifyInstance,
+  deps: Deps,
+  procedures: ServedProcedure<ApiProcedure, ApiCall>[],
+): Promise<void> {
   await app.register((rest, _options, done) => {
     // The body is parsed after authentication, so Fastify only collects its bytes.
     rest.removeAllContentTypeParsers()
@@ -16,31 +21,23 @@ export async function registerRest(app: FastifyInstance, deps: Deps, procedures:
   })
 }
 
-function registerProcedure(rest: FastifyInstance, deps: Deps, { contract, perform }: Procedure): void {
+function registerProcedure(
+  rest: FastifyInstance,
+  deps: Deps,
+  { contract, perform }: ServedProcedure<ApiProcedure, ApiCall>,
+): void {
   const readInput = contract.kind === 'query' ? urlReader(contract.input) : readBody
   rest.route({
     method: contract.method,
     url: contract.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
-      const call = await admit(deps, contract, exchangeOf(request, reply))
+      const call = await authorizeApiKey(deps, contract, { request, reply })
       const input = parseInput(contract.input, readInput(request))
       // The contract's own schema has just parsed this input for this handler.
       const data = await perform(deps, call, input as never)
       return { success: true, data }
     },
   })
-}
-
-export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
-  return {
-    header: (name) => {
-      const value = request.headers[name]
-      return Array.isArray(value) ? value.join(', ') : value
-    },
-    address: request.ip,
-    slot: request.slot,
-    setHeader: (name, value) => void reply.header(name, value),
-  }
 }
 
 function readBody(request: FastifyRequest): unknown {

@@ -1,34 +1,46 @@
-import { initTRPC, TRPCError } from '@trpc/server'
+import { initTRPC, TRPCError, type TRPCErrorShape } from '@trpc/server'
 import { type CreateFastifyContextOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../../contracts/errors.ts'
-import type { AppRouter, ServiceErrorShape } from '../../client/client.ts'
+import { type DashboardErrorData, type ErrorData, ServiceError } from '../../../contracts/errors.ts'
+import type { Procedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { admit, type Exchange } from './authorize.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import { parseInput } from './input.ts'
-import { placeProcedure, type Procedure, type ProcedureRecord } from './procedures.ts'
-import { exchangeOf } from './rest.ts'
+import { placeProcedure, type ProcedureRecord, type ServedProcedure } from './procedures.ts'
 import { serveSingleCalls } from './trpc-single-call.ts'
 
-const maxBatchSize = 10
-
 interface Context {
-  exchange: Exchange
-  requestId: string
+  request: FastifyRequest
+  reply: FastifyReply
 }
 
-/** Serves the same procedures over tRPC at `/trpc`: the data comes bare, an error carries our code. */
-export async function registerTrpc(app: FastifyInstance, deps: Deps, procedures: Procedure[]): Promise<void> {
-  const router = buildRouter(deps, procedures)
+/** What the routers of the two audiences do not share. */
+export interface TrpcOptions<P extends Procedure, Call> {
+  prefix: string
+  procedures: ServedProcedure<P, Call>[]
+  /** Finds the caller before the input is validated, so that whoever may not call learns nothing of it. */
+  authorize: (contract: P, context: Context, readInput: () => Promise<unknown>) => Promise<Call>
+  /** One request is one place at work, whatever it holds. */
+  maxBatchSize: number
+  /** Tells what is wrong with each field, for a form. */
+  showFields: boolean
+}
+
+/** Serves procedures over tRPC: the data comes bare, an error carries our code. */
+export async function registerTrpc<P extends Procedure, Call>(
+  app: FastifyInstance,
+  deps: Deps,
+  options: TrpcOptions<P, Call>,
+): Promise<void> {
+  const { prefix, procedures, maxBatchSize } = options
+  const router = buildRouter(deps, options)
   await app.register(async (trpc) => {
     serveSingleCalls(trpc, { router, procedures, createContext })
     await trpc.register(fastifyTRPCPlugin, {
-      prefix: '/trpc',
+      prefix,
       trpcOptions: {
         router,
-        // One request is one place at work, whatever it holds.
         maxBatchSize,
         createContext: ({ req, res }: CreateFastifyContextOptions) => createContext(req, res),
       },
@@ -38,43 +50,53 @@ export async function registerTrpc(app: FastifyInstance, deps: Deps, procedures:
 
 /** What fails in here arrives as a 500, so it does nothing that can fail. */
 function createContext(request: FastifyRequest, reply: FastifyReply): Context {
-  return { exchange: exchangeOf(request, reply), requestId: request.id }
+  return { request, reply }
 }
 
-export function buildRouter(deps: Deps, procedures: Procedure[]): AppRouter {
+function buildRouter<P extends Procedure, Call>(
+  deps: Deps,
+  { procedures, authorize, showFields }: TrpcOptions<P, Call>,
+) {
   const t = initTRPC.context<Context>().create({
     // Development mode would send stack traces.
     isDev: false,
-    errorFormatter: ({ error, shape, ctx }) =>
-      toShape(fromTrpcError(error, deps, ctx?.requestId ?? 'unknown'), shape.code),
+    errorFormatter: ({ error: thrown, shape, ctx }): TRPCErrorShape<DashboardErrorData> => {
+      const error = fromTrpcError(thrown, deps, ctx?.request.id ?? 'unknown')
+      const { data, ...described } = toShape(error, shape.code)
+      const fields = showFields && error.code === 'VALIDATION_ERROR' ? { fields: error.fields } : {}
+      return { ...described, data: { ...data, ...fields } }
+    },
   })
-  const build = ({ contract, perform }: Procedure) => {
-    const admitted = t.procedure.use(async ({ ctx, next }) => {
-      const call = await admit(deps, contract, ctx.exchange).catch((error: unknown) =>
-        Promise.reject(toTrpcError(error, deps, ctx)),
-      )
+  const build = ({ contract, perform }: ServedProcedure<P, Call>) => {
+    const authorized = t.procedure.use(async ({ ctx, getRawInput, next }) => {
+      const call = await authorize(contract, ctx, getRawInput).catch(reject(deps, ctx))
       return next({ ctx: { call } })
     })
-    const parsed = admitted.input((raw) => parseInput(contract.input, raw ?? {}))
-    const resolve = ({ ctx, input }: { ctx: Context & { call: Parameters<typeof perform>[1] }; input: unknown }) =>
+    const parsed = authorized.input((raw) => parseInput(contract.input, raw ?? {}))
+    const resolve = ({ ctx, input }: { ctx: Context & { call: Call }; input: unknown }) =>
       // The contract's own schema has just parsed this input for this handler.
-      perform(deps, ctx.call, input as never).catch((error: unknown) => Promise.reject(toTrpcError(error, deps, ctx)))
+      perform(deps, ctx.call, input as never).catch(reject(deps, ctx))
     return contract.kind === 'query' ? parsed.query(resolve) : parsed.mutation(resolve)
   }
   const record: ProcedureRecord<ReturnType<typeof build>> = {}
   for (const procedure of procedures) placeProcedure(record, procedure.name.split('.'), build(procedure))
-  // The router is made from the contracts at run time; its type is made from the same contracts.
-  return t.router(record) as unknown as AppRouter
+  return t.router(record)
 }
 
-function toTrpcError(thrown: unknown, deps: Deps, { exchange, requestId }: Context): TRPCError {
-  const error = toServiceError(thrown, { requestId, log: deps.log })
-  for (const [name, value] of Object.entries(failureHeaders(error))) exchange.setHeader(name, value)
+function reject(deps: Deps, context: Context) {
+  return (thrown: unknown) => Promise.reject(toTrpcError(thrown, deps, context))
+}
+
+function toTrpcError(thrown: unknown, deps: Deps, { request, reply }: Context): TRPCError {
+  // tRPC's own, such as for an input that is not valid JSON.
+  if (thrown instanceof TRPCError) return thrown
+  const error = toServiceError(thrown, { requestId: request.id, log: deps.log })
+  void reply.headers(failureHeaders(error))
   return new TRPCError({ code: trpcCodes[statusOf(error)], message: error.message, cause: error })
 }
 
 /** What tRPC itself refuses, in our words. */
-export function fromTrpcError(error: TRPCError, deps: Pick<Deps, 'log'>, requestId: string): ServiceError {
+function fromTrpcError(error: TRPCError, deps: Pick<Deps, 'log'>, requestId: string): ServiceError {
   if (error.cause instanceof ServiceError) return error.cause
   switch (error.code) {
     case 'NOT_FOUND':
@@ -97,11 +119,11 @@ export function fromTrpcError(error: TRPCError, deps: Pick<Deps, 'log'>, request
 }
 
 /** What fails before tRPC sees the request, such as a body that is too large, in the shape its clients read. */
-export function toTrpcFailureBody(error: ServiceError): { error: ServiceErrorShape } {
+export function toTrpcFailureBody(error: ServiceError): { error: TRPCErrorShape<ErrorData> } {
   return { error: toShape(error, TRPC_ERROR_CODES_BY_KEY[trpcCodes[statusOf(error)]]) }
 }
 
-function toShape(error: ServiceError, code: ServiceErrorShape['code']): ServiceErrorShape {
+function toShape(error: ServiceError, code: TRPCErrorShape['code']): TRPCErrorShape<ErrorData> {
   return {
     code,
     message: error.message,

@@ -1,6 +1,4 @@
-import type { z } from 'zod'
 import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
-import type { SettingsContract } from '../../../contracts/dashboard/procedure.ts'
 import { updateAccount } from '../../accounts/account.ts'
 import { getApiAccess } from '../../accounts/api-access.ts'
 import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
@@ -15,7 +13,6 @@ import {
 import { replaceSecrets } from '../../accounts/whatsapp/secrets.ts'
 import { testWhatsAppAccount } from '../../accounts/whatsapp/test.ts'
 import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
-import type { Deps } from '../../deps.ts'
 import { getMessageHistory } from '../../messages/queries/get.ts'
 import { listMessages } from '../../messages/queries/list.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
@@ -33,30 +30,24 @@ import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../webhooks/
 import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
 import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
-import type { SettingsCall } from './call.ts'
+import type { HandlersOf } from '../api/procedures.ts'
+import type { SettingsCall } from './authorize.ts'
 
-export type Handler<C extends SettingsContract> = (
-  deps: Deps,
-  call: SettingsCall,
-  input: z.output<C['input']>,
-) => Promise<z.output<C['output']>>
+type DashboardHandlers<Tree> = HandlersOf<Tree, SettingsCall>
 
-/** One handler per contract, in the contracts' own shape. */
-export type HandlersOf<Tree> = {
-  [Name in keyof Tree]: Tree[Name] extends SettingsContract ? Handler<Tree[Name]> : HandlersOf<Tree[Name]>
-}
-
-export const messageHandlers: HandlersOf<SettingsContracts['settings']['message']> = {
+export const messageHandlers: DashboardHandlers<SettingsContracts['settings']['message']> = {
   list: (deps, _call, { accountId, ...filter }) => listMessages(deps, { accountId }, filter),
   get: (deps, _call, input) => getMessageHistory(deps, input),
 }
 
-export const overviewHandlers: HandlersOf<SettingsContracts['settings']['overview']> = {
+export const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overview']> = {
   get: (deps, _call, input) => getOverview(deps, input),
 }
 
 /** Who is signed in, how one gets in, and what was changed. */
-export const memberHandlers: HandlersOf<Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>> = {
+export const memberHandlers: DashboardHandlers<
+  Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>
+> = {
   session: {
     get: async ({ db }, call) => {
       const { ownerId, name, email, twoFactor } = call.person()
@@ -71,7 +62,7 @@ export const memberHandlers: HandlersOf<Pick<SettingsContracts['settings'], 'ses
   audit: { list: (deps, _call, input) => listAudit(deps, input) },
 }
 
-export const publicApiHandlers: HandlersOf<SettingsContracts['settings']['publicApi']> = {
+export const publicApiHandlers: DashboardHandlers<SettingsContracts['settings']['publicApi']> = {
   get: (deps, { address }, { accountId }) => getApiAccess(deps, accountId, address),
   setAccess: async (deps, _call, { accountId, enabled }) => {
     const { api } = await updateAccount(deps, accountId, { apiEnabled: enabled })
@@ -83,14 +74,14 @@ export const publicApiHandlers: HandlersOf<SettingsContracts['settings']['public
   setAllowList: (deps, _call, { accountId, allowList }) => setAllowList(deps, accountId, allowList),
 }
 
-export const templateHandlers: HandlersOf<SettingsContracts['settings']['template']> = {
+export const templateHandlers: DashboardHandlers<SettingsContracts['settings']['template']> = {
   list: (deps, _call, input) => listOwnTemplates(deps, input),
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
   sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
     sendTest(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
 }
 
-export const webhookHandlers: HandlersOf<SettingsContracts['settings']['webhook']> = {
+export const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
   enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
@@ -108,7 +99,7 @@ export const webhookHandlers: HandlersOf<SettingsContracts['settings']['webhook'
   recover: (deps, _call, input) => recoverStepwise(deps, input),
 }
 
-export const whatsAppAccountHandlers: HandlersOf<SettingsContracts['settings']['whatsAppAccount']> = {
+export const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['whatsAppAccount']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listWhatsAppAccounts(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input),
   test: (deps, _call, { accountId, whatsAppAccountId }) => testWhatsAppAccount(deps, accountId, whatsAppAccountId),
@@ -127,7 +118,7 @@ export const whatsAppAccountHandlers: HandlersOf<SettingsContracts['settings']['
 }
 
 /** What each procedure of the dashboard does. One that is in the contracts and not here does not compile. */
-export const settingsHandlers: HandlersOf<SettingsContracts> = {
+export const settingsHandlers: DashboardHandlers<SettingsContracts> = {
   settings: {
     ...memberHandlers,
     publicApi: publicApiHandlers,

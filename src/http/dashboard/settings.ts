@@ -1,20 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, type Registry } from 'prom-client'
 import { settingsContracts } from '../../../contracts/dashboard/index.ts'
-import {
-  isSettingsContract,
-  type SettingsContract,
-  type SettingsContractTree,
-} from '../../../contracts/dashboard/procedure.ts'
+import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import { audited } from '../../users/audit/audit.ts'
 import { createOwnerAuth } from '../../users/sign-in/better-auth.ts'
 import type { OwnerAuthOptions } from '../../users/sign-in/options.ts'
 import type { SignInOutcome } from '../../users/sign-in/record.ts'
+import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
+import { registerTrpc } from '../api/trpc.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import { registerSettingsAuth } from './auth.ts'
-import type { SettingsCall } from './call.ts'
+import { authorizeMember, type SettingsCall } from './authorize.ts'
 import { settingsHandlers } from './handlers.ts'
-import { registerSettingsTrpc } from './trpc.ts'
+
+export const settingsPath = '/settings/trpc'
 
 /** What the dashboard calls: its procedures, and how its people sign in. */
 export async function registerSettings(
@@ -34,13 +34,31 @@ export async function registerSettings(
       done()
     })
     await registerSettingsAuth(settings, deps, ownerAuth, options)
-    await registerSettingsTrpc(
-      settings,
-      deps,
-      authServices,
-      limitSettingsReads(pairSettings(settingsContracts, settingsHandlers), reads),
-    )
+    const procedures = pairProcedures<DashboardProcedure, SettingsCall>(settingsContracts, settingsHandlers)
+    await registerTrpc<DashboardProcedure, SettingsCall>(settings, deps, {
+      prefix: settingsPath,
+      procedures: limitProcedures(procedures, reads).map(auditProcedure),
+      authorize: (contract, { request }, readInput) =>
+        authorizeMember(deps, authServices, contract, request, readInput),
+      maxBatchSize: 1,
+      showFields: true,
+    })
   })
+}
+
+type SettingsProcedure = ServedProcedure<DashboardProcedure, SettingsCall>
+
+/** Records a change in the audit log. What the contract does not name does not leave. */
+function auditProcedure({ name, contract, perform }: SettingsProcedure): SettingsProcedure {
+  const performAudited: SettingsProcedure['perform'] = async (deps, call, input) => {
+    const change = () => perform(deps, call, input)
+    const what = contract.audit?.(input)
+    if (what === undefined) return contract.output.parse(await change())
+    const { accountId, address } = call
+    if (accountId === undefined) throw new Error(`${name} names no account in whose audit log it could be recorded`)
+    return contract.output.parse(await audited(deps, { accountId, who: call.person().email, what, address }, change))
+  }
+  return { name, contract, perform: performAudited }
 }
 
 function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {
@@ -51,39 +69,4 @@ function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {
     registers: [registry],
   })
   return (outcome) => signIns.inc({ outcome })
-}
-
-/** A contract of the dashboard and the handler behind it. The contract's own schema has parsed the input. */
-export interface SettingsProcedure {
-  /** Dotted name, such as `settings.publicApi.get`. */
-  name: string
-  contract: SettingsContract
-  perform: (deps: Deps, call: SettingsCall, input: never) => Promise<unknown>
-}
-
-type HandlerTree = { [name: string]: SettingsProcedure['perform'] | HandlerTree }
-
-/** Pairs each contract of a tree with its handler; `HandlersOf` has made sure that both have one shape. */
-export function pairSettings(contracts: SettingsContractTree, handlers: HandlerTree, prefix = ''): SettingsProcedure[] {
-  return Object.entries(contracts).flatMap(([key, node]) => {
-    const handler = handlers[key]
-    if (isSettingsContract(node))
-      return typeof handler === 'function' ? [{ name: prefix + key, contract: node, perform: handler }] : []
-    return typeof handler === 'object' ? pairSettings(node, handler, `${prefix}${key}.`) : []
-  })
-}
-
-/** What the dashboard reads of an account counts with what the holder of its API key reads. */
-export function limitSettingsReads(procedures: SettingsProcedure[], reads: ReadLimit): SettingsProcedure[] {
-  return procedures.map((procedure) => {
-    const { contract, perform } = procedure
-    if (contract.kind !== 'query') return procedure
-    return {
-      ...procedure,
-      perform: (deps, call, input: { accountId?: string }) => {
-        const read = () => perform(deps, call, input as never)
-        return input.accountId === undefined ? read() : reads.run(input.accountId, read)
-      },
-    }
-  })
 }

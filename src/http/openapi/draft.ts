@@ -3,7 +3,7 @@ import { generateOpenApiDocument, type OpenApiMeta } from 'trpc-to-openapi'
 import { z } from 'zod'
 import { successEnvelope } from '../../../contracts/envelope.ts'
 import { IdempotencyKey } from '../../../contracts/fields.ts'
-import { type Contract, type ContractTree, isContract } from '../../../contracts/procedure.ts'
+import { type ApiProcedure, type ProcedureTree, isProcedure } from '../../../contracts/procedure.ts'
 import type { OpenApiDocument } from './document.ts'
 
 const trpc = initTRPC.meta<OpenApiMeta>().create()
@@ -12,7 +12,7 @@ const trpc = initTRPC.meta<OpenApiMeta>().create()
  * Paths, parameters and schemas as trpc-to-openapi sees them, over a router that exists for the document
  * alone. Its error responses have a shape of its own, so it is asked for none.
  */
-export function draftDocument(contracts: ContractTree): OpenApiDocument {
+export function draftDocument(contracts: ProcedureTree<ApiProcedure>): OpenApiDocument {
   const document = generateOpenApiDocument(trpc.router(describeTree(contracts)), {
     openApiVersion: '3.1.0',
     title: '',
@@ -23,13 +23,13 @@ export function draftDocument(contracts: ContractTree): OpenApiDocument {
   return JSON.parse(JSON.stringify(document))
 }
 
-function describeTree(tree: ContractTree): TRPCRouterRecord {
+function describeTree(tree: ProcedureTree<ApiProcedure>): TRPCRouterRecord {
   return Object.fromEntries(
-    Object.entries(tree).map(([name, node]) => [name, isContract(node) ? describe(node) : describeTree(node)]),
+    Object.entries(tree).map(([name, node]) => [name, isProcedure(node) ? describe(node) : describeTree(node)]),
   )
 }
 
-function describe({ kind, method, path, input, output, idempotent }: Contract) {
+function describe({ kind, method, path, input, output, idempotent }: ApiProcedure) {
   const procedure = trpc.procedure
     .meta({
       openapi: {

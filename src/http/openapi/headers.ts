@@ -1,5 +1,5 @@
 import { describeError, type ErrorCode } from '../../../contracts/errors.ts'
-import type { Contract } from '../../../contracts/procedure.ts'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { type Header, refer, type Reference } from './document.ts'
 
 /** The header fields that our answers carry. */
@@ -49,7 +49,7 @@ const turnedAway: ReadonlySet<ErrorCode> = new Set([
 const storedOutcomes: ReadonlySet<ErrorCode> = new Set(['MESSAGE_REJECTED', 'SEND_OUTCOME_UNKNOWN'])
 
 /** The header fields of a success (no codes), or of a failure with one of these codes. */
-export function listHeaders(contract: Contract, codes: readonly ErrorCode[]): Record<string, Reference> {
+export function listHeaders(contract: ApiProcedure, codes: readonly ErrorCode[]): Record<string, Reference> {
   const succeeded = codes.length === 0
   const names: HeaderName[] = ['X-Request-Id']
   if (codes.some((code) => describeError(code).retryAfter)) names.push('Retry-After')

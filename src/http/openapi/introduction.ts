@@ -1,8 +1,8 @@
-import { describeError, errorCodes } from '../../../contracts/errors.ts'
+import { apiErrorCodes, describeError } from '../../../contracts/errors.ts'
 
 /** The first page of the documentation, in Markdown. */
 export function writeIntroduction(): string {
-  const rows = errorCodes.map((code) => {
+  const rows = apiErrorCodes.map((code) => {
     const { status, summary } = describeError(code)
     return `| \`${code}\` | ${status} | ${summary} |`
   })

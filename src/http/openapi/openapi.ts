@@ -1,5 +1,5 @@
 import { contracts } from '../../../contracts/index.ts'
-import { listContracts, tags } from '../../../contracts/procedure.ts'
+import { listProcedures, tags } from '../../../contracts/procedure.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { OpenApiDocument, PathItem, Schema } from './document.ts'
 import { draftDocument } from './draft.ts'
@@ -57,7 +57,7 @@ export function printOpenApi(): string {
 
 function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
   const paths: Record<string, PathItem> = {}
-  for (const { name, contract } of listContracts(contracts)) {
+  for (const { name, contract } of listProcedures(contracts)) {
     const method = contract.method === 'GET' ? 'get' : 'post'
     const operation = draft.paths[contract.path]?.[method]
     if (!operation) throw new Error(`The generator left out ${name}.`)
@@ -68,7 +68,7 @@ function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
 
 /** The schemas of the request bodies, which the generator leaves in place, under their names. */
 function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
-  const bodies = listContracts(contracts).flatMap(({ contract: { path, input } }) => {
+  const bodies = listProcedures(contracts).flatMap(({ contract: { path, input } }) => {
     const schema = paths[path]?.post?.requestBody?.content['application/json'].schema
     const name = input.meta()?.id
     return schema && name !== undefined ? [[name, schema] as const] : []

@@ -1,10 +1,10 @@
-import type { Contract } from '../../../contracts/procedure.ts'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { type Operation, type Parameter, refer, type Schema } from './document.ts'
 import { writeResponses } from './responses.ts'
 import { simplify } from './schemas.ts'
 
 /** An operation as the generator drafted it, with everything that the contract says better. */
-export function writeOperation(draft: Operation, name: string, contract: Contract): Operation {
+export function writeOperation(draft: Operation, name: string, contract: ApiProcedure): Operation {
   const parameters = draft.parameters?.map((parameter) => writeParameter(parameter, contract)) ?? []
   return {
     operationId: nameOperation(name),
@@ -25,7 +25,7 @@ export function nameOperation(name: string): string {
 }
 
 /** The generator describes a parameter by the type inside its `.optional()`: the field itself knows better. */
-function writeParameter(draft: Parameter, { input, example }: Contract): Parameter {
+function writeParameter(draft: Parameter, { input, example }: ApiProcedure): Parameter {
   const { description = '', examples, ...schema } = draft.schema
   const given: Record<string, unknown> = example.input
   const field = input.shape[draft.name]
@@ -42,7 +42,7 @@ function writeParameter(draft: Parameter, { input, example }: Contract): Paramet
 }
 
 /** The generator drops the name of a body's schema: the body refers to it by name again. */
-function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, example }: Contract) {
+function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, example }: ApiProcedure) {
   const name = input.meta()?.id
   const schema = name === undefined ? draft.content['application/json'].schema : refer('schemas', name)
   return {

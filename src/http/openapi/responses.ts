@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import { failureEnvelope } from '../../../contracts/envelope.ts'
-import { describeError, type ErrorCode } from '../../../contracts/errors.ts'
-import type { Contract } from '../../../contracts/procedure.ts'
+import { type ApiErrorCode, describeError } from '../../../contracts/errors.ts'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { type Operation, refer, type Reference, type Response, type Schema } from './document.ts'
 import { listHeaders } from './headers.ts'
 
 /** What a procedure answers: its success, and every error status that its contract names. */
-export function writeResponses(contract: Contract, success: Schema): Record<string, Response> {
+export function writeResponses(contract: ApiProcedure, success: Schema): Record<string, Response> {
   const failures = Map.groupBy(contract.errors, (code) => describeError(code).status)
   return {
     200: writeSuccess(contract, success),
@@ -15,7 +15,7 @@ export function writeResponses(contract: Contract, success: Schema): Record<stri
   }
 }
 
-function writeSuccess(contract: Contract, schema: Schema): Response {
+function writeSuccess(contract: ApiProcedure, schema: Schema): Response {
   const example = { value: { success: true, data: contract.example.output } }
   return {
     description: contract.output.description ?? contract.summary,
@@ -24,7 +24,7 @@ function writeSuccess(contract: Contract, schema: Schema): Response {
   }
 }
 
-function writeFailure(contract: Contract, status: number, codes: ErrorCode[]): Response {
+function writeFailure(contract: ApiProcedure, status: number, codes: ApiErrorCode[]): Response {
   return {
     description: [
       `${STATUS_CODES[status]}:`,
@@ -41,7 +41,7 @@ function writeFailure(contract: Contract, status: number, codes: ErrorCode[]): R
   }
 }
 
-function writeFailureSchema(codes: ErrorCode[]): Schema {
+function writeFailureSchema(codes: ApiErrorCode[]): Schema {
   // As an input schema, so that it stays open: an answer may gain fields.
   const { $schema: _, ...schema }: Schema = JSON.parse(
     JSON.stringify(z.toJSONSchema(failureEnvelope(codes), { io: 'input' })),
@@ -49,7 +49,7 @@ function writeFailureSchema(codes: ErrorCode[]): Schema {
   return schema
 }
 
-function writeExample(contract: Contract, code: ErrorCode) {
+function writeExample(contract: ApiProcedure, code: ApiErrorCode) {
   const message = contract.example.errors?.[code] ?? describeError(code).example
   return { value: { success: false, error: { code, message } } }
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { OperatorError } from '../../accounts/operator-error.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents } from '../../webhooks/events/store.ts'
@@ -78,10 +78,14 @@ export async function resolveMessage(
 ): Promise<void> {
   if (await resolvePending(db, { accountId, id: messageId }, resolution)) return
   const message = await findMessage(db, accountId, messageId)
-  if (!message) throw new OperatorError(`There is no message ${JSON.stringify(messageId)}.`)
+  if (!message) throw new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(messageId)}.`)
   if (message.status !== 'pending')
-    throw new OperatorError(`Message ${messageId} is ${message.status}: only a pending message can be resolved.`)
-  throw new OperatorError(
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `Message ${messageId} is ${message.status}: only a pending message can be resolved.`,
+    )
+  throw new ServiceError(
+    'SETTING_REFUSED',
     `The send of message ${messageId} may still be running. Try again a minute after it was recorded (${message.createdAt.toISOString()}).`,
   )
 }

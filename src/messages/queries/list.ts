@@ -1,5 +1,5 @@
 import type { listMessages as contract, MessagePage } from '../../../contracts/api/message.ts'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { invalidField } from '../../../contracts/errors.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
@@ -18,10 +18,7 @@ export async function listMessages(
 ): Promise<MessagePage> {
   const { cursor, limit, from, until, ...filter } = input
   if (cursor !== undefined && !cursorPattern.test(cursor))
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      'cursor: must be the nextCursor of the page before. Leave it out for the first page.',
-    )
+    throw invalidField('cursor', 'must be the nextCursor of the page before. Leave it out for the first page.')
   const { rows, stoppedAt } = await findMessages(
     deps.db,
     caller.accountId,

@@ -1,5 +1,5 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { findUnsupportedPart, listPlaceholders } from '../../templates/render.ts'
 import { findVariableProblems } from '../../templates/variables.ts'
@@ -46,13 +46,13 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft {
   const template = requireTemplate(facts.template, input)
   const unsupported = findUnsupportedPart(template.components)
   if (unsupported !== undefined)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `template: ${input.template} (${input.language}) cannot be sent: ${unsupported}.`,
-    )
+    throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   const variables = input.variables ?? {}
   const problems = findVariableProblems(template, variables)
-  if (problems.length > 0) throw new ServiceError('VALIDATION_ERROR', problems.join('. ') + '.')
+  if (problems.length > 0) {
+    const message = problems.map((problem) => `variables: ${problem}.`).join(' ')
+    throw new ServiceError('VALIDATION_ERROR', message, { fields: { variables: `${problems.join('. ')}.` } })
+  }
   return { from, template, parameters: listParameters(template, variables), emitSentEvent: facts.emitSentEvent }
 }
 

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
-import type { Role } from '../../../contracts/dashboard/procedure.ts'
+import type { Role } from '../../../contracts/procedure.ts'
 
 /** JSON goes in as text and comes out parsed: `pg` would take an array for a PostgreSQL array. */
 type Json<T> = ColumnType<T, string, string>

@@ -1,10 +1,10 @@
-import { OperatorError } from '../../accounts/operator-error.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Attempt, Delivery, listDeliveries as contract } from '../../../contracts/dashboard/webhook.ts'
+import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { endpointNotFound } from '../endpoints/endpoint.ts'
 import { findEndpoint } from '../endpoints/store.ts'
 import { type AttemptRow, type DeliveryRow, findAttempts, findDeliveries } from './store.ts'
-
-export const deliveryStates = ['waiting', 'delivered', 'failed'] as const satisfies DeliveryRow['state'][]
 
 export interface DeliveryFilter {
   state?: DeliveryRow['state'] | undefined
@@ -14,37 +14,7 @@ export interface DeliveryFilter {
   limit?: number | undefined
 }
 
-export interface Delivery {
-  deliveryId: string
-  eventId: string
-  /** Absent, as is `messageId`, when the event is no longer kept. */
-  type?: string
-  messageId?: string
-  state: DeliveryRow['state']
-  createdAt: string
-  /** When it is tried next; absent when it is finished, or its endpoint disabled. */
-  nextAttemptAt?: string
-  finishedAt?: string
-  attempts: Attempt[]
-}
-
-export interface Attempt {
-  /** 1 is the first. */
-  number: number
-  startedAt: string
-  durationMilliseconds: number
-  /** Absent when no answer came. */
-  statusCode?: number
-  /** Why it failed; absent when it did not. */
-  error?: string
-  /** The first bytes of the answer. */
-  responseStart?: string
-}
-
-export interface DeliveryPage {
-  items: Delivery[]
-  nextCursor?: string
-}
+export type DeliveryPage = OutputOf<typeof contract>
 
 const defaultLimit = 20
 const maxLimit = 100
@@ -80,9 +50,9 @@ export async function listDeliveries(
 
 function checkFilter({ cursor, limit }: { cursor: string | undefined; limit: number }): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
-    throw new OperatorError(`A page holds 1 to ${maxLimit} deliveries.`)
+    throw new ServiceError('SETTING_REFUSED', `A page holds 1 to ${maxLimit} deliveries.`)
   if (cursor !== undefined && !/^evt_[0-9a-z]{26}$/.test(cursor))
-    throw new OperatorError('A cursor is the nextCursor of the page before.')
+    throw new ServiceError('SETTING_REFUSED', 'A cursor is the nextCursor of the page before.')
 }
 
 export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: boolean): Delivery {

@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
 import type { recoverDeliveries as contract } from '../../../contracts/dashboard/webhook.ts'
-import { ServiceError } from '../../../contracts/errors.ts'
-import { OperatorError } from '../../accounts/operator-error.ts'
+import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -59,7 +58,9 @@ export async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, si
   const lastId = await findLastEventId(db, accountId)
   const lastAt = lastId === undefined ? now : timeOfId(lastId)
   if (!(since <= now || since <= lastAt))
-    throw new OperatorError('There is nothing to recover since a time that is yet to come.', { field: 'since' })
+    throw new ServiceError('VALIDATION_ERROR', 'There is nothing to recover since a time that is yet to come.', {
+      field: 'since',
+    })
   const until = lastAt < now ? now : new Date(lastAt.getTime() + 1)
   return { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', until) }
 }
@@ -150,7 +151,6 @@ function encodeRange({ fromId, untilId }: EventRange): string {
 
 function decodeRange(text: string): EventRange {
   const [, fromId, untilId] = /^(evt_[0-9a-z]{26})\.(evt_[0-9a-z]{26})$/.exec(text) ?? []
-  if (fromId === undefined || untilId === undefined)
-    throw new ServiceError('VALIDATION_ERROR', 'next: must be the next of the part before.')
+  if (fromId === undefined || untilId === undefined) throw invalidField('next', 'must be the next of the part before.')
   return { fromId, untilId }
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { OperatorError } from '../../accounts/operator-error.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { lockEndpoint } from '../endpoints/store.ts'
@@ -22,9 +22,16 @@ export async function retryDelivery(
   const endpointState = await deps.db.transaction().execute(async (trx) => {
     // Under its lock, so that a recovery does not miss the delivery while it moves.
     const endpoint = await lockEndpoint(trx, accountId, endpointId)
-    if (!endpoint) throw new OperatorError(`The endpoint of ${deliveryId} was removed: there is nowhere to send it.`)
+    if (!endpoint)
+      throw new ServiceError(
+        'SETTING_REFUSED',
+        `The endpoint of ${deliveryId} was removed: there is nowhere to send it.`,
+      )
     if (!(await isEventKept(trx, accountId, eventId)))
-      throw new OperatorError(`The event of ${deliveryId} is no longer kept: there is nothing to send.`)
+      throw new ServiceError(
+        'SETTING_REFUSED',
+        `The event of ${deliveryId} is no longer kept: there is nothing to send.`,
+      )
     if (!(await queueNow(trx, accountId, deliveryId))) throw deliveryNotFound(deliveryId)
     return endpoint.enabled ? 'enabled' : 'disabled'
   })
@@ -47,9 +54,8 @@ async function queueNow(db: Kysely<Database>, accountId: string, deliveryId: str
   return (await makeDeliveryDue(db, accountId, deliveryId)) || (await requeueDelivery(db, accountId, deliveryId))
 }
 
-export function deliveryNotFound(deliveryId: string): OperatorError {
-  return new OperatorError(`There is no delivery ${JSON.stringify(deliveryId)}.`, {
-    missing: true,
+export function deliveryNotFound(deliveryId: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no delivery ${JSON.stringify(deliveryId)}.`, {
     remedy: 'Those of an endpoint are listed by: waybill webhook deliveries <endpoint>',
   })
 }

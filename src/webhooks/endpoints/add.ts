@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { ServiceError } from '../../../contracts/errors.ts'
 import { defaultEventTypes, type MessageEventType, messageEventTypes } from '../../../contracts/events.ts'
 import { line } from '../../../contracts/fields.ts'
 import { accountNotFound } from '../../accounts/account.ts'
-import { OperatorError } from '../../accounts/operator-error.ts'
 import { lockAccount } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
 import { isReservedHeader } from '../delivery/attempt.ts'
@@ -54,9 +54,13 @@ export async function addEndpoint(
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
     if ((await countEndpoints(trx, accountId)) >= maxEndpoints)
-      throw new OperatorError(`An account can have ${maxEndpoints} endpoints at most. Remove one first.`, {
-        remedy: `They are listed by: waybill webhook list ${accountId}`,
-      })
+      throw new ServiceError(
+        'SETTING_REFUSED',
+        `An account can have ${maxEndpoints} endpoints at most. Remove one first.`,
+        {
+          remedy: `They are listed by: waybill webhook list ${accountId}`,
+        },
+      )
     await insertEndpoint(trx, row)
   })
   return { endpointId: id, secret }
@@ -65,7 +69,8 @@ export async function addEndpoint(
 function checkEvents(events: readonly string[]): MessageEventType[] {
   const unknown = events.find((event) => !EventType.safeParse(event).success)
   if (unknown !== undefined || events.length === 0)
-    throw new OperatorError(
+    throw new ServiceError(
+      'VALIDATION_ERROR',
       `${unknown === undefined ? 'No event was named' : `There is no event ${JSON.stringify(unknown)}`}. The events are ${messageEventTypes.join(', ')}.`,
       { field: 'events' },
     )
@@ -76,9 +81,13 @@ function checkDescription(text: string | undefined): string | null {
   if (text === undefined) return null
   const description = Description.safeParse(text.trim())
   if (!description.success)
-    throw new OperatorError(`The description of an endpoint ${description.error.issues[0]?.message}.`, {
-      field: 'description',
-    })
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `The description of an endpoint ${description.error.issues[0]?.message}.`,
+      {
+        field: 'description',
+      },
+    )
   return description.data
 }
 
@@ -86,9 +95,11 @@ function checkDescription(text: string | undefined): string | null {
 async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {
   const checked = Url.safeParse(url)
   if (!checked.success)
-    throw new OperatorError(`The URL of an endpoint ${checked.error.issues[0]?.message}.`, { field: 'url' })
+    throw new ServiceError('VALIDATION_ERROR', `The URL of an endpoint ${checked.error.issues[0]?.message}.`, {
+      field: 'url',
+    })
   if ((await webhooks.check(url)) === 'refused')
-    throw new OperatorError(`The URL of an endpoint ${refusedUrl}.`, { field: 'url' })
+    throw new ServiceError('VALIDATION_ERROR', `The URL of an endpoint ${refusedUrl}.`, { field: 'url' })
 }
 
 const maxHeaders = 20
@@ -97,23 +108,36 @@ const maxTotalLength = 4096
 
 /** Checks an endpoint's own headers. A value is never repeated, nor what may be one: it may authorize. */
 export function checkHeaders(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
-  if (headers.length > maxHeaders) throw new OperatorError(`An endpoint can have ${maxHeaders} headers at most.`)
+  if (headers.length > maxHeaders)
+    throw new ServiceError('SETTING_REFUSED', `An endpoint can have ${maxHeaders} headers at most.`)
   for (const [name, value] of headers) checkHeader(name, value)
   const names = headers.map(([name]) => name.toLowerCase())
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new OperatorError(`The header ${twice} was given twice.`)
+  if (twice !== undefined) throw new ServiceError('SETTING_REFUSED', `The header ${twice} was given twice.`)
   if (headers.flat().join('').length > maxTotalLength)
-    throw new OperatorError(`The headers of an endpoint can have ${maxTotalLength} characters at most, all together.`)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `The headers of an endpoint can have ${maxTotalLength} characters at most, all together.`,
+    )
   return Object.fromEntries(headers)
 }
 
 function checkHeader(name: string, value: string): void {
   // A token (RFC 9110, 5.6.2).
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-    throw new OperatorError('The name of a header has letters, digits and hyphens only, such as X-Api-Key.')
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'The name of a header has letters, digits and hyphens only, such as X-Api-Key.',
+    )
   if (isReservedHeader(name) || name.toLowerCase().startsWith('content-'))
-    throw new OperatorError(`The header ${name} is Waybill's to set, or the connection's. Choose another name.`)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `The header ${name} is Waybill's to set, or the connection's. Choose another name.`,
+    )
   // Visible ASCII with spaces and tabs inside: what every server takes (RFC 9110, 5.5).
   if (!/^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value))
-    throw new OperatorError(`The value of the header ${name} is empty, or holds a character that headers cannot carry.`)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `The value of the header ${name} is empty, or holds a character that headers cannot carry.`,
+    )
 }

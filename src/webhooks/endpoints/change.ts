@@ -1,6 +1,7 @@
+import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
 import type { Deps } from '../../deps.ts'
 import { deleteWaitingDeliveries, makeDeliveriesDue } from '../deliveries/store.ts'
-import { type Endpoint, endpointNotFound, requireEndpoint } from './endpoint.ts'
+import { endpointNotFound, requireEndpoint } from './endpoint.ts'
 import { changeEndpoint, deleteEndpoint } from './store.ts'
 
 /** What waited goes now: the waits that its failures had grown to belong to the past. */

@@ -1,31 +1,12 @@
 import type { Kysely } from 'kysely'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
 import { requireAccount } from '../../accounts/account.ts'
-import { OperatorError } from '../../accounts/operator-error.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } from './store.ts'
 
-/** An endpoint as its operator sees it; its secrets and its headers stay where they are. */
-export interface Endpoint {
-  endpointId: string
-  url: string
-  events: string[]
-  state: 'enabled' | 'disabled'
-  /** Why it is disabled; absent when it is not. */
-  reason?: string
-  description?: string
-  hasHeaders: boolean
-  /** Deliveries that wait or are under way. */
-  waiting: number
-  /** Since when every attempt has failed; absent while the last one succeeded. */
-  failingSince?: string
-  /** When a delivery last succeeded, if that was lately. */
-  lastDeliveredAt?: string
-  /** Until when the secret before the last rotation signs too. */
-  previousSecretUntil?: string
-  createdAt: string
-}
-
+/** Its secrets and its headers stay where they are. */
 export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
   const { previous_secret_expires_at: previousUntil } = row
   return {
@@ -44,9 +25,8 @@ export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
   }
 }
 
-export function endpointNotFound(endpointId: string): OperatorError {
-  return new OperatorError(`There is no endpoint ${JSON.stringify(endpointId)}.`, {
-    missing: true,
+export function endpointNotFound(endpointId: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no endpoint ${JSON.stringify(endpointId)}.`, {
     remedy: 'Those of an account are listed by: waybill webhook list <account>',
   })
 }

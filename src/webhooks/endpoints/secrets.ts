@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { OperatorError } from '../../accounts/operator-error.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -86,7 +86,10 @@ export async function rotateSecret(
   { overlapSeconds = defaultOverlapSeconds }: { overlapSeconds?: number | undefined } = {},
 ): Promise<RotatedSecret> {
   if (!(overlapSeconds >= 0 && overlapSeconds <= longestOverlapSeconds))
-    throw new OperatorError('Two secrets can sign for 30 days at most. Give a shorter overlap, such as 24h, or 0s.')
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'Two secrets can sign for 30 days at most. Give a shorter overlap, such as 24h, or 0s.',
+    )
   const secret = generateSecret(deps.randomBytes)
   const sealed = deps.secrets.encrypt(secret, endpointSecretPurpose(endpointId))
   const until = overlapSeconds > 0 ? new Date(deps.now().getTime() + overlapSeconds * 1000) : null

@@ -1,5 +1,5 @@
 import type { EventPage, listEvents as contract } from '../../../contracts/api/event.ts'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { invalidField } from '../../../contracts/errors.ts'
 import { MessageEvent } from '../../../contracts/events.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
@@ -17,9 +17,9 @@ export async function listEvents(
 ): Promise<EventPage> {
   const { cursor, limit, from, until, type, messageId } = input
   if (cursor !== undefined && !cursorPattern.test(cursor))
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      'cursor: must be the nextCursor of the page before, or the eventId of the last event seen. Leave it out for the first page.',
+    throw invalidField(
+      'cursor',
+      'must be the nextCursor of the page before, or the eventId of the last event seen. Leave it out for the first page.',
     )
   const rows = await findEvents(
     deps.db,

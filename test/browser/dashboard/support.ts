@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import type { Role } from '../../../contracts/dashboard/procedure.ts'
+import type { Role } from '../../../contracts/procedure.ts'
 import { buildDashboard } from '../../../src/packaging/build-dashboard.ts'
 import { inviteOwner } from '../../../src/users/invitation.ts'
 import { startTestServer, type TestAccount, type TestServer, type TestServerOptions } from '../../support/server.ts'

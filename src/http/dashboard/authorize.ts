@@ -1,9 +1,13 @@
-import { SettingsError } from '../../../contracts/dashboard/errors.ts'
-import type { AllowedCaller, Role, SettingsContract } from '../../../contracts/dashboard/procedure.ts'
+import type { FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../contracts/errors.ts'
+import { CustomerId } from '../../../contracts/fields.ts'
+import type { AllowedCaller, Role, DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import type { OwnerAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/options.ts'
 import { findRole } from '../../users/store.ts'
+import type { ProcedureCall } from '../api/procedures.ts'
+import { toHeaders } from './pages.ts'
 
 /** How people get in. */
 export interface AuthServices {
@@ -13,16 +17,11 @@ export interface AuthServices {
 }
 
 /** What a settings procedure learns of its caller. */
-export interface SettingsCall extends AuthServices {
+export interface SettingsCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
   /** Throws SIGN_IN_REQUIRED for whoever is let in without a session. */
   person(): SignedIn
-}
-
-export interface SettingsRequest {
-  headers: Headers
-  address: string
 }
 
 /**
@@ -32,23 +31,34 @@ export interface SettingsRequest {
 export async function authorizeMember(
   { db }: Pick<Deps, 'db'>,
   authServices: AuthServices,
-  { admits, kind }: Pick<SettingsContract, 'admits' | 'kind'>,
-  { headers, address }: SettingsRequest,
-  accountId: string,
+  { admits, kind }: Pick<DashboardProcedure, 'admits' | 'kind'>,
+  request: FastifyRequest,
+  readInput: () => Promise<unknown>,
 ): Promise<SettingsCall> {
+  const headers = toHeaders(request)
+  // The account that is named decides who may call.
+  const accountId = readAccountId(await readInput())
   if (kind === 'mutation') assertSameOrigin(headers)
   const person = admits === 'anybody' ? undefined : await authServices.ownerAuth.findSession(headers)
   if (admits !== 'anybody' && !person)
-    throw new SettingsError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
+    throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (person && isRole(admits)) assertRole(admits, await findRole(db, accountId, person.ownerId))
   return {
     ...authServices,
-    address,
+    accountId: isRole(admits) ? accountId : undefined,
+    slot: request.slot,
+    address: request.ip,
     person: () => {
       if (person) return person
-      throw new SettingsError('SIGN_IN_REQUIRED', 'Sign in first.')
+      throw new ServiceError('SIGN_IN_REQUIRED', 'Sign in first.')
     },
   }
+}
+
+/** What cannot be an ID names no account: the database would stumble over a NUL. */
+function readAccountId(input: unknown): string {
+  const named = typeof input === 'object' && input !== null && 'accountId' in input ? input.accountId : undefined
+  return CustomerId.safeParse(named).data ?? ''
 }
 
 function isRole(admits: AllowedCaller): admits is Role {
@@ -56,9 +66,9 @@ function isRole(admits: AllowedCaller): admits is Role {
 }
 
 function assertRole(needed: Role, role: Role | undefined): void {
-  if (role === undefined) throw new SettingsError('NOT_FOUND', 'accountId: you have no account with this ID.')
+  if (role === undefined) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
   if (needed === 'owner' && role !== 'owner')
-    throw new SettingsError('ROLE_REQUIRED', 'Viewers cannot change anything. Ask an owner of this account.')
+    throw new ServiceError('ROLE_REQUIRED', 'Viewers cannot change anything. Ask an owner of this account.')
 }
 
 /**
@@ -72,8 +82,8 @@ function assertSameOrigin(headers: Headers): void {
   if (origin !== null && (!URL.canParse(origin) || new URL(origin).host !== headers.get('host'))) throw foreign()
 }
 
-function foreign(): SettingsError {
-  return new SettingsError(
+function foreign(): ServiceError {
+  return new ServiceError(
     'FOREIGN_ORIGIN',
     'This request came from another site than the dashboard, and was refused. Behind a proxy, pass the Host header on unchanged.',
   )

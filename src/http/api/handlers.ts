@@ -1,0 +1,31 @@
+import type { Contracts } from '../../../contracts/index.ts'
+import { getMessage } from '../../messages/queries/get.ts'
+import { listMessages } from '../../messages/queries/list.ts'
+import { preview } from '../../messages/send/preview.ts'
+import { send } from '../../messages/send/send.ts'
+import { getTemplate } from '../../templates/get.ts'
+import { listTemplates } from '../../templates/list.ts'
+import { listEvents } from '../../webhooks/events/list.ts'
+import type { ApiCall } from './authorize.ts'
+import type { HandlersOf } from './procedures.ts'
+
+/** What each procedure does. One that is in the contracts and not here does not compile. */
+export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
+  message: {
+    send: async (deps, call, input) => {
+      const { message, replayed } = await send(deps, call, input, call.idempotencyKey)
+      if (replayed) call.setHeader('Idempotent-Replayed', 'true')
+      return message
+    },
+    preview: (deps, call, input) => preview(deps, call, input),
+    get: (deps, call, input) => getMessage(deps, call, input),
+    list: (deps, call, input) => listMessages(deps, call, input),
+  },
+  template: {
+    get: (deps, call, input) => getTemplate(deps, call, input),
+    list: (deps, call, input) => listTemplates(deps, call, input),
+  },
+  event: {
+    list: (deps, call, input) => listEvents(deps, call, input),
+  },
+}
