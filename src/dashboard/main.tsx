@@ -1,4 +1,3 @@
-import { withoutEval } from './api/without-eval.ts'
 import { applyColourScheme } from './theme/colour-scheme.ts'
 
 applyColourScheme(document.documentElement)
@@ -8,3 +7,11 @@ withoutEval()
 const { renderApp } = await import('./app.tsx')
 const root = document.getElementById('root')
 if (root) renderApp(root)
+
+/**
+ * Zod would try whether it may compile code, and the page's content policy would report the attempt. This
+ * is `z.config({ jitless: true })`, said before zod is there.
+ */
+function withoutEval(): void {
+  Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
+}

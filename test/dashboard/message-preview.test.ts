@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fillText } from '../../src/dashboard/pages/templates/fill-text.ts'
-import { parseFormatting, type Piece } from '../../src/dashboard/pages/templates/parse-formatting.ts'
+import { fillText, parseFormatting, type Piece } from '../../src/dashboard/pages/templates/message-text.ts'
 import { placeProblems } from '../../src/dashboard/pages/templates/place-problems.ts'
 
 describe('parseFormatting', () => {

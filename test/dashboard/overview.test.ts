@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { toSteps } from '../../src/dashboard/pages/overview/delivery-steps.ts'
-import { describeShare } from '../../src/dashboard/pages/overview/describe-share.ts'
-import { scaleOf } from '../../src/dashboard/pages/overview/scale.ts'
+import { describeShare, scaleOf, toSteps } from '../../src/dashboard/pages/overview/statistics.ts'
 
 test.each([
   { part: 0, whole: 0, described: '–' },

@@ -1,6 +1,6 @@
 import { TRPCClientError } from '@trpc/client'
 import type { SettingsErrorCode, SettingsErrorData } from '../../../contracts/dashboard/errors.ts'
-import { SignInError } from './sign-in-error.ts'
+import { SignInError } from '../session/auth-request.ts'
 
 /** What went wrong, as a person is told. */
 export interface Failure {
@@ -39,4 +39,20 @@ function readData(error: unknown): SettingsErrorData | undefined {
 function toSentence(problem: string): string {
   const start = problem.charAt(0).toUpperCase() + problem.slice(1)
   return /[.!?)]$/.test(start) ? start : `${start}.`
+}
+
+interface FormLike {
+  getValues: () => object
+  setErrors: (errors: Record<string, string>) => void
+}
+
+/**
+ * Shows beside each field of a Mantine form what is wrong with it. Returns what belongs to no field, to be
+ * shown above the form; undefined when every problem found its place.
+ */
+export function showInForm(form: FormLike, error: unknown): string | undefined {
+  const { message, fields } = readFailure(error)
+  const known = Object.entries(fields).filter(([name]) => (name.split('.')[0] ?? '') in form.getValues())
+  form.setErrors(Object.fromEntries(known))
+  return known.length > 0 && known.length === Object.keys(fields).length ? undefined : message
 }

@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
-import { notifyDone, notifyFailure } from './notify.ts'
+import { notifications } from '@mantine/notifications'
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
+import { readFailure } from './failure.ts'
 
 interface Change<Input, Output> {
   change: (input: Input) => Promise<Output>
@@ -30,4 +31,16 @@ export function useChange<Input = void, Output = unknown>({
     },
     onError: onFailure,
   })
+}
+
+export function notifyDone(message: string): void {
+  notifications.show({ message, color: 'waybill' })
+}
+
+export function notifyFailure(error: unknown): void {
+  notifyFailureMessage(readFailure(error).message)
+}
+
+export function notifyFailureMessage(message: string): void {
+  notifications.show({ title: 'That did not work', message, color: 'red', autoClose: 10_000 })
 }

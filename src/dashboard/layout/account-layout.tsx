@@ -1,7 +1,9 @@
-import { Outlet, useParams } from 'react-router'
-import { NotFoundPage } from '../pages/not-found-page.tsx'
-import { AccountContext } from '../session/account.ts'
-import { useOwner } from '../session/session.ts'
+import { IconBuildingOff } from '@tabler/icons-react'
+import { Navigate, Outlet, useParams } from 'react-router'
+import { AccountContext, useOwner } from '../session/session.ts'
+import { PageHeader } from '../ui/page.tsx'
+import { EmptyState } from '../ui/placeholders.tsx'
+import { NotFoundPage } from './fallback-pages.tsx'
 
 /** The account that the address names, for the pages below it. */
 export function AccountLayout() {
@@ -13,5 +15,24 @@ export function AccountLayout() {
       {/* Another account is another page: nothing half typed goes along. */}
       <Outlet key={account.accountId} />
     </AccountContext>
+  )
+}
+
+/** Where an account begins. */
+const firstPage = 'overview'
+
+/** Leads to the account that the address names, or to the first one. */
+export function FirstAccountPage() {
+  const named = useParams()['accountId']
+  const { accounts, email } = useOwner()
+  const accountId = named ?? accounts[0]?.accountId
+  if (accountId !== undefined) return <Navigate to={`/${accountId}/${firstPage}`} replace />
+  return (
+    <>
+      <PageHeader title="Welcome" />
+      <EmptyState icon={IconBuildingOff} title="You are a member of no account">
+        Ask whoever runs this server to invite {email} to yours.
+      </EmptyState>
+    </>
   )
 }

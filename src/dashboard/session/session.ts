@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
+import type { Role } from '../../../contracts/dashboard/procedure.ts'
 import { settings } from '../api/settings.ts'
 
-export type Session = Awaited<ReturnType<typeof settings.session.get.query>>
+type Session = Awaited<ReturnType<typeof settings.session.get.query>>
 
 export const sessionKey = ['session'] as const
 
@@ -18,3 +19,22 @@ export function useOwner(): Session {
   if (!session) throw new Error('useOwner is for pages within the signed-in layout')
   return session
 }
+
+interface Account {
+  accountId: string
+  name: string
+  role: Role
+  /** Viewers see everything and change nothing; the server refuses them anyway. */
+  canChange: boolean
+}
+
+export const AccountContext = createContext<Account | undefined>(undefined)
+
+/** The account that the address names. */
+export function useAccount(): Account {
+  const account = use(AccountContext)
+  if (!account) throw new Error('useAccount is for pages below /:accountId')
+  return account
+}
+
+export const viewersHint = 'Viewers cannot change anything'

@@ -1,6 +1,6 @@
-import { Button, Tooltip, type ButtonProps } from '@mantine/core'
+import { Button, type ButtonProps, Tooltip } from '@mantine/core'
 import type { ComponentProps } from 'react'
-import { useAccount, viewersHint } from '../session/account.ts'
+import { useAccount, viewersHint } from '../session/session.ts'
 
 /** A button that changes the account: a viewer sees it, and why it is not for them. */
 export function ChangeButton({ disabled, ...button }: ButtonProps & Omit<ComponentProps<'button'>, keyof ButtonProps>) {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { describeExactly, describeRelatively } from './describe-time.ts'
+import { describeExactly, describeRelatively } from './time.ts'
 
 const refreshMilliseconds = 30_000
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
-import { describeDay } from '../../../src/dashboard/pages/overview/describe-day.ts'
+import { describeDay } from '../../../src/dashboard/pages/overview/statistics.ts'
 import { getOverview } from '../../../src/messages/queries/overview.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import type { TestAccount } from '../../support/server.ts'

@@ -1,19 +1,20 @@
-import { Anchor, Button, SimpleGrid } from '@mantine/core'
-import { IconArrowLeft, IconMailOff } from '@tabler/icons-react'
+import { Alert, Anchor, Button, SimpleGrid, Stack, Text } from '@mantine/core'
+import { IconAlertCircle, IconArrowLeft, IconMailOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useParams } from 'react-router'
+import type { Message } from '../../../../contracts/api/message.ts'
+import type { FailureAdvice } from '../../../../contracts/dashboard/message.ts'
 import { readFailure } from '../../api/failure.ts'
-import { useAccount } from '../../session/account.ts'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
-import { Section } from '../../ui/section.tsx'
-import { MessageFacts } from './message-facts.tsx'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/session.ts'
+import { Copyable } from '../../ui/copy.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { PageHeader, Section } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { DeliveryList } from '../webhooks/delivery-list.tsx'
+import { EndpointUrl } from '../webhooks/endpoint.tsx'
 import { MessageStatusBadge } from './message-status.tsx'
 import { MessageTimeline } from './message-timeline.tsx'
-import { MessageWebhooks } from './message-webhooks.tsx'
-import { useMessage, type MessageHistory } from './use-message.ts'
-import { WhyItFailed } from './why-it-failed.tsx'
 
 export function MessagePage() {
   const { accountId } = useAccount()
@@ -88,5 +89,140 @@ function NoSuchMessage() {
     >
       The address may be mistyped, or the message is older than what this server keeps.
     </EmptyState>
+  )
+}
+
+type MessageHistory = Awaited<ReturnType<typeof settings.message.get.query>>
+
+function messageKey(accountId: string, messageId: string) {
+  return ['message', accountId, messageId]
+}
+
+/** Refreshes itself while something may still happen. */
+function useMessage(accountId: string, messageId: string) {
+  return useQuery({
+    queryKey: messageKey(accountId, messageId),
+    queryFn: ({ signal }) => settings.message.get.query({ accountId, messageId }, { signal }),
+    refetchInterval: ({ state }) => state.data && refreshMilliseconds(state.data),
+  })
+}
+
+function refreshMilliseconds({ message: { status }, deliveries }: MessageHistory): number | false {
+  switch (status) {
+    case 'pending':
+    case 'sent':
+      return 2_000
+    // Many recipients never tell that they read.
+    case 'delivered':
+      return 5_000
+    case 'read':
+    case 'failed':
+      return deliveries.some(({ state }) => state === 'waiting') ? 2_000 : false
+  }
+}
+
+interface WhyItFailedProps {
+  error: NonNullable<Message['error']>
+  failure?: FailureAdvice
+}
+
+/** What happened, what to do, and the code for whoever wants to look it up. */
+function WhyItFailed({ error, failure }: WhyItFailedProps) {
+  return (
+    <Alert color="red" icon={<IconAlertCircle />} title={failure?.meaning ?? 'The message failed'} mb="lg">
+      <Stack gap={6}>
+        {failure && <Text size="sm">{failure.advice}</Text>}
+        <Text size="xs" c="dimmed">
+          {/^\d+$/.test(error.code) ? 'WhatsApp’s code' : 'Code'} {error.code}
+          {error.message !== '' && error.message !== failure?.meaning && `: ${error.message}`}
+        </Text>
+      </Stack>
+    </Alert>
+  )
+}
+
+function MessageFacts({ message }: { message: Message }) {
+  const { messageId, waMessageId, to, template, language, externalId } = message
+  return (
+    <Facts
+      facts={[
+        { name: 'Recipient', value: <Copyable label="recipient" value={to} /> },
+        { name: 'Template', value: template },
+        { name: 'Language', value: language },
+        {
+          name: 'External ID',
+          value:
+            externalId === undefined ? (
+              <Text span inherit c="dimmed">
+                None given
+              </Text>
+            ) : (
+              <Copyable label="external ID" value={externalId} />
+            ),
+        },
+        { name: 'Sent from', value: <Sender whatsAppAccountId={message.accountId} /> },
+        { name: 'Message ID', value: <Copyable label="message ID" value={messageId} /> },
+        ...(waMessageId === undefined
+          ? []
+          : [{ name: 'WhatsApp ID', value: <Copyable label="WhatsApp ID" value={waMessageId} /> }]),
+      ]}
+    />
+  )
+}
+
+/** The number as WhatsApp shows it, or by the ID of WhatsApp Manager; our own ID where the account is gone or not read yet. */
+function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
+  const { accountId } = useAccount()
+  const { data } = useQuery({
+    queryKey: ['whatsAppAccounts', accountId, 'numbers'],
+    queryFn: () => settings.whatsAppAccount.list.query({ accountId }),
+    staleTime: 60_000,
+  })
+  const account = data?.items.find((account) => account.whatsAppAccountId === whatsAppAccountId)
+  if (!account)
+    return (
+      <>
+        {whatsAppAccountId}
+        {data && ' (removed since)'}
+      </>
+    )
+  return (
+    <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} inherit>
+      {account.displayPhoneNumber ?? `Phone number ID ${account.phoneNumberId}`}
+    </Anchor>
+  )
+}
+
+/** Who was told of it, and what they answered. */
+function MessageWebhooks({ history: { message, deliveries } }: { history: MessageHistory }) {
+  const { accountId } = useAccount()
+  const isToldAtOnce = message.status === 'failed' && message.waMessageId === undefined
+  return (
+    <Section
+      title="Webhook deliveries"
+      description="What your endpoints were told of this message, and what they answered. Open one for its attempts."
+    >
+      {deliveries.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {isToldAtOnce
+            ? 'It failed while it was being sent, so whoever sent it got the error as the answer, and no webhook.'
+            : 'No endpoint was told of this message so far.'}{' '}
+          <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">
+            See the webhooks
+          </Anchor>
+        </Text>
+      ) : (
+        <DeliveryList
+          deliveries={deliveries}
+          invalidates={[messageKey(accountId, message.messageId)]}
+          about={({ endpointId }) => (
+            <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">
+              Open the endpoint
+            </Anchor>
+          )}
+          summary={({ url }) => <EndpointUrl url={url} />}
+        />
+      )}
+    </Section>
   )
 }

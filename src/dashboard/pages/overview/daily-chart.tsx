@@ -1,13 +1,18 @@
-import '@mantine/charts/styles.css'
 import { BarChart, type BarChartSeries } from '@mantine/charts'
+import '@mantine/charts/styles.css'
 import { Paper, Text } from '@mantine/core'
-import { abbreviateDay, describeDay } from './describe-day.ts'
-import { describeCount } from './describe-share.ts'
+import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
-import { scaleOf } from './scale.ts'
-import { stateNames, states, type State } from './series.ts'
-import { Swatch } from './swatch.tsx'
-import type { DayCounts } from './totals.ts'
+import {
+  abbreviateDay,
+  type DayCounts,
+  describeCount,
+  describeDay,
+  scaleOf,
+  type State,
+  stateNames,
+  states,
+} from './statistics.ts'
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 

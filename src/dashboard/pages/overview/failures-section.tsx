@@ -1,12 +1,12 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
-import { useAccount } from '../../session/account.ts'
-import { Section } from '../../ui/section.tsx'
+import { useAccount } from '../../session/session.ts'
+import { Section } from '../../ui/page.tsx'
 import { isRange, noFilters, writeFilters } from '../messages/message-filters.ts'
-import { Bar } from './bar.tsx'
-import { describeCount, describeShare } from './describe-share.ts'
+import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
+import { describeCount, describeShare } from './statistics.ts'
 
 interface FailuresSectionProps extends Pick<Overview, 'failures'> {
   /** All of them, of which the reasons are the most frequent ones. */

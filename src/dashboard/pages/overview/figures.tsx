@@ -1,10 +1,7 @@
 import { Box, Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { describeCount, describeShare } from './describe-share.ts'
 import styles from './overview.module.css'
-import { stateNames, states, type State } from './series.ts'
-import { Swatch } from './swatch.tsx'
-import type { Totals } from './totals.ts'
+import { describeCount, describeShare, type State, stateNames, states, type Totals } from './statistics.ts'
 
 const meanings = {
   sent: 'WhatsApp accepted it.',
@@ -61,5 +58,19 @@ function Figure({ name, value, meaning, swatch }: FigureProps) {
         {meaning}
       </Text>
     </Paper>
+  )
+}
+
+/** The colour of a state, beside its name. */
+export function Swatch({ state }: { state: State }) {
+  return <span className={styles['swatch']} data-state={state} aria-hidden />
+}
+
+/** A share as a length; what it says is said in figures beside it. */
+export function Bar({ state, share }: { state: State; share: number }) {
+  return (
+    <div className={styles['bar']} aria-hidden>
+      <div data-state={state} style={{ width: `${share * 100}%`, minWidth: share > 0 ? 3 : 0 }} />
+    </div>
   )
 }

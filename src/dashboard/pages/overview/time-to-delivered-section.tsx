@@ -1,10 +1,9 @@
 import { Table, Text } from '@mantine/core'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
-import { Section } from '../../ui/section.tsx'
-import { Bar } from './bar.tsx'
-import { quickSeconds, toSteps } from './delivery-steps.ts'
-import { describeCount, describeShare } from './describe-share.ts'
+import { Section } from '../../ui/page.tsx'
+import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
+import { describeCount, describeShare, quickSeconds, toSteps } from './statistics.ts'
 
 interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> {
   dayCount: number

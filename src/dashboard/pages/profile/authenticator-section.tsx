@@ -1,13 +1,17 @@
-import { Box, Button, Group, Stack, Text } from '@mantine/core'
+import { Box, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
-import { useSignInOptions } from '../../api/sign-in-options.ts'
-import { useOwner } from '../../session/session.ts'
-import { Section } from '../../ui/section.tsx'
-import { StatusBadge } from '../../ui/status-badge.tsx'
-import { takeFocus } from '../../ui/take-focus.ts'
+import { showInForm } from '../../api/failure.ts'
+import { useChange } from '../../api/use-change.ts'
+import { sessionKey, useOwner } from '../../session/session.ts'
+import { useSignInOptions } from '../../session/sign-in.ts'
+import { turnOffAuthenticator } from '../../session/two-factor.ts'
+import { StatusBadge } from '../../ui/badges.tsx'
+import { PasswordField, takeFocus } from '../../ui/fields.tsx'
+import { Section } from '../../ui/page.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SetUpAuthenticator } from './set-up-authenticator.tsx'
-import { TurnOffModal } from './turn-off-modal.tsx'
 
 export function AuthenticatorSection() {
   const { twoFactor } = useOwner()
@@ -57,5 +61,58 @@ function Present({ isOn }: { isOn: boolean }) {
         </Text>
       )}
     </Stack>
+  )
+}
+
+function TurnOffModal({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Turn off your authenticator app?" centered>
+      <TurnOffForm onClose={onClose} />
+    </Modal>
+  )
+}
+
+function TurnOffForm({ onClose }: { onClose: () => void }) {
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { currentPassword: '' },
+    validate: { currentPassword: (password) => (password === '' ? 'Type your password.' : null) },
+  })
+  const turnOff = useChange({
+    change: turnOffAuthenticator,
+    invalidates: [sessionKey],
+    done: 'Your authenticator app is off.',
+    onDone: onClose,
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ currentPassword }) => {
+    setProblem(undefined)
+    turnOff.mutate(currentPassword)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <Text size="sm">
+          Your password alone will sign you in. Your backup codes stop working, and you can remove Waybill from the app.
+        </Text>
+        {problem !== undefined && <ErrorAlert title="It is still on" error={problem} />}
+        <PasswordField
+          label="Your password"
+          autoComplete="current-password"
+          data-autofocus
+          key={form.key('currentPassword')}
+          {...form.getInputProps('currentPassword')}
+        />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red.9" loading={turnOff.isPending}>
+            Turn off
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   )
 }

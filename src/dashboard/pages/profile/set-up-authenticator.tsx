@@ -1,8 +1,16 @@
+import { Alert, Anchor, Box, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconDownload, IconKey } from '@tabler/icons-react'
+import { QRCodeSVG } from 'qrcode.react'
 import { useState } from 'react'
-import type { NewAuthenticator } from '../../api/sign-in-two-factor.ts'
-import { BackupCodes } from './backup-codes.tsx'
-import { BeginForm } from './begin-form.tsx'
-import { ConnectStep } from './connect-step.tsx'
+import { showInForm } from '../../api/failure.ts'
+import { useChange } from '../../api/use-change.ts'
+import { sessionKey, useOwner } from '../../session/session.ts'
+import { beginAuthenticator, type NewAuthenticator, verifyCode } from '../../session/two-factor.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { checkCode, CodeField, PasswordField, readCode, takeFocus } from '../../ui/fields.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { saveFile } from '../../ui/save-file.ts'
 
 type Step =
   | { name: 'begin' }
@@ -22,4 +30,222 @@ export function SetUpAuthenticator({ onEnd }: { onEnd: () => void }) {
     case 'keep':
       return <BackupCodes codes={step.backupCodes} onDone={onEnd} />
   }
+}
+
+interface BeginFormProps {
+  onBegun: (authenticator: NewAuthenticator) => void
+  onCancel: () => void
+}
+
+function BeginForm({ onBegun, onCancel }: BeginFormProps) {
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { currentPassword: '' },
+    validate: { currentPassword: (password) => (password === '' ? 'Type your password.' : null) },
+  })
+  const begin = useChange({
+    change: beginAuthenticator,
+    invalidates: [],
+    onDone: onBegun,
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ currentPassword }) => {
+    setProblem(undefined)
+    begin.mutate(currentPassword)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack maw={400}>
+        <Title order={3}>1. Show that it is you</Title>
+        {problem !== undefined && <ErrorAlert title="The set-up has not begun" error={problem} />}
+        <PasswordField
+          label="Your password"
+          autoComplete="current-password"
+          ref={takeFocus}
+          key={form.key('currentPassword')}
+          {...form.getInputProps('currentPassword')}
+        />
+        <Group gap="sm">
+          <Button type="submit" loading={begin.isPending}>
+            Continue
+          </Button>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+interface ConnectStepProps {
+  /** As apps read it: `otpauth://totp/…?secret=…`. */
+  uri: string
+  onConnected: () => void
+  onCancel: () => void
+}
+
+function ConnectStep({ uri, onConnected, onCancel }: ConnectStepProps) {
+  const secret = new URL(uri).searchParams.get('secret') ?? ''
+  return (
+    <Stack>
+      <StepTitle>2. Connect the app</StepTitle>
+      <Text size="sm" maw={680}>
+        Open your authenticator app, such as Google Authenticator, Microsoft Authenticator or 1Password, add an account
+        and scan this picture.
+      </Text>
+      <Group gap="xl" align="flex-start">
+        <QrCode uri={uri} />
+        <Stack gap="lg" flex={1} miw={240} maw={400}>
+          <Secret secret={secret} uri={uri} />
+          <ConfirmCodeForm onConfirmed={onConnected} onCancel={onCancel} />
+        </Stack>
+      </Group>
+    </Stack>
+  )
+}
+
+/** Dark on white in either theme, with the quiet zone that scanners need (ISO/IEC 18004, 9.1). */
+function QrCode({ uri }: { uri: string }) {
+  return (
+    <Box bdrs="md" bd="1px solid var(--mantine-color-default-border)" lh={0} style={{ overflow: 'hidden' }}>
+      <QRCodeSVG
+        value={uri}
+        size={232}
+        level="L"
+        marginSize={4}
+        bgColor="#ffffff"
+        fgColor="#000000"
+        title="QR code for your authenticator app"
+      />
+    </Box>
+  )
+}
+
+function Secret({ secret, uri }: { secret: string; uri: string }) {
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Text size="sm" fw={600} id="authenticator-secret">
+        Or type this key
+      </Text>
+      <Text size="sm" ff="monospace" aria-labelledby="authenticator-secret" role="group">
+        {secret.match(/.{1,4}/g)?.join(' ')}
+      </Text>
+      <Group gap="sm">
+        <CopyButton text={secret} label="Copy key" />
+        <Anchor href={uri} size="sm" hiddenFrom="sm">
+          Open in an app on this phone
+        </Anchor>
+      </Group>
+    </Stack>
+  )
+}
+
+interface ConfirmCodeFormProps {
+  onConfirmed: () => void
+  onCancel: () => void
+}
+
+/** A first code proves that the app has the key; with it the app is on. */
+function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { code: '' },
+    validate: { code: checkCode },
+  })
+  const confirm = useChange({
+    change: verifyCode,
+    invalidates: [sessionKey],
+    onDone: onConfirmed,
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ code }) => {
+    setProblem(undefined)
+    confirm.mutate(readCode(code))
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {problem !== undefined && <ErrorAlert title="It is not on yet" error={problem} />}
+        <CodeField
+          label="Code that the app shows"
+          description="Six digits, which change every 30 seconds."
+          key={form.key('code')}
+          {...form.getInputProps('code')}
+        />
+        <Group gap="sm">
+          <Button type="submit" loading={confirm.isPending}>
+            Turn on
+          </Button>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** The ten codes at the one moment when they can be read. */
+function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
+  const { email } = useOwner()
+  const save = () =>
+    saveFile(
+      'waybill-backup-codes.txt',
+      [
+        `Waybill backup codes of ${email}\nEach signs in once, in place of a code of the authenticator app.\n\n`,
+        `${codes.join('\n')}\n`,
+      ],
+      'text/plain',
+    )
+  return (
+    <Stack maw={560}>
+      <StepTitle>3. Keep your backup codes</StepTitle>
+      <Text size="sm">
+        Your authenticator app is on. Should you lose your phone, each of these codes signs you in once, after your
+        password.
+      </Text>
+      <Alert icon={<IconKey />} title="You will not see them again">
+        <Stack gap="md">
+          <Text size="sm">Keep them where you find them without your phone, such as a password manager.</Text>
+          <SimpleGrid
+            component="ul"
+            cols={2}
+            spacing="xs"
+            verticalSpacing={4}
+            m={0}
+            p={0}
+            aria-label="Backup codes"
+            style={{ listStyle: 'none' }}
+          >
+            {codes.map((code) => (
+              <Text key={code} component="li" ff="monospace" size="sm">
+                {code}
+              </Text>
+            ))}
+          </SimpleGrid>
+          <Group gap="sm">
+            <CopyButton text={codes.join('\n')} label="Copy codes" />
+            <Button variant="default" size="xs" leftSection={<IconDownload size={14} />} onClick={save}>
+              Save as a text file
+            </Button>
+          </Group>
+        </Stack>
+      </Alert>
+      <Group>
+        <Button onClick={onDone}>I have stored them</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+/** Takes the focus when its step begins: the button that led here is gone. */
+function StepTitle({ children }: { children: string }) {
+  return (
+    <Title order={3} ref={takeFocus} tabIndex={-1} style={{ outline: 'none' }}>
+      {children}
+    </Title>
+  )
 }

@@ -1,15 +1,14 @@
-import { Stack } from '@mantine/core'
-import { useState } from 'react'
+import { ActionIcon, Button, Code, Group, Modal, Paper, Stack, Text, TextInput, Tooltip } from '@mantine/core'
+import { IconTrash } from '@tabler/icons-react'
+import ipaddr from 'ipaddr.js'
+import { type FormEvent, useEffect, useState } from 'react'
+import { readFailure } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/account.ts'
-import { Section } from '../../ui/section.tsx'
-import { StatusBadge } from '../../ui/status-badge.tsx'
-import { AddAddressForm } from './add-address-form.tsx'
-import { AllowListEntries } from './allow-list-entries.tsx'
-import { AllowListWarning } from './allow-list-warning.tsx'
-import { covers } from './covers.ts'
-import { apiAccessKey, type ApiAccess } from './use-api-access.ts'
+import { useAccount } from '../../session/session.ts'
+import { StatusBadge } from '../../ui/badges.tsx'
+import { Section } from '../../ui/page.tsx'
+import { type ApiAccess, apiAccessKey } from './use-api-access.ts'
 
 /** The allow-list changes entry by entry; what would lock somebody out is asked about first. */
 export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList' | 'you'>) {
@@ -61,4 +60,179 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
       />
     </Section>
   )
+}
+
+interface AllowListEntriesProps extends Pick<ApiAccess, 'allowList' | 'you'> {
+  pending: boolean
+  onRemove: (entry: string) => void
+}
+
+function AllowListEntries({ allowList, you, pending, onRemove }: AllowListEntriesProps) {
+  const { canChange } = useAccount()
+  if (allowList.length === 0) return null
+  return (
+    <Stack component="ul" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
+      {allowList.map((entry) => (
+        <Paper key={entry} component="li" withBorder px="sm" py={6} bg="var(--waybill-page)">
+          <Group justify="space-between" wrap="nowrap" mih={28}>
+            <Group gap="sm">
+              <Code fz="sm" bg="transparent" p={0}>
+                {entry}
+              </Code>
+              {covers([entry], you.address) && <StatusBadge tone="good">You</StatusBadge>}
+            </Group>
+            {canChange && (
+              <Tooltip label={`Remove ${entry}`}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  disabled={pending}
+                  aria-label={`Remove ${entry}`}
+                  onClick={() => onRemove(entry)}
+                >
+                  <IconTrash size={16} />
+                </ActionIcon>
+              </Tooltip>
+            )}
+          </Group>
+        </Paper>
+      ))}
+    </Stack>
+  )
+}
+
+interface AddAddressFormProps {
+  /** The address of whoever is looking; absent when it is on the list. */
+  offered: string | undefined
+  pending: boolean
+  /** Why the list was not saved. */
+  error: unknown
+  /** A new object whenever it was saved. */
+  saved: object | undefined
+  onAdd: (entries: string[]) => void
+}
+
+function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFormProps) {
+  const [text, setText] = useState('')
+  const [refused, setRefused] = useState<string>()
+  useEffect(() => {
+    if (saved) setText('')
+  }, [saved])
+  useEffect(() => setRefused(error ? readRefusal(error) : undefined), [error])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    // Several at once, as they are copied from elsewhere.
+    const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '')
+    if (entries.length > 0) onAdd(entries)
+    else setRefused('Type an address or a range.')
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm" align="flex-start">
+        <TextInput
+          w="100%"
+          maw={520}
+          label="Add an address or a range"
+          placeholder="192.0.2.10 or 192.0.2.0/24"
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          error={refused}
+          onChange={(event) => {
+            setText(event.currentTarget.value)
+            setRefused(undefined)
+          }}
+        />
+        <Group gap="sm">
+          <Button type="submit" variant="default" loading={pending}>
+            Add to the list
+          </Button>
+          {offered !== undefined && (
+            <Button variant="subtle" disabled={pending} onClick={() => onAdd([offered])}>
+              Add my address ({offered})
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** The list as a whole has one field here, whichever entry is meant. */
+function readRefusal(error: unknown): string {
+  const { message, fields } = readFailure(error)
+  return Object.values(fields)[0] ?? message
+}
+
+interface AllowListWarningProps {
+  /** The list that would be saved; undefined when there is nothing to warn of. */
+  proposed: string[] | undefined
+  /** Of whoever is looking. */
+  address: string
+  pending: boolean
+  onSave: (allowList: string[]) => void
+  onClose: () => void
+}
+
+/** Before a list is saved that shuts out whoever saves it, or that lets everybody in. */
+function AllowListWarning({ proposed, address, pending, onSave, onClose }: AllowListWarningProps) {
+  const opensToAll = proposed?.length === 0
+  return (
+    <Modal
+      opened={proposed !== undefined}
+      onClose={onClose}
+      centered
+      title={opensToAll ? 'Let every address call?' : 'Lock your own address out?'}
+    >
+      <Text size="sm">
+        {opensToAll
+          ? 'Without entries the list is off: the API answers requests from every address that have your key.'
+          : `The new list does not include your own address, ${address}. Requests to the API from it will be refused as soon as the list is saved. The dashboard keeps working.`}
+      </Text>
+      <Stack gap="sm" mt="lg">
+        {!opensToAll && proposed && (
+          <Button loading={pending} onClick={() => onSave([...proposed, address])}>
+            Save, and add my address
+          </Button>
+        )}
+        <Group gap="sm" grow>
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color="red.9" loading={pending} onClick={() => onSave(proposed ?? [])}>
+            {opensToAll ? 'Let everybody call' : 'Save anyway'}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+/**
+ * Whether an allow-list lets an address call, as the server will judge; an empty one lets everybody.
+ * Undefined when an entry is neither an address nor a range, which the server will refuse anyway.
+ */
+function covers(allowList: string[], address: string): boolean | undefined {
+  if (allowList.length === 0) return true
+  const ranges = allowList.map(readRange)
+  if (!ranges.every((range) => range !== undefined)) return undefined
+  if (!ipaddr.isValid(address)) return false
+  const caller = ipaddr.process(address)
+  return ranges.some(([network, prefix]) => network.kind() === caller.kind() && caller.match([network, prefix]))
+}
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+function readRange(entry: string): Range | undefined {
+  if (ipaddr.isValidCIDR(entry)) return unmapped(ipaddr.parseCIDR(entry))
+  if (!ipaddr.isValid(entry)) return undefined
+  const address = ipaddr.process(entry)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+/** `::ffff:192.0.2.0/120` is `192.0.2.0/24` (RFC 4291, 2.5.5.2). */
+function unmapped([network, prefix]: Range): Range {
+  if (network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && prefix >= 96)
+    return [network.toIPv4Address(), prefix - 96]
+  return [network, prefix]
 }

@@ -1,16 +1,17 @@
-import { Code, Stack } from '@mantine/core'
+import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
-import { useAccount } from '../../session/account.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
-import { EmptyState } from '../../ui/empty-state.tsx'
 import { Facts } from '../../ui/facts.tsx'
-import { SecretOnce } from '../../ui/secret-once.tsx'
-import { Section } from '../../ui/section.tsx'
-import type { ApiAccess } from './use-api-access.ts'
-import { useKeyChanges } from './use-key-changes.ts'
+import { Section } from '../../ui/page.tsx'
+import { EmptyState } from '../../ui/placeholders.tsx'
+import { type ApiAccess, apiAccessKey } from './use-api-access.ts'
 
 interface KeySectionProps {
   /** What the server knows of it: absent when there is none. */
@@ -104,4 +105,60 @@ function KeyFacts({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: 
       ]}
     />
   )
+}
+
+interface SecretOnceProps {
+  /** What it is, such as `API key`. */
+  label: string
+  secret: string
+  /** Hides it for good. */
+  onDone: () => void
+}
+
+/** A secret at the one moment when it can be read. */
+function SecretOnce({ label, secret, onDone }: SecretOnceProps) {
+  return (
+    <Alert icon={<IconKey />} title={`Copy your ${label} now`} role="status">
+      <Stack gap="sm">
+        <Text size="sm">You will not see it again. Keep it where your application keeps its secrets.</Text>
+        <TextInput
+          label={label}
+          value={secret}
+          readOnly
+          onFocus={(event) => event.currentTarget.select()}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+        />
+        <Group gap="sm">
+          <CopyButton text={secret} label={`Copy ${label}`} />
+          <Button size="xs" variant="subtle" onClick={onDone}>
+            I have stored it
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+/** `onIssued` hears of the new key, or that there is none any more. */
+function useKeyChanges({ onIssued }: { onIssued: (key: string | undefined) => void }) {
+  const { accountId } = useAccount()
+  const invalidates = [apiAccessKey(accountId)]
+  return {
+    generate: useChange({
+      change: () => settings.publicApi.generateKey.mutate({ accountId }),
+      invalidates,
+      onDone: ({ apiKey }) => onIssued(apiKey),
+    }),
+    regenerate: useChange({
+      change: () => settings.publicApi.regenerateKey.mutate({ accountId }),
+      invalidates,
+      onDone: ({ apiKey }) => onIssued(apiKey),
+    }),
+    revoke: useChange({
+      change: () => settings.publicApi.revokeKey.mutate({ accountId }),
+      invalidates,
+      done: 'The API key is revoked.',
+      onDone: () => onIssued(undefined),
+    }),
+  }
 }

@@ -2,10 +2,9 @@ import { Anchor, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { settings } from '../../api/settings.ts'
-import { useAccount } from '../../session/account.ts'
-import { CodeBlock } from '../../ui/code-block.tsx'
-import { Section } from '../../ui/section.tsx'
-import { toCurl, toTypeScript, type SnippetFacts } from './snippets.ts'
+import { useAccount } from '../../session/session.ts'
+import { CodeBlock } from '../../ui/copy.tsx'
+import { Section } from '../../ui/page.tsx'
 
 interface SnippetsSectionProps {
   /** Known only just after it was generated. */
@@ -74,4 +73,60 @@ function useSendableTemplate() {
 
 function exampleVariables(placeholders: { key: string; example?: string | undefined }[]): Record<string, string> {
   return Object.fromEntries(placeholders.map(({ key, example }) => [key, example ?? 'text']))
+}
+
+/** What a snippet sends, and where to. */
+interface SnippetFacts {
+  url: string
+  apiKey: string
+  template: string
+  language: string
+  variables: Record<string, string>
+}
+
+/** A number that belongs to nobody we know, to be replaced. */
+const recipient = '34600111222'
+
+function toCurl({ url, apiKey, template, language, variables }: SnippetFacts): string {
+  const body = JSON.stringify({ to: recipient, template, language, ...(isFilled(variables) && { variables }) }, null, 2)
+  return [
+    `curl -X POST ${url}/api/v1/message/send \\`,
+    `  -H ${quoteForShell(`X-API-Key: ${apiKey}`)} \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${quoteForShell(body)}`,
+  ].join('\n')
+}
+
+function toTypeScript({ url, apiKey, template, language, variables }: SnippetFacts): string {
+  const entries = Object.entries(variables).map(([key, value]) => `${quote(key)}: ${quote(value)}`)
+  return [
+    `import { createClient } from 'waybill/client'`,
+    ``,
+    `const waybill = createClient({`,
+    `  url: ${quote(url)},`,
+    `  apiKey: ${quote(apiKey)},`,
+    `})`,
+    ``,
+    `const sent = await waybill.message.send.mutate({`,
+    `  to: ${quote(recipient)},`,
+    `  template: ${quote(template)},`,
+    `  language: ${quote(language)},`,
+    ...(entries.length > 0 ? [`  variables: { ${entries.join(', ')} },`] : []),
+    `})`,
+    `console.log(sent.messageId, sent.status)`,
+  ].join('\n')
+}
+
+function isFilled(variables: Record<string, string>): boolean {
+  return Object.keys(variables).length > 0
+}
+
+/** Within single quotes a shell takes everything as it is, except for the quote itself (POSIX, 2.2.2). */
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function quote(text: string): string {
+  const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')
+  return `'${inner.replaceAll("'", "\\'")}'`
 }

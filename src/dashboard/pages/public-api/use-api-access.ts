@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { settings } from '../../api/settings.ts'
-import { useAccount } from '../../session/account.ts'
+import { useAccount } from '../../session/session.ts'
 
 export type ApiAccess = Awaited<ReturnType<typeof settings.publicApi.get.query>>
 

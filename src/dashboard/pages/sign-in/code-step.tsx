@@ -1,7 +1,13 @@
-import { Anchor, Stack } from '@mantine/core'
+import { Anchor, Button, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { DoorPage } from '../../layout/door-page.tsx'
-import { CodeForm, type CodeKind } from './code-form.tsx'
+import { showInForm } from '../../api/failure.ts'
+import { DoorPage } from '../../layout/signed-out-layout.tsx'
+import { PendingSignInEnded } from '../../session/auth-request.ts'
+import { verifyBackupCode, verifyCode } from '../../session/two-factor.ts'
+import { checkCode, CodeField, readCode, takeFocus } from '../../ui/fields.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 
 interface CodeStepProps {
   onSignedIn: () => Promise<void>
@@ -27,15 +33,61 @@ export function CodeStep({ onSignedIn, onBeginAgain }: CodeStepProps) {
   )
 }
 
+type CodeKind = keyof typeof kinds
+
+interface CodeFormProps {
+  kind: CodeKind
+  onSignedIn: () => Promise<void>
+  /** The password has to be typed again, for this reason. */
+  onEnded: (reason: string) => void
+}
+
+/** The second step, for those who have set up an authenticator app. */
+function CodeForm({ kind, onSignedIn, onEnded }: CodeFormProps) {
+  const { verify, check, field } = kinds[kind]
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({ mode: 'uncontrolled', initialValues: { code: '' }, validate: { code: check } })
+  const attempt = useMutation({
+    mutationFn: verify,
+    onSuccess: onSignedIn,
+    onError: (error) => {
+      if (error instanceof PendingSignInEnded) return onEnded(error.message)
+      setProblem(showInForm(form, error))
+      form.getInputNode('code')?.focus()
+    },
+  })
+  const submit = form.onSubmit(({ code }) => {
+    setProblem(undefined)
+    attempt.mutate(readCode(code))
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {problem !== undefined && <ErrorAlert title="You are not signed in" error={problem} />}
+        <CodeField {...field} ref={takeFocus} key={form.key('code')} {...form.getInputProps('code')} />
+        <Button type="submit" loading={attempt.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
 const kinds = {
   app: {
     description: 'Type the code that your authenticator app shows for Waybill.',
+    verify: verifyCode,
+    check: checkCode,
+    field: { label: 'Six-digit code' },
     other: 'backup',
     toOther: 'Use a backup code instead',
   },
   backup: {
     description: 'Type one of the codes that you stored when you set up your authenticator app. Each works once.',
+    verify: verifyBackupCode,
+    check: (typed: string) => (readCode(typed) === '' ? 'Type one of your backup codes.' : null),
+    field: { label: 'Backup code', autoComplete: 'off', inputMode: 'text' },
     other: 'app',
     toOther: 'Use the authenticator app instead',
   },
-} as const satisfies Record<CodeKind, { description: string; other: CodeKind; toOther: string }>
+} as const

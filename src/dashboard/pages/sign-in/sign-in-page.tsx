@@ -1,16 +1,15 @@
-import { Stack } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { Button, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
-import { useSignInOptions } from '../../api/sign-in-options.ts'
-import { DoorPage } from '../../layout/door-page.tsx'
-import { readWayBack } from '../../session/way-back.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { codeNeeded } from './code-needed.ts'
+import { showInForm } from '../../api/failure.ts'
+import { DoorPage } from '../../layout/signed-out-layout.tsx'
+import { codeNeeded, readWayBack, signIn, useSignInOptions } from '../../session/sign-in.ts'
+import { PasswordField } from '../../ui/fields.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { CodeStep } from './code-step.tsx'
-import { describeOrganisationError } from './describe-organisation-error.ts'
-import { OrganisationSignIn } from './organisation-sign-in.tsx'
-import { PasswordForm } from './password-form.tsx'
+import { describeOrganisationError, OrganisationSignIn } from './organisation-sign-in.tsx'
 
 export function SignInPage() {
   const queryClient = useQueryClient()
@@ -41,5 +40,55 @@ export function SignInPage() {
         )}
       </Stack>
     </DoorPage>
+  )
+}
+
+interface PasswordFormProps {
+  /** What belongs to no field of it; undefined when another try begins. */
+  onProblem: (problem: string | undefined) => void
+  onSignedIn: () => Promise<void>
+  /** The password was right, and is not enough. */
+  onCodeNeeded: () => void
+}
+
+function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps) {
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '', password: '' },
+    validate: {
+      email: (email) => (email.trim() === '' ? 'Type your e-mail address.' : null),
+      password: (password) => (password === '' ? 'Type your password.' : null),
+    },
+  })
+  const attempt = useMutation({
+    mutationFn: signIn,
+    onSuccess: ({ needsCode }) => (needsCode ? onCodeNeeded() : onSignedIn()),
+    onError: (error) => onProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ email, password }) => {
+    onProblem(undefined)
+    attempt.mutate({ email: email.trim(), password })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <TextInput
+          label="E-mail address"
+          type="email"
+          autoComplete="username"
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
+        <PasswordField
+          label="Password"
+          autoComplete="current-password"
+          key={form.key('password')}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" loading={attempt.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
   )
 }

@@ -3,9 +3,9 @@ import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/i
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
-import { useAccount, viewersHint } from '../../session/account.ts'
+import { useAccount, viewersHint } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 
 interface SendTestProps {
   sendable: boolean

@@ -2,8 +2,7 @@ import { Box, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
-import { describeStatus } from './describe-status.ts'
-import { countStatuses, type TemplateFilter } from './filter-templates.ts'
+import { describeStatus } from './template-status.ts'
 
 /** No word of WhatsApp's, which are in capitals. */
 const all = 'all'
@@ -60,4 +59,26 @@ function AccountSelect({ accounts, chosen, onChoose }: Pick<TemplateFiltersProps
       allowDeselect={false}
     />
   )
+}
+
+export interface TemplateFilter {
+  /** A part of the name. */
+  name: string
+  /** WhatsApp's word; null for all. */
+  status: string | null
+}
+
+export function filterTemplates(templates: OwnTemplate[], { name, status }: TemplateFilter): OwnTemplate[] {
+  // Names have underscores where people type spaces.
+  const wanted = name.trim().toLowerCase().replaceAll(' ', '_')
+  return templates.filter(
+    (template) => (status === null || template.status === status) && template.name.toLowerCase().includes(wanted),
+  )
+}
+
+/** How many there are of each status, in the order of the templates. */
+function countStatuses(templates: OwnTemplate[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { status } of templates) counts.set(status, (counts.get(status) ?? 0) + 1)
+  return counts
 }

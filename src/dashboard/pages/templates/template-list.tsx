@@ -2,10 +2,9 @@ import { Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
-import { QualityBadge } from '../../ui/quality-badge.tsx'
-import { StatusBadge } from '../../ui/status-badge.tsx'
-import { describeStatus, inWords } from './describe-status.ts'
-import type { TemplateName } from './use-template-links.ts'
+import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
+import { describeStatus, inWords } from './template-status.ts'
+import type { TemplateName } from './use-templates.ts'
 
 const stepSize = 50
 

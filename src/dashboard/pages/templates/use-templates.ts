@@ -1,13 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { settings } from '../../api/settings.ts'
-import { useAccount } from '../../session/account.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { whatsAppAccountsKey } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
 
 const pageSize = 100
 /** A business has 250 templates, or 6,000 when Meta has verified it; so many are seldom looked through by eye. */
 const maxPages = 20
 
-export interface LoadedTemplates {
+interface LoadedTemplates {
   items: OwnTemplate[]
   /** Absent when WhatsApp was never asked, or had none. */
   syncedAt: string | undefined
@@ -15,7 +18,7 @@ export interface LoadedTemplates {
   isCut: boolean
 }
 
-export function templatesKey(accountId: string) {
+function templatesKey(accountId: string) {
   return ['templates', accountId] as const
 }
 
@@ -40,4 +43,48 @@ async function loadTemplates(of: { accountId: string; whatsAppAccountId?: string
     if (cursor === undefined) break
   }
   return { items, syncedAt, isCut: cursor !== undefined }
+}
+
+export interface SyncResult {
+  synced: number
+  approved: number
+}
+
+interface Sync {
+  done?: (result: SyncResult) => string
+  onFailure?: (error: unknown) => void
+}
+
+/** Reads the templates of every active WhatsApp account from WhatsApp. */
+export function useSync(outcome: Sync = {}) {
+  const { accountId } = useAccount()
+  return useChange<void, SyncResult>({
+    change: () => settings.template.sync.mutate({ accountId }),
+    invalidates: [templatesKey(accountId), whatsAppAccountsKey(accountId)],
+    ...outcome,
+  })
+}
+
+export interface TemplateName {
+  name: string
+  language: string
+}
+
+/**
+ * The address says which template is open, and of which WhatsApp account the list is, so that either can be
+ * linked to: `?account=wa_…&name=order_shipped&language=en`.
+ */
+export function useTemplateLinks() {
+  const [search, setSearch] = useSearchParams()
+  const whatsAppAccountId = search.get('account') ?? undefined
+  const name = search.get('name')
+  const ofList = new URLSearchParams(whatsAppAccountId === undefined ? {} : { account: whatsAppAccountId })
+  return {
+    whatsAppAccountId,
+    opened: name === null ? undefined : { name, language: search.get('language') ?? '' },
+    linkTo: ({ name, language }: TemplateName) =>
+      `?${new URLSearchParams([...ofList, ['name', name], ['language', language]])}`,
+    close: () => setSearch(ofList, { preventScrollReset: true }),
+    chooseAccount: (id: string) => setSearch({ account: id }),
+  }
 }

@@ -1,16 +1,15 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Anchor, Button, Checkbox, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { defaultEventTypes } from '../../../../contracts/events.ts'
-import { showInForm } from '../../api/form-failure.ts'
+import { defaultEventTypes, type MessageEventType, messageEventTypes, webhooks } from '../../../../contracts/events.ts'
+import { showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/account.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { EventChoice } from './event-choice.tsx'
-import { HowToVerify } from './how-to-verify.tsx'
-import { SigningSecret } from './signing-secret.tsx'
+import { useAccount } from '../../session/session.ts'
+import { CodeBlock } from '../../ui/copy.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { SigningSecret } from './secret-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
 interface AddEndpointModalProps {
@@ -119,3 +118,60 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
     </form>
   )
 }
+
+interface EventChoiceProps {
+  value: MessageEventType[]
+  onChange: (events: MessageEventType[]) => void
+  error?: string | undefined
+}
+
+/** The events that an endpoint can ask for, with what each one means. */
+function EventChoice({ value, onChange, error }: EventChoiceProps) {
+  return (
+    <Checkbox.Group
+      label="Events"
+      description="What this endpoint is told of."
+      value={value}
+      error={error}
+      onChange={(chosen) => onChange(messageEventTypes.filter((type) => chosen.includes(type)))}
+    >
+      <Stack gap="xs" my="xs">
+        {messageEventTypes.map((type) => (
+          <Checkbox key={type} value={type} label={type} description={withCode(webhooks[type].description)} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  )
+}
+
+/** The contracts are written for the documentation, which is Markdown: `code` is all that we need of it. */
+function withCode(text: string) {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <Code key={part}>{part}</Code>))
+}
+
+/** What the application does with the secret. */
+function HowToVerify() {
+  return (
+    <Stack gap="xs">
+      <Text size="sm">In TypeScript or JavaScript, take the events with the Waybill package:</Text>
+      <CodeBlock label="How to verify an event" code={example} />
+      <Text size="sm" c="dimmed">
+        In any other language, give the raw body, the <Code>webhook-</Code> headers and the secret to a{' '}
+        <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer" inherit underline="always">
+          Standard Webhooks
+        </Anchor>{' '}
+        library.
+      </Text>
+    </Stack>
+  )
+}
+
+/** The receiver of our own package, in the fewest lines. */
+const example = `import { createFetchWebhookHandler } from 'waybill/webhook'
+
+export const POST = createFetchWebhookHandler({
+  secret: process.env.WEBHOOK_SECRET ?? '',
+  on: {
+    'message.failed': ({ data }) => console.error(data.error.message),
+  },
+})`

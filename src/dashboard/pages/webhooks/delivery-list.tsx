@@ -1,16 +1,15 @@
-import { Accordion, Box, Code, Group, Text } from '@mantine/core'
+import { Accordion, Box, Code, Group, Stack, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import type { QueryKey } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { Delivery } from '../../../../contracts/dashboard/webhook.ts'
-import { notifyDone } from '../../api/notify.ts'
+import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
-import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/account.ts'
+import { notifyDone, useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { StatusBadge, type Tone } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
-import { StatusBadge, type Tone } from '../../ui/status-badge.tsx'
-import { AttemptList } from './attempt-list.tsx'
+import { describeDuration, describeExactly } from '../../ui/time.ts'
 
 interface DeliveryListProps<D extends Delivery> {
   deliveries: D[]
@@ -144,4 +143,75 @@ function toneOf({ state, attempts }: Delivery): Tone {
 function countAttempts({ attempts: { length } }: Delivery): string {
   if (length === 0) return 'Not tried yet'
   return length === 1 ? '1 attempt' : `${length} attempts`
+}
+
+/** Each try of a delivery, and what the endpoint answered. */
+function AttemptList({ attempts }: { attempts: Attempt[] }) {
+  if (attempts.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        Not tried yet.
+      </Text>
+    )
+  return (
+    <Stack component="ol" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
+      {attempts.map((attempt) => (
+        <Box component="li" key={attempt.number}>
+          <Group gap="xs" fz="sm">
+            <Text span inherit fw={500}>
+              Attempt {attempt.number}
+            </Text>
+            <StatusBadge tone={attempt.error === undefined ? 'good' : 'bad'}>
+              {attempt.statusCode === undefined ? 'No answer' : `HTTP ${attempt.statusCode}`}
+            </StatusBadge>
+            <Text span inherit c="dimmed">
+              <time dateTime={attempt.startedAt}>{describeExactly(attempt.startedAt)}</time> ·{' '}
+              {describeDuration(attempt.durationMilliseconds)}
+            </Text>
+          </Group>
+          <AnswerOf answer={attempt} />
+        </Box>
+      ))}
+    </Stack>
+  )
+}
+
+interface Answer {
+  statusCode?: number | undefined
+  error?: string | undefined
+  responseStart?: string | undefined
+}
+
+/** Why it failed, where the status code does not say it, and the first bytes of the answer. */
+export function AnswerOf({ answer: { statusCode, error, responseStart } }: { answer: Answer }) {
+  return (
+    <>
+      {error !== undefined && error !== `HTTP ${statusCode}` && (
+        <Text size="sm" mt={4}>
+          {toSentence(error)}
+        </Text>
+      )}
+      {responseStart !== undefined && responseStart !== '' && (
+        <Code
+          block
+          mt={6}
+          mah={160}
+          bg="var(--mantine-color-body)"
+          bd="1px solid var(--mantine-color-default-border)"
+          tabIndex={0}
+          role="region"
+          aria-label="Start of the answer"
+          style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+        >
+          {responseStart}
+        </Code>
+      )}
+    </>
+  )
+}
+
+/** What the server notes down begins in lower case: `disabled by its owner`. */
+export function toSentence(text: string): string {
+  const start = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(start) ? start : `${start}.`
 }

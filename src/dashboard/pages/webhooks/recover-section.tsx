@@ -1,14 +1,16 @@
 import { Button, Group, Progress, Stack, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { readFailure } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { describeExactly } from '../../ui/describe-time.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { fromLocalInput, toLocalInput } from '../../ui/local-time.ts'
-import { Section } from '../../ui/section.tsx'
-import { countWaiting } from './endpoint-state.tsx'
-import { progressOf, type Recovery, useRecovery } from './use-recovery.ts'
+import { Section } from '../../ui/page.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
+import { countWaiting } from './endpoint.tsx'
+import { webhooksKey } from './use-endpoints.ts'
 
 const dayMilliseconds = 86_400_000
 /** The height of the label above the field; on a narrow phone the button is below it. */
@@ -91,4 +93,60 @@ function describe({ kind, recovered, reachedAt, since }: Recovery): string {
     case 'failed':
       return `Interrupted: ${queued}, ${upTo}. You can begin anew: nothing is queued twice.`
   }
+}
+
+interface Recovery {
+  kind: 'running' | 'stopped' | 'done' | 'failed'
+  since: string
+  /** When it began: events until then are looked at. */
+  until: string
+  reachedAt: string
+  recovered: number
+  error?: unknown
+}
+
+/**
+ * Asks the server for one part after the other. It goes on for as long as the page is open; what was
+ * queued stays queued, however it ends.
+ */
+function useRecovery(endpointId: string) {
+  const { accountId } = useAccount()
+  const queryClient = useQueryClient()
+  const [recovery, setRecovery] = useState<Recovery>()
+  const running = useRef<AbortController>(undefined)
+  useEffect(() => () => running.current?.abort(), [])
+
+  const start = async (since: string) => {
+    running.current?.abort()
+    const { signal } = (running.current = new AbortController())
+    const until = new Date().toISOString()
+    let state: Recovery = { kind: 'running', since, until, reachedAt: since, recovered: 0 }
+    const show = (changes: Partial<Recovery>) => {
+      state = { ...state, ...changes }
+      setRecovery(state)
+    }
+    show({})
+    try {
+      let next: string | undefined
+      do {
+        // The part that is under way when somebody stops is finished by the server: it is counted too.
+        const part = await settings.webhook.recover.mutate({ accountId, endpointId, since, ...(next && { next }) })
+        next = part.next
+        show({ recovered: state.recovered + part.recovered, reachedAt: part.reachedAt })
+      } while (next !== undefined && !signal.aborted)
+      show({ kind: next === undefined ? 'done' : 'stopped' })
+    } catch (error) {
+      show({ kind: 'failed', error })
+    }
+    await queryClient.invalidateQueries({ queryKey: webhooksKey(accountId) })
+  }
+  return { recovery, start, stop: () => running.current?.abort() }
+}
+
+/** How much of the time was looked at, of 100. */
+function progressOf({ kind, since, until, reachedAt }: Recovery): number {
+  if (kind === 'done') return 100
+  const whole = Date.parse(until) - Date.parse(since)
+  const share = (Date.parse(reachedAt) - Date.parse(since)) / whole
+  return Number.isFinite(share) ? Math.min(100, Math.max(0, share * 100)) : 0
 }

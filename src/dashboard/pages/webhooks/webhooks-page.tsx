@@ -1,14 +1,12 @@
 import { Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
-import { useAccount } from '../../session/account.ts'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
+import { PageHeader } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AddEndpointModal } from './add-endpoint-modal.tsx'
-import { EndpointCard } from './endpoint-card.tsx'
+import { EndpointCard } from './endpoint.tsx'
 import { useEndpoints } from './use-endpoints.ts'
 
 export function WebhooksPage() {

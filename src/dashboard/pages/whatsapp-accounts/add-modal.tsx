@@ -1,7 +1,16 @@
-import { Modal } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconCircleCheck } from '@tabler/icons-react'
 import { useState } from 'react'
-import { AddForm } from './add-form.tsx'
-import { AddedStep } from './added-step.tsx'
+import { Link } from 'react-router'
+import { showInForm } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { useSync } from '../templates/use-templates.ts'
+import { AccessTokenField, AppSecretField } from './replace-secrets-modal.tsx'
+import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 
 interface AddModalProps {
   opened: boolean
@@ -30,4 +39,126 @@ export function AddModal({ opened, isFirst, onClose }: AddModalProps) {
       )}
     </Modal>
   )
+}
+
+interface AddFormProps {
+  isFirst: boolean
+  onAdded: () => void
+  onCancel: () => void
+}
+
+const empty = { phoneNumberId: '', wabaId: '', accessToken: '', appSecret: '', makeDefault: false }
+
+function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
+  const { accountId } = useAccount()
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: empty,
+    validate: {
+      phoneNumberId: (id) => (id.trim() === '' ? 'Type the phone number ID.' : null),
+      wabaId: (id) => (id.trim() === '' ? 'Type the WABA ID.' : null),
+      accessToken: (token) => (token.trim() === '' ? 'Paste the access token.' : null),
+    },
+  })
+  const add = useChange({
+    change: settings.whatsAppAccount.add.mutate,
+    invalidates: [whatsAppAccountsKey(accountId)],
+    onDone: onAdded,
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ appSecret, ...values }) => {
+    setProblem(undefined)
+    add.mutate({ accountId, ...values, ...(appSecret.trim() !== '' && { appSecret }) })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {problem !== undefined && <ErrorAlert title="It was not added" error={problem} />}
+        <TextInput
+          label="Phone number ID"
+          description="WhatsApp Manager, Account tools, Phone numbers, then the number. Digits only; it is not the telephone number."
+          inputMode="numeric"
+          autoComplete="off"
+          data-autofocus
+          key={form.key('phoneNumberId')}
+          {...form.getInputProps('phoneNumberId')}
+        />
+        <TextInput
+          label="WABA ID"
+          description="The WhatsApp Business Account ID: WhatsApp Manager shows it beside the name of the account."
+          inputMode="numeric"
+          autoComplete="off"
+          key={form.key('wabaId')}
+          {...form.getInputProps('wabaId')}
+        />
+        <AccessTokenField key={form.key('accessToken')} {...form.getInputProps('accessToken')} />
+        <AppSecretField
+          label="App secret (optional)"
+          key={form.key('appSecret')}
+          {...form.getInputProps('appSecret')}
+        />
+        {!isFirst && (
+          <Checkbox
+            label="Make it the default"
+            description="It then sends whatever names no WhatsApp account."
+            key={form.key('makeDefault')}
+            {...form.getInputProps('makeDefault', { type: 'checkbox' })}
+          />
+        )}
+        <Text size="sm" c="dimmed">
+          Token and secret are stored encrypted. Nobody can read them here again; they can only be replaced.
+        </Text>
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={add.isPending}>
+            Add account
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** A new number can send nothing before its templates are known. */
+function AddedStep({ onClose }: { onClose: () => void }) {
+  const { accountId } = useAccount()
+  const sync = useSync({ onFailure: () => {} })
+  if (sync.isSuccess)
+    return (
+      <Stack>
+        <Alert icon={<IconCircleCheck />} title="The templates were read" role="status">
+          {describe(sync.data)}
+        </Alert>
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+          <Button component={Link} to={`/${accountId}/templates`}>
+            See the templates
+          </Button>
+        </Group>
+      </Stack>
+    )
+  return (
+    <Stack>
+      <Text size="sm">Next, read the templates from WhatsApp: only what Waybill knows can be sent.</Text>
+      {sync.isError && <ErrorAlert title="The templates were not read" error={sync.error} />}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={onClose}>
+          Later
+        </Button>
+        <Button data-autofocus loading={sync.isPending} onClick={() => sync.mutate()}>
+          Sync templates
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function describe({ synced, approved }: { synced: number; approved: number }): string {
+  if (synced === 0) return 'WhatsApp has no templates of yours yet. Write one in WhatsApp Manager.'
+  return `${synced} read from WhatsApp, ${approved} of them approved.`
 }

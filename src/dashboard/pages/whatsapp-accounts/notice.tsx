@@ -3,11 +3,10 @@ import { IconAlertCircle, IconCircleCheck, IconPlayerPause } from '@tabler/icons
 import type { z } from 'zod'
 import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
+import { QualityBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Facts } from '../../ui/facts.tsx'
-import { QualityBadge } from '../../ui/quality-badge.tsx'
-import { describeThroughput } from './describe-throughput.ts'
-import { useWhatsAppAccountChange } from './use-whatsapp-account-change.ts'
+import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
 export type TokenTest = z.output<typeof WhatsAppAccountTest>
 
@@ -165,4 +164,16 @@ function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; on
       Activate
     </ChangeButton>
   )
+}
+
+/** Meta, "Throughput": messages in and out, of all types, for one number. */
+const levels: Partial<Record<string, string>> = {
+  STANDARD: 'Standard: up to 80 messages a second',
+  HIGH: 'High: up to 1,000 messages a second',
+  NOT_APPLICABLE: 'Not applicable',
+}
+
+/** WhatsApp may think of another word: then it is shown as it is. */
+export function describeThroughput(level: string): string {
+  return levels[level] ?? level
 }

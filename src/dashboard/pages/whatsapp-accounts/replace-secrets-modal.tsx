@@ -1,13 +1,13 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, type PasswordInputProps, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
-import { showInForm } from '../../api/form-failure.ts'
+import { showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/account.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { AccessTokenField, AppSecretField } from './secret-fields.tsx'
+import { useAccount } from '../../session/session.ts'
+import { PasswordField } from '../../ui/fields.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 
 interface ReplaceSecretsModalProps extends ReplaceSecretsProps {
@@ -97,5 +97,30 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** Not a password of the person's own: no browser should offer to keep it, or one to fill in. */
+export function AccessTokenField(props: PasswordInputProps) {
+  return (
+    <PasswordField
+      label="Access token"
+      description="Of a system user: Meta’s Business settings, Users, System users, Generate token, with the permissions whatsapp_business_messaging and whatsapp_business_management."
+      autoComplete="one-time-code"
+      spellCheck={false}
+      {...props}
+    />
+  )
+}
+
+export function AppSecretField(props: PasswordInputProps) {
+  return (
+    <PasswordField
+      label="App secret"
+      description="In the dashboard of your Meta app: App settings, Basic. With it, Waybill knows that status reports come from Meta."
+      autoComplete="one-time-code"
+      spellCheck={false}
+      {...props}
+    />
   )
 }

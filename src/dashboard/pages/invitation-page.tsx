@@ -1,0 +1,199 @@
+import { Anchor, Button, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, useNavigate, useParams } from 'react-router'
+import type { z } from 'zod'
+import type { Invitation } from '../../../contracts/dashboard/owner.ts'
+import { readFailure, showInForm } from '../api/failure.ts'
+import { settings } from '../api/settings.ts'
+import { notifyFailureMessage } from '../api/use-change.ts'
+import { DoorPage } from '../layout/signed-out-layout.tsx'
+import { codeNeeded, signIn, signInPath, signInWithOrganisation, useSignInOptions } from '../session/sign-in.ts'
+import { DateTime } from '../ui/date-time.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { PasswordField } from '../ui/fields.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../ui/placeholders.tsx'
+import { OrganisationButton } from './sign-in/organisation-sign-in.tsx'
+
+export function InvitationPage() {
+  const token = useParams()['token'] ?? ''
+  const { data, error, refetch } = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => settings.invitation.get.query({ token }),
+    // The link may be spent while the form is being filled in; the answer to the form will say so.
+    staleTime: Infinity,
+  })
+  const { organisation, isPending } = useSignInOptions()
+  if (data && !isPending)
+    return (
+      <DoorPage
+        title={data.setsPassword ? 'Choose a new password' : `Join ${data.accountName}`}
+        description={data.setsPassword ? 'It is for all your accounts here.' : 'You were invited to this account.'}
+      >
+        <InvitationFacts invitation={data} />
+        <AcceptForm token={token} invitation={data} organisation={organisation} />
+      </DoorPage>
+    )
+  if (error && readFailure(error).code === 'NOT_FOUND') return <SpentPage message={readFailure(error).message} />
+  return (
+    <DoorPage title="Invitation">
+      {error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <LoadingSkeleton />}
+    </DoorPage>
+  )
+}
+
+function SpentPage({ message }: { message: string }) {
+  return (
+    <DoorPage title="This link no longer works" description={message}>
+      <Button component={Link} to="/" variant="default" fullWidth>
+        I have accepted it: sign in
+      </Button>
+    </DoorPage>
+  )
+}
+
+const rights = { owner: 'Owner: may change everything', viewer: 'Viewer: sees everything, changes nothing' }
+
+function InvitationFacts({ invitation }: { invitation: z.output<typeof Invitation> }) {
+  return (
+    <Facts
+      facts={[
+        { name: 'Account', value: invitation.accountName },
+        { name: 'E-mail', value: invitation.email },
+        { name: 'Role', value: rights[invitation.role] },
+        { name: 'Link ends', value: <DateTime at={invitation.expiresAt} /> },
+      ]}
+    />
+  )
+}
+
+interface AcceptFormProps {
+  token: string
+  invitation: z.output<typeof Invitation>
+  /** The host of the organisation's provider, where there is one. */
+  organisation: string | undefined
+}
+
+function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
+  const [problem, setProblem] = useState<string>()
+  const { setsPassword } = invitation
+  const [choosesPassword, setChoosesPassword] = useState(setsPassword || organisation === undefined)
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { name: '', password: '' },
+    validate: { name: (name) => (!setsPassword && name.trim() === '' ? 'Type your name.' : null) },
+  })
+  const accept = useAcceptInvitation(invitation, {
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ name, password }) => {
+    setProblem(undefined)
+    accept.mutate({ token, ...(!setsPassword && { name: name.trim() }), ...(choosesPassword && { password }) })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack mt="lg">
+        {problem !== undefined && (
+          <ErrorAlert
+            title={setsPassword ? 'Your password is not set' : 'The invitation was not accepted'}
+            error={problem}
+          />
+        )}
+        {/* For the browser's password manager, which would take the name for the one to sign in with. */}
+        <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
+        {!setsPassword && (
+          <TextInput label="Your name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
+        )}
+        {choosesPassword ? (
+          <>
+            <PasswordField
+              label={setsPassword ? 'New password' : 'Password'}
+              description={
+                setsPassword
+                  ? 'At least 12 characters.'
+                  : 'At least 12 characters. If you can sign in here already, your present password.'
+              }
+              autoComplete="new-password"
+              key={form.key('password')}
+              {...form.getInputProps('password')}
+            />
+            <Button type="submit" loading={accept.isPending}>
+              {setsPassword ? 'Set password and sign in' : 'Accept and sign in'}
+            </Button>
+          </>
+        ) : (
+          <OrganisationButton type="submit" loading={accept.isPending}>
+            Accept and sign in with {organisation}
+          </OrganisationButton>
+        )}
+        {organisation !== undefined && !setsPassword && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            ta="center"
+            onClick={() => setChoosesPassword(!choosesPassword)}
+          >
+            {choosesPassword ? `Sign in with ${organisation} instead` : 'Choose a password instead'}
+          </Anchor>
+        )}
+      </Stack>
+    </form>
+  )
+}
+
+interface Acceptance {
+  token: string
+  /** Absent for those who are known. */
+  name?: string
+  /** Absent for those who will sign in with their organisation. */
+  password?: string
+}
+
+/** A page, and the state that it is shown with. */
+interface Destination {
+  path: string
+  state?: string
+}
+
+/** Accepts, signs in, and leads to the account. */
+function useAcceptInvitation(
+  { accountName, setsPassword }: { accountName: string; setsPassword: boolean },
+  { onFailure }: { onFailure: (error: unknown) => void },
+) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: async ({ token, name, password }: Acceptance): Promise<Destination> => {
+      const { email, accountId } = await settings.invitation.accept.mutate({ token, name, password })
+      // From here on the link is spent: what fails now is no failure of the invitation.
+      try {
+        return await enter({ email, password }, `/${accountId}`)
+      } catch (error) {
+        const done = setsPassword ? 'Your password is set' : `You have joined ${accountName}`
+        notifyFailureMessage(`${done}, but you are not signed in yet. ${readFailure(error).message}`)
+        return { path: signInPath(`/${accountId}`) }
+      }
+    },
+    onSuccess: async ({ path, state }) => {
+      // Whoever was here before may have been somebody else.
+      queryClient.clear()
+      await navigate(path, { replace: true, state })
+    },
+    onError: onFailure,
+  })
+}
+
+async function enter(
+  { email, password }: { email: string; password: string | undefined },
+  to: string,
+): Promise<Destination> {
+  if (password === undefined) {
+    await signInWithOrganisation(to)
+    // Whoever is still here has come back from there.
+    return { path: signInPath(to) }
+  }
+  const { needsCode } = await signIn({ email, password })
+  return needsCode ? { path: signInPath(to), state: codeNeeded } : { path: to }
+}

@@ -1,0 +1,43 @@
+import type { Tone } from '../../ui/badges.tsx'
+
+interface StatusWords {
+  tone: Tone
+  label: string
+  /** What WhatsApp means by it. */
+  meaning: string
+}
+
+/** WhatsApp's words for where a template stands (Meta, "Template management"). */
+const statuses: Partial<Record<string, StatusWords>> = {
+  APPROVED: { tone: 'good', label: 'Approved', meaning: 'WhatsApp lets you send it.' },
+  PENDING: { tone: 'active', label: 'Pending', meaning: 'WhatsApp is reviewing it.' },
+  IN_APPEAL: { tone: 'active', label: 'In appeal', meaning: 'You have appealed; WhatsApp is looking at it again.' },
+  REJECTED: { tone: 'bad', label: 'Rejected', meaning: 'WhatsApp refused it. Change it, or appeal.' },
+  PAUSED: {
+    tone: 'warning',
+    label: 'Paused',
+    meaning: 'Too many recipients disliked it. It comes back after some hours.',
+  },
+  DISABLED: { tone: 'bad', label: 'Disabled', meaning: 'Recipients disliked it again and again. It stays off.' },
+  LIMIT_EXCEEDED: {
+    tone: 'bad',
+    label: 'Limit exceeded',
+    meaning: 'Your business has as many templates as it may have.',
+  },
+  ARCHIVED: { tone: 'neutral', label: 'Archived', meaning: 'Unused for a year. WhatsApp deletes it soon.' },
+  PENDING_DELETION: { tone: 'neutral', label: 'Pending deletion', meaning: 'WhatsApp is deleting it.' },
+  DELETED: { tone: 'neutral', label: 'Deleted', meaning: 'It is gone from WhatsApp.' },
+}
+
+/** WhatsApp may think of another word: then it is shown as it is. */
+export function describeStatus(status: string): StatusWords {
+  return (
+    statuses[status] ?? { tone: 'neutral', label: inWords(status), meaning: 'Only approved templates can be sent.' }
+  )
+}
+
+/** `PENDING_DELETION` becomes `Pending deletion`. */
+export function inWords(word: string): string {
+  const words = word.toLowerCase().replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,78 @@
+import { describeWait } from '../ui/time.ts'
+
+/** Sessions are better-auth's: addresses of its own, beside the procedures. */
+const authPath = '/settings/auth'
+
+export async function postSignIn(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+  const response = await fetch(authPath + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw await describe(response)
+  return readBody(response)
+}
+
+async function describe(response: Response): Promise<SignInError> {
+  if (response.status === 429) return tooManyAttempts(Number(response.headers.get('x-retry-after')))
+  if (response.status === 503) return new SignInError('The server has too much to do. Try again in a few seconds.')
+  const { code } = await readBody(response)
+  switch (code) {
+    case 'INVALID_EMAIL_OR_PASSWORD':
+    case 'INVALID_EMAIL':
+      return new SignInError('The e-mail address or the password is wrong.', 'password')
+    case 'INVALID_PASSWORD':
+      return new SignInError('This is not your current password.', 'currentPassword')
+    case 'PASSWORD_TOO_SHORT':
+      return new SignInError('Must have at least 12 characters.', 'newPassword')
+    case 'PASSWORD_TOO_LONG':
+      return new SignInError('Must have at most 128 characters.', 'newPassword')
+    case 'INVALID_CODE':
+      return new SignInError('This code is wrong. Type the one that the app shows now.', 'code')
+    case 'INVALID_BACKUP_CODE':
+      return new SignInError('This is not one of your backup codes, or you have used it before.', 'code')
+    case 'INVALID_TWO_FACTOR_COOKIE':
+      return new PendingSignInEnded('Ten minutes have passed since you typed your password. Type it again.')
+    case 'TOTP_NOT_ENABLED':
+    case 'BACKUP_CODES_NOT_ENABLED':
+      return new PendingSignInEnded('Your authenticator app was turned off in the meantime. Begin again.')
+    case 'INVALID_OAUTH_CONFIGURATION':
+      return new SignInError(
+        'Your organisation did not answer. Try again in a moment; if it stays so, tell whoever runs this server.',
+      )
+    case 'UNAUTHORIZED':
+      return new SignInError('Your session has ended. Sign in again.')
+    case 'INVALID_ORIGIN':
+      return new SignInError(
+        'The request was refused: this page was opened at an address that the server does not know. Whoever runs it sets WAYBILL_PUBLIC_URL to that address.',
+      )
+  }
+  return new SignInError('The server could not do this now. Try again in a moment.')
+}
+
+function tooManyAttempts(seconds: number): SignInError {
+  return new SignInError(`Too many tries. Wait ${describeWait(seconds)}, then try again.`)
+}
+
+async function readBody(response: Response): Promise<Record<string, unknown>> {
+  try {
+    // Without a body it is null, which spreads to nothing.
+    return { ...((await response.json()) as object | null) }
+  } catch {
+    return {}
+  }
+}
+
+/** Why a sign-in, or a change of how one signs in, was refused, in words for the person who tried. */
+export class SignInError extends Error {
+  readonly field: 'password' | 'currentPassword' | 'newPassword' | 'code' | undefined
+
+  constructor(message: string, field?: SignInError['field']) {
+    super(message)
+    this.name = 'SignInError'
+    this.field = field
+  }
+}
+
+/** The password was right, and no longer counts: it has to be typed again. */
+export class PendingSignInEnded extends SignInError {}
