@@ -26,7 +26,7 @@ export function isWorthRetrying(error: unknown): boolean {
   return status === undefined || status >= 500
 }
 
-const unreachable = 'The server could not be reached. Check your connection, then try again.'
+const unreachable = 'Could not reach the server. Check your connection and try again.'
 
 function readData(error: unknown): SettingsErrorData | undefined {
   if (!(error instanceof TRPCClientError)) return undefined

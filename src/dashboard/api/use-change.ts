@@ -42,5 +42,5 @@ export function notifyFailure(error: unknown): void {
 }
 
 export function notifyFailureMessage(message: string): void {
-  notifications.show({ title: 'That did not work', message, color: 'red', autoClose: 10_000 })
+  notifications.show({ title: 'Something went wrong', message, color: 'red', autoClose: 10_000 })
 }

@@ -30,8 +30,8 @@ export function FirstAccountPage() {
   return (
     <>
       <PageHeader title="Welcome" />
-      <EmptyState icon={IconBuildingOff} title="You are a member of no account">
-        Ask whoever runs this server to invite {email} to yours.
+      <EmptyState icon={IconBuildingOff} title="No accounts">
+        Ask your administrator to invite {email} to an account.
       </EmptyState>
     </>
   )

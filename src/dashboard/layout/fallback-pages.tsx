@@ -11,10 +11,10 @@ export function RouteError() {
       <title>Something went wrong · Waybill</title>
       <EmptyState
         icon={IconPlugConnectedX}
-        title="This page could not be shown"
-        action={<Button onClick={() => window.location.reload()}>Load it again</Button>}
+        title="This page could not be loaded"
+        action={<Button onClick={() => window.location.reload()}>Reload</Button>}
       >
-        The server may have been updated in the meantime, or your connection was interrupted.
+        The server may have been updated, or your connection was interrupted.
       </EmptyState>
     </Container>
   )
@@ -26,14 +26,14 @@ export function NotFoundPage() {
       <PageHeader title="Page not found" />
       <EmptyState
         icon={IconMapOff}
-        title="There is nothing here"
+        title="No page at this address"
         action={
           <Button component={Link} to="/" variant="default">
-            Go to the first page
+            Go to the overview
           </Button>
         }
       >
-        The address may be mistyped, or it belongs to an account that you are not a member of.
+        Check the address. It may belong to an account that you are not a member of.
       </EmptyState>
     </>
   )

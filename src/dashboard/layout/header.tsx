@@ -43,7 +43,7 @@ export function Header({ accountId, menu }: HeaderProps) {
             size="sm"
             opened={menu.opened}
             onClick={menu.toggle}
-            aria-label={menu.opened ? 'Close the menu' : 'Open the menu'}
+            aria-label={menu.opened ? 'Close navigation' : 'Open navigation'}
             aria-expanded={menu.opened}
           />
           <Logo />
@@ -86,7 +86,7 @@ function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
           <Menu.Item
             key={accountId}
             onClick={() => void navigate(`/${accountId}/${section}`)}
-            rightSection={accountId === current.accountId ? <IconCheck size={14} aria-label="chosen" /> : null}
+            rightSection={accountId === current.accountId ? <IconCheck size={14} aria-label="Selected" /> : null}
           >
             <Text size="sm" truncate>
               {name}
@@ -102,7 +102,7 @@ function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
 }
 
 const schemes = [
-  { scheme: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { scheme: 'auto', label: 'System', icon: IconDeviceDesktop },
   { scheme: 'light', label: 'Light', icon: IconSun },
   { scheme: 'dark', label: 'Dark', icon: IconMoon },
 ] as const satisfies { scheme: MantineColorScheme; label: string; icon: typeof IconSun }[]
@@ -122,7 +122,7 @@ function UserMenu() {
             <Text size="sm" visibleFrom="sm" maw={160} truncate>
               {name}
             </Text>
-            <VisuallyHidden>Profile, appearance and sign out</VisuallyHidden>
+            <VisuallyHidden>User menu</VisuallyHidden>
           </Group>
         </UnstyledButton>
       </Menu.Target>
@@ -145,7 +145,7 @@ function UserMenu() {
             key={scheme}
             closeMenuOnClick={false}
             leftSection={<Icon size={16} />}
-            rightSection={colorScheme === scheme ? <IconCheck size={14} aria-label="chosen" /> : null}
+            rightSection={colorScheme === scheme ? <IconCheck size={14} aria-label="Selected" /> : null}
             onClick={() => setColorScheme(scheme)}
           >
             {label}

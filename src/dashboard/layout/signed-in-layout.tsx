@@ -117,7 +117,7 @@ function SkipLink() {
         document.getElementById('main')?.focus()
       }}
     >
-      Skip to the content
+      Skip to content
     </a>
   )
 }

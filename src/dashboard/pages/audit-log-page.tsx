@@ -21,15 +21,12 @@ export function AuditLogPage() {
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <>
-      <PageHeader
-        title="Audit log"
-        description="Changes in this account and sign-ins of its members, with time and address. The newest first."
-      />
+      <PageHeader title="Audit log" description="Changes to this account and sign-ins of its members, newest first." />
       {log.isPending && <LoadingSkeleton lines={6} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
       {log.isSuccess && entries.length === 0 && (
-        <EmptyState icon={IconHistory} title="Nothing was changed yet">
-          What somebody changes here, or an operator on the command line, is listed on this page.
+        <EmptyState icon={IconHistory} title="No entries yet">
+          Changes made here, or by an operator on the command line, appear on this page.
         </EmptyState>
       )}
       {entries.length > 0 && <AuditTable entries={entries} />}
@@ -42,7 +39,7 @@ type Entry = z.output<typeof AuditEntry>
 
 const outcomes = {
   done: { tone: 'good', label: 'Done' },
-  refused: { tone: 'warning', label: 'Refused' },
+  refused: { tone: 'warning', label: 'Rejected' },
   started: { tone: 'neutral', label: 'Outcome unknown' },
 } satisfies Record<Entry['outcome'], { tone: Tone; label: string }>
 
@@ -53,10 +50,10 @@ function AuditTable({ entries }: { entries: Entry[] }) {
       <Table visibleFrom="sm" verticalSpacing="sm" horizontalSpacing="md" fz="sm">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>When</Table.Th>
-            <Table.Th>Who</Table.Th>
-            <Table.Th>What</Table.Th>
-            <Table.Th>From</Table.Th>
+            <Table.Th>Time</Table.Th>
+            <Table.Th>User</Table.Th>
+            <Table.Th>Action</Table.Th>
+            <Table.Th>Source</Table.Th>
             <Table.Th>Outcome</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -104,7 +101,7 @@ function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
   const { tone, label } = outcomes[outcome]
   const title =
     outcome === 'started'
-      ? 'The action is still running, or the server stopped before it ended. The change may have been made.'
+      ? 'The action is still running, or the server stopped before it finished. The change may have been applied.'
       : undefined
   return (
     <Box component="span" title={title} style={{ flexShrink: 0 }}>

@@ -28,8 +28,12 @@ export function InvitationPage() {
   if (data && !isPending)
     return (
       <DoorPage
-        title={data.setsPassword ? 'Choose a new password' : `Join ${data.accountName}`}
-        description={data.setsPassword ? 'It is for all your accounts here.' : 'You were invited to this account.'}
+        title={data.setsPassword ? 'Set a new password' : `Join ${data.accountName}`}
+        description={
+          data.setsPassword
+            ? 'The password applies to all your accounts on this server.'
+            : 'You have been invited to this account.'
+        }
       >
         <InvitationFacts invitation={data} />
         <AcceptForm token={token} invitation={data} organisation={organisation} />
@@ -45,24 +49,24 @@ export function InvitationPage() {
 
 function SpentPage({ message }: { message: string }) {
   return (
-    <DoorPage title="This link no longer works" description={message}>
+    <DoorPage title="This link is no longer valid" description={message}>
       <Button component={Link} to="/" variant="default" fullWidth>
-        I have accepted it: sign in
+        Sign in
       </Button>
     </DoorPage>
   )
 }
 
-const rights = { owner: 'Owner: may change everything', viewer: 'Viewer: sees everything, changes nothing' }
+const rights = { owner: 'Owner: full access', viewer: 'Viewer: read-only access' }
 
 function InvitationFacts({ invitation }: { invitation: z.output<typeof Invitation> }) {
   return (
     <Facts
       facts={[
         { name: 'Account', value: invitation.accountName },
-        { name: 'E-mail', value: invitation.email },
+        { name: 'Email', value: invitation.email },
         { name: 'Role', value: rights[invitation.role] },
-        { name: 'Link ends', value: <DateTime at={invitation.expiresAt} /> },
+        { name: 'Expires', value: <DateTime at={invitation.expiresAt} /> },
       ]}
     />
   )
@@ -82,7 +86,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', password: '' },
-    validate: { name: (name) => (!setsPassword && name.trim() === '' ? 'Type your name.' : null) },
+    validate: { name: (name) => (!setsPassword && name.trim() === '' ? 'Enter your name.' : null) },
   })
   const accept = useAcceptInvitation(invitation, {
     onFailure: (error) => setProblem(showInForm(form, error)),
@@ -95,10 +99,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
     <form onSubmit={submit} noValidate>
       <Stack mt="lg">
         {problem !== undefined && (
-          <ErrorAlert
-            title={setsPassword ? 'Your password is not set' : 'The invitation was not accepted'}
-            error={problem}
-          />
+          <ErrorAlert title={setsPassword ? 'Password not set' : 'Invitation not accepted'} error={problem} />
         )}
         {/* For the browser's password manager, which would take the name for the one to sign in with. */}
         <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
@@ -112,7 +113,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
               description={
                 setsPassword
                   ? 'At least 12 characters.'
-                  : 'At least 12 characters. If you can sign in here already, your present password.'
+                  : 'At least 12 characters. If you can already sign in here, enter your current password.'
               }
               autoComplete="new-password"
               key={form.key('password')}
@@ -135,7 +136,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
             ta="center"
             onClick={() => setChoosesPassword(!choosesPassword)}
           >
-            {choosesPassword ? `Sign in with ${organisation} instead` : 'Choose a password instead'}
+            {choosesPassword ? `Sign in with ${organisation} instead` : 'Use a password instead'}
           </Anchor>
         )}
       </Stack>

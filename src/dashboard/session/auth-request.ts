@@ -15,43 +15,43 @@ export async function postSignIn(path: string, body: object): Promise<Readonly<R
 
 async function describe(response: Response): Promise<SignInError> {
   if (response.status === 429) return tooManyAttempts(Number(response.headers.get('x-retry-after')))
-  if (response.status === 503) return new SignInError('The server has too much to do. Try again in a few seconds.')
+  if (response.status === 503) return new SignInError('The server is busy. Try again in a few seconds.')
   const { code } = await readBody(response)
   switch (code) {
     case 'INVALID_EMAIL_OR_PASSWORD':
     case 'INVALID_EMAIL':
-      return new SignInError('The e-mail address or the password is wrong.', 'password')
+      return new SignInError('Incorrect email address or password.', 'password')
     case 'INVALID_PASSWORD':
-      return new SignInError('This is not your current password.', 'currentPassword')
+      return new SignInError('Incorrect password.', 'currentPassword')
     case 'PASSWORD_TOO_SHORT':
       return new SignInError('Must have at least 12 characters.', 'newPassword')
     case 'PASSWORD_TOO_LONG':
       return new SignInError('Must have at most 128 characters.', 'newPassword')
     case 'INVALID_CODE':
-      return new SignInError('This code is wrong. Type the one that the app shows now.', 'code')
+      return new SignInError('Incorrect code. Enter the code that the app shows now.', 'code')
     case 'INVALID_BACKUP_CODE':
-      return new SignInError('This is not one of your backup codes, or you have used it before.', 'code')
+      return new SignInError('This backup code is incorrect or was already used.', 'code')
     case 'INVALID_TWO_FACTOR_COOKIE':
-      return new PendingSignInEnded('Ten minutes have passed since you typed your password. Type it again.')
+      return new PendingSignInEnded('Your sign-in expired after ten minutes. Enter your password again.')
     case 'TOTP_NOT_ENABLED':
     case 'BACKUP_CODES_NOT_ENABLED':
-      return new PendingSignInEnded('Your authenticator app was turned off in the meantime. Begin again.')
+      return new PendingSignInEnded('Your authenticator app was turned off in the meantime. Sign in again.')
     case 'INVALID_OAUTH_CONFIGURATION':
       return new SignInError(
-        'Your organisation did not answer. Try again in a moment; if it stays so, tell whoever runs this server.',
+        'Your organisation did not respond. Try again in a moment. If the problem persists, contact your administrator.',
       )
     case 'UNAUTHORIZED':
       return new SignInError('Your session has ended. Sign in again.')
     case 'INVALID_ORIGIN':
       return new SignInError(
-        'The request was refused: this page was opened at an address that the server does not know. Whoever runs it sets WAYBILL_PUBLIC_URL to that address.',
+        'The server does not recognise the address of this page. Ask your administrator to set WAYBILL_PUBLIC_URL to it.',
       )
   }
-  return new SignInError('The server could not do this now. Try again in a moment.')
+  return new SignInError('The server could not complete the request. Try again in a moment.')
 }
 
 function tooManyAttempts(seconds: number): SignInError {
-  return new SignInError(`Too many tries. Wait ${describeWait(seconds)}, then try again.`)
+  return new SignInError(`Too many attempts. Try again in ${describeWait(seconds)}.`)
 }
 
 async function readBody(response: Response): Promise<Record<string, unknown>> {

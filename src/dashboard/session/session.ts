@@ -37,4 +37,4 @@ export function useAccount(): Account {
   return account
 }
 
-export const viewersHint = 'Viewers cannot change anything'
+export const viewersHint = 'Viewers have read-only access'

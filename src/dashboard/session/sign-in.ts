@@ -27,7 +27,8 @@ export async function signInWithOrganisation(to: string): Promise<void> {
     callbackURL: `/settings${to}`,
     errorCallbackURL: `/settings${signInPath(to)}`,
   })
-  if (typeof url !== 'string') throw new SignInError('The server could not do this now. Try again in a moment.')
+  if (typeof url !== 'string')
+    throw new SignInError('The server could not complete the request. Try again in a moment.')
   const shownAgain = new Promise<void>((resolve) => addEventListener('pageshow', () => resolve(), { once: true }))
   location.assign(url)
   return shownAgain

@@ -29,7 +29,7 @@ export function readCode(typed: string): string {
 }
 
 export function checkCode(typed: string): string | null {
-  return /^\d{6}$/.test(readCode(typed)) ? null : 'Type the six digits that the app shows.'
+  return /^\d{6}$/.test(readCode(typed)) ? null : 'Enter the six-digit code from the app.'
 }
 
 /** As a `ref`: whatever appears here is what comes next. */

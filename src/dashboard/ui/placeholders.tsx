@@ -23,7 +23,7 @@ interface ErrorAlertProps {
   onRetry?: () => void
 }
 
-export function ErrorAlert({ error, title = 'That did not work', onRetry }: ErrorAlertProps) {
+export function ErrorAlert({ error, title = 'Something went wrong', onRetry }: ErrorAlertProps) {
   return (
     <Alert color="red" icon={<IconAlertCircle />} title={title} role="alert">
       <Stack gap="sm" align="flex-start">

@@ -64,7 +64,7 @@ test('a message goes through its states while it is looked at', async () => {
   expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(1)
 
   await report(message, 'read')
-  await steps.filter({ hasText: 'The recipient opened it' }).getByRole('time').waitFor()
+  await steps.filter({ hasText: 'The recipient read the message' }).getByRole('time').waitFor()
   expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(0)
 
   await page.getByRole('link', { name: 'Messages' }).first().click()
@@ -85,16 +85,16 @@ test('a message that failed explains itself, and its webhook can be retried', as
   await openOfAccount(`messages/${message.messageId}`)
   const alert = page.getByRole('alert').filter({ hasText: 'The message cannot reach this recipient.' })
   await alert.waitFor()
-  expect(await alert.textContent()).toMatch(/Check the number.*code 131026: Message undeliverable/)
+  expect(await alert.textContent()).toMatch(/Check the number.*error 131026: Message undeliverable/)
   await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()
   await page.getByText('HTTP 500').waitFor()
-  expect(await page.getByRole('region', { name: 'Start of the answer' }).textContent()).toBe('answer 500')
+  expect(await page.getByRole('region', { name: 'Start of the response' }).textContent()).toBe('answer 500')
   expect(await page.content()).not.toContain('hush')
 
   receiver.behave(accept, '/broken?token=hush')
   await page.getByRole('button', { name: 'Retry now' }).click()
   await page.getByText('HTTP 200').waitFor()
-  await page.getByRole('link', { name: 'Open the endpoint' }).click()
+  await page.getByRole('link', { name: 'View endpoint' }).click()
   await page.getByRole('heading', { level: 1, name: new URL(receiver.url).host }).waitFor()
   expect(complaints).toEqual([])
 })
@@ -113,7 +113,7 @@ test('the log is narrowed by what the address says, and whoever types keeps the 
   expect(await page.evaluate('document.activeElement.placeholder')).toBe('order-1042')
 
   await page.getByLabel('Status').selectOption('Delivered')
-  await page.getByText('No message matches').waitFor()
+  await page.getByText('No matching messages').waitFor()
   await page.getByRole('button', { name: 'Clear External ID' }).click()
   await rows.filter({ hasText: 'order-1' }).waitFor()
   await page.reload()
@@ -123,12 +123,12 @@ test('the log is narrowed by what the address says, and whoever types keeps the 
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await expect.poll(() => rows.count(), soon).toBe(2)
   await page.getByRole('textbox', { name: 'Recipient' }).fill('+34 600')
-  await page.getByText('Give the whole number with its country code.').waitFor()
+  await page.getByText('Enter the full number with its country code.').waitFor()
   await page.getByRole('textbox', { name: 'Recipient' }).fill('+34 600 111 333')
   await expect.poll(() => rows.count(), soon).toBe(1)
   await page.getByLabel('Time').selectOption('Custom range')
   await page.getByLabel('From').fill('2999-01-01T00:00')
-  await page.getByText('No message matches').waitFor()
+  await page.getByText('No matching messages').waitFor()
   await page.getByRole('button', { name: 'Show all messages' }).click()
   await expect.poll(() => rows.count(), soon).toBe(2)
   expect(complaints).toEqual([])
@@ -160,7 +160,7 @@ test('a log that is too long to be searched at once is searched further on reque
     from generate_series(0, 100000) as n`.execute(dashboard.server.deps.db)
 
   await openOfAccount('messages?status=failed')
-  await page.getByText('None of the newest messages matches').waitFor()
+  await page.getByText('No matches in the newest messages').waitFor()
   await page.getByRole('button', { name: 'Load more' }).click()
   await page.getByRole('row', { name: /long-0/ }).waitFor()
   expect(complaints).toEqual([])
@@ -185,7 +185,7 @@ test('what the filters match is exported for a spreadsheet', async () => {
   const externalIds = rows.map((row) => row[header.indexOf('externalId')])
   expect(externalIds).toEqual([`'=1+1, "quoted"`, ...Array.from({ length: 101 }, (_, index) => `order-${101 - index}`)])
   expect(rows.every((row) => row.length === header.length)).toBe(true)
-  await page.getByText('102 messages were exported.').waitFor()
+  await page.getByText('102 messages exported.').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -203,7 +203,7 @@ test('an export goes on after an answer that was lost', async () => {
   ])
 
   expect(parseCsv(await readFile(await download.path(), 'utf8'))).toHaveLength(102)
-  await page.getByText('101 messages were exported.').waitFor()
+  await page.getByText('101 messages exported.').waitFor()
   expect(complaints.filter((complaint) => !complaint.includes('net::ERR_FAILED'))).toEqual([])
 })
 
@@ -225,13 +225,13 @@ test('from a message the way back leads to the log as it was narrowed', async ()
 test('an account without messages says how to send one', async () => {
   const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('messages')
-  await page.getByRole('region', { name: 'How to send a message' }).waitFor()
+  await page.getByRole('region', { name: 'Example request' }).waitFor()
   expect(await page.getByRole('link', { name: 'Get an API key' }).getAttribute('href')).toBe(
     `/settings/${account.accountId}/public-api`,
   )
 
   await openOfAccount('messages/msg_of_nobody')
-  await page.getByText('There is no such message').waitFor()
+  await page.getByText('Message not found').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -243,7 +243,7 @@ test('a viewer reads what was answered, and cannot retry', async () => {
   const retry = page.getByRole('button', { name: 'Retry now' })
   expect(await retry.getAttribute('aria-disabled')).toBe('true')
   await retry.hover()
-  await page.getByText('Viewers cannot change anything').waitFor()
+  await page.getByText('Viewers have read-only access').waitFor()
   expect(complaints).toEqual([])
 })
 

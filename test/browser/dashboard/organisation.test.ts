@@ -62,7 +62,7 @@ test('an invitation is accepted with a password all the same', async () => {
   const guest = await dashboard.visit()
   await guest.open(await invite('alan@example.com'))
   await guest.page.getByLabel('Your name').fill('Alan Turing')
-  await guest.page.getByRole('button', { name: 'Choose a password instead' }).click()
+  await guest.page.getByRole('button', { name: 'Use a password instead' }).click()
   await guest.page.getByLabel('Password', { exact: true }).fill(password)
   await guest.page.getByRole('button', { name: 'Accept and sign in', exact: true }).click()
 
@@ -96,13 +96,13 @@ test('whoever signs in with their organisation has no password to set an authent
   await page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
   await page.getByRole('button', { name: /Ada/ }).waitFor()
   await guest.open('/profile')
-  await page.getByText('without a password here it cannot be set up').waitFor()
+  await page.getByText('You need a password here to set it up.').waitFor()
 
   await page.getByRole('button', { name: 'Set up' }).click()
   await page.getByLabel('Your password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Continue' }).click()
 
-  await page.getByText('This is not your current password.').waitFor()
+  await page.getByText('Incorrect password.').waitFor()
   expect(unexpected(guest)).toEqual([])
 })
 
@@ -111,10 +111,10 @@ test('whom nobody has invited is told so, and may sign in as somebody else', asy
   provider.person = { email: 'stranger@example.com', email_verified: true }
   await guest.open('/profile')
   await signInWithOrganisation(guest)
-  await guest.page.getByText('Nobody has invited the e-mail address that your organisation knows you by.').waitFor()
+  await guest.page.getByText('There is no invitation for the email address that your organisation reported.').waitFor()
 
   const { email } = await dashboard.signedIn()
-  await guest.page.getByLabel('E-mail address').fill(email)
+  await guest.page.getByLabel('Email address').fill(email)
   await guest.page.getByLabel('Password', { exact: true }).fill(password)
   await guest.page.getByRole('button', { name: 'Sign in', exact: true }).click()
 
@@ -129,7 +129,7 @@ test('an address that the provider has not verified is told so', async () => {
   await guest.open('/sign-in')
   await signInWithOrganisation(guest)
 
-  await guest.page.getByText('Your organisation did not say that your e-mail address is verified.').waitFor()
+  await guest.page.getByText('Your organisation has not verified your email address.').waitFor()
   expect(unexpected(guest)).toEqual([])
 })
 
@@ -137,7 +137,7 @@ test('whoever says no at the provider is back at the sign-in page', async () => 
   const guest = await dashboard.visit()
   await guest.open('/auth/oauth2/callback/oidc?error=access_denied&state=unknown')
 
-  await guest.page.getByText('Your organisation did not let you in, or you said no.').waitFor()
+  await guest.page.getByText('Your organisation denied access, or you cancelled the sign-in.').waitFor()
   expect(guest.complaints).toEqual([])
 })
 
@@ -160,13 +160,13 @@ test.each(['light', 'dark'] as const)('no page has barriers in %s', async (color
   const { page, open, complaints } = await dashboard.visit({ colorScheme })
   for (const [address, content] of [
     ['/sign-in?to=%2Fprofile&error=signup_disabled', page.getByRole('button', { name: `Sign in with ${host}` })],
-    [await invite(`${colorScheme}@example.com`), page.getByRole('button', { name: 'Choose a password instead' })],
+    [await invite(`${colorScheme}@example.com`), page.getByRole('button', { name: 'Use a password instead' })],
   ] as const) {
     await open(address)
     await content.waitFor()
     expect({ address, barriers: await findBarriers(page) }).toEqual({ address, barriers: [] })
   }
-  await page.getByRole('button', { name: 'Choose a password instead' }).click()
+  await page.getByRole('button', { name: 'Use a password instead' }).click()
   expect(await findBarriers(page)).toEqual([])
   expect(complaints).toEqual([])
 })

@@ -143,8 +143,8 @@ test('failures are counted by reason, and a reason leads to the messages', async
   await reasons.first().waitFor()
 
   expect(await reasons.allTextContents()).toEqual([
-    'The message cannot reach this recipient.2 · 66.7%WhatsApp’s code 131026',
-    'WhatsApp withheld this marketing message from the recipient.1 · 33.3%WhatsApp’s code 131049',
+    'The message cannot reach this recipient.2 · 66.7%WhatsApp error 131026',
+    'WhatsApp withheld this marketing message from the recipient.1 · 33.3%WhatsApp error 131049',
   ])
   await reasons.first().getByRole('link').click()
 
@@ -157,9 +157,9 @@ test('how long messages took to arrive is told in steps', async () => {
   const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
   await furnish(account)
   await openOfAccount('overview')
-  await page.getByText('50.0% arrived within 10 seconds.').waitFor()
+  await page.getByText('50.0% delivered within 10 seconds.').waitFor()
 
-  const steps = (await readTable(page, 'Time to delivered')).map(([label, , count, share]) => [label, count, share])
+  const steps = (await readTable(page, 'Delivery time')).map(([label, , count, share]) => [label, count, share])
   expect(steps.filter(([, count]) => count !== '0')).toEqual([
     ['5 to 10 s', '1', '50.0%'],
     ['1 to 5 min', '1', '50.0%'],

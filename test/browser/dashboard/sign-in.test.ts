@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 
 async function fillSignIn({ page }: Visit, email: string, given: string): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(given)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
@@ -30,7 +30,7 @@ test('an invitation leads into the account, once', async () => {
   const { page, open, complaints } = await dashboard.visit()
   await open(path.replace('/settings', ''))
   await page.getByText('grace@example.com').waitFor()
-  await page.getByText('Owner: may change everything').waitFor()
+  await page.getByText('Owner: full access').waitFor()
   await page.getByLabel('Your name').fill('Grace Hopper')
   await page.getByLabel('Password', { exact: true }).fill('too short')
   await page.getByRole('button', { name: 'Accept and sign in' }).click()
@@ -43,7 +43,7 @@ test('an invitation leads into the account, once', async () => {
   await page.getByText('Grace Hopper').waitFor()
 
   await open(path.replace('/settings', ''))
-  await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+  await page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -52,7 +52,7 @@ test('who has lost their password chooses a new one with the link of an operator
   const { path } = await resetPassword(dashboard.server.deps, owner.account.accountId, owner.email)
   const { page, open, complaints } = await dashboard.visit()
   await open(path.replace('/settings', ''))
-  await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+  await page.getByRole('heading', { name: 'Set a new password' }).waitFor()
   expect(await page.getByLabel('Your name').count()).toBe(0)
 
   await page.getByLabel('New password', { exact: true }).fill('a new password, which is long')
@@ -70,7 +70,7 @@ test('whoever is not signed in gets to the page they asked for after signing in'
   const guest = await dashboard.visit()
   await guest.open(`/${owner.account.accountId}/audit-log`)
   await fillSignIn(guest, owner.email, 'not the password')
-  await guest.page.getByText('The e-mail address or the password is wrong.').waitFor()
+  await guest.page.getByText('Incorrect email address or password.').waitFor()
 
   await fillSignIn(guest, owner.email, password)
 
@@ -98,14 +98,14 @@ test('too many tries are said in words', async () => {
   }
   await fillSignIn(guest, 'nobody@example.com', 'not the password')
 
-  await guest.page.getByText(/^Too many tries\. Wait \d+ seconds?, then try again\.$/).waitFor()
+  await guest.page.getByText(/^Too many attempts\. Try again in \d+ seconds?\.$/).waitFor()
   expect(guest.complaints).toEqual([])
 })
 
 test('signing out ends the session', async () => {
   const { page, openOfAccount, complaints } = await dashboard.signedIn()
   await openOfAccount('audit-log')
-  await page.getByRole('button', { name: /sign out/ }).click()
+  await page.getByRole('button', { name: /User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 
@@ -126,12 +126,12 @@ test('a changed password ends every other session', async () => {
   await page.getByLabel('Current password').fill('not the password')
   await page.getByLabel('New password').fill('another horse battery staple')
   await page.getByRole('button', { name: 'Change password' }).click()
-  await page.getByText('This is not your current password.').waitFor()
+  await page.getByText('Incorrect password.').waitFor()
 
   await page.getByLabel('Current password').fill(password)
   await page.getByRole('button', { name: 'Change password' }).click()
 
-  await page.getByText('Your password is changed.').waitFor()
+  await page.getByText('Password changed.').waitFor()
   await elsewhere.page.reload()
   await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await page.reload()
@@ -146,9 +146,9 @@ test.each(['light', 'dark'] as const)('no page before the account has barriers i
     role: 'viewer',
   })
   for (const [address, content] of [
-    ['/sign-in?to=%2Fprofile', page.getByLabel('E-mail address')],
-    [path.replace('/settings', ''), page.getByText('Link ends')],
-    ['/invitation/spent', page.getByText('This link no longer works')],
+    ['/sign-in?to=%2Fprofile', page.getByLabel('Email address')],
+    [path.replace('/settings', ''), page.getByText('Expires')],
+    ['/invitation/spent', page.getByText('This link is no longer valid')],
     ['/profile', page.getByLabel('New password')],
   ] as const) {
     await open(address)

@@ -25,7 +25,7 @@ test('templates are found by name and by status, and say why they cannot be sent
   await page.getByRole('option', { name: 'Paused (1)' }).click()
 
   await page.getByText('1 of 11 templates').waitFor()
-  await rows.getByText('Too many recipients disliked it.').waitFor()
+  await rows.getByText('Paused for low quality.').waitFor()
   await page.getByRole('combobox', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'All', exact: true }).click()
   await rows.getByText('No: it has a header of format IMAGE, and header media cannot be sent yet.').waitFor()
@@ -41,7 +41,7 @@ test('a sync brings what WhatsApp has now', async () => {
   await page.getByRole('button', { name: 'Sync now' }).click()
 
   await page.getByRole('link', { name: 'brand_new' }).waitFor()
-  await page.getByText('Read 12 templates from WhatsApp, 10 approved.').waitFor()
+  await page.getByText('Synced 12 templates from WhatsApp, 10 approved.').waitFor()
   await page.getByText('Last synced just now').waitFor()
   expect(complaints).toEqual([])
 })
@@ -53,7 +53,7 @@ test('the templates of another WhatsApp account are chosen by its number', async
   dashboard.server.simulator.templatesOf(wabaId).add({ name: 'of_the_other', body: 'Other.' })
   await openOfAccount('templates')
   await page.getByRole('button', { name: 'Sync now' }).click()
-  await page.getByText('Read 12 templates from WhatsApp, 10 approved.').waitFor()
+  await page.getByText('Synced 12 templates from WhatsApp, 10 approved.').waitFor()
 
   await page.getByRole('combobox', { name: 'WhatsApp account' }).click()
   await page.getByRole('option', { name: `6${account.phoneNumberId}` }).click()
@@ -80,7 +80,7 @@ test('the preview follows what is typed, as WhatsApp formats it', async () => {
     ],
   })
   await openOfAccount('templates?name=formatted&language=en')
-  const preview = page.getByRole('figure', { name: 'Preview of the message' })
+  const preview = page.getByRole('figure', { name: 'Message preview' })
   await preview.locator('strong').getByText('Ada').waitFor()
 
   await page.getByLabel('{{1}}').fill('Grace & <b>co</b>')
@@ -101,9 +101,9 @@ test('a test is sent, and leads to its message', async () => {
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'appointment_reminder' }).click()
   await page.getByLabel('{{first_name}}').fill('Grace')
-  await page.getByLabel('A phone number of your own').fill('+34 600 111 222')
+  await page.getByLabel('Your phone number').fill('+34 600 111 222')
   await page.getByRole('button', { name: 'Send test' }).click()
-  const link = page.getByRole('link', { name: 'See what becomes of it' })
+  const link = page.getByRole('link', { name: 'View message' })
   await link.waitFor()
 
   const { items } = await account.trpc.message.list.query({})
@@ -119,9 +119,9 @@ test('a test is sent, and leads to its message', async () => {
 test('what is wrong with a test is said beside its field, and one that fails leads to its message', async () => {
   const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
   await openOfAccount('templates?name=order_shipped&language=en')
-  const number = page.getByLabel('A phone number of your own')
+  const number = page.getByLabel('Your phone number')
   await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByText('Type a phone number of your own.').waitFor()
+  await page.getByText('Enter your phone number.').waitFor()
 
   await number.fill('0600111222')
   await page.getByRole('button', { name: 'Send test' }).click()
@@ -144,7 +144,7 @@ test('what is wrong with a test is said beside its field, and one that fails lea
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByRole('alert').getByText('The message cannot reach this recipient.').waitFor()
   const [failed] = (await account.trpc.message.list.query({ status: 'failed' })).items
-  await page.getByRole('link', { name: 'See the message' }).click()
+  await page.getByRole('link', { name: 'View message' }).click()
 
   await page.waitForURL(`**/settings/${account.accountId}/messages/${failed?.messageId}`)
   expect(complaints).toEqual([])
@@ -154,12 +154,12 @@ test('a test whose answer never came is not called sent', async () => {
   const { page, openOfAccount, complaints } = await dashboard.signedIn()
   await openOfAccount('templates?name=hello_world&language=en_US')
   // The simulator drops the connection.
-  await page.getByLabel('A phone number of your own').fill('15559000004')
+  await page.getByLabel('Your phone number').fill('15559000004')
   await page.getByRole('button', { name: 'Send test' }).click()
 
-  await page.getByRole('alert').getByText('WhatsApp’s answer never came').waitFor()
+  await page.getByRole('alert').getByText('No response from WhatsApp').waitFor()
   expect(await findBarriers(page)).toEqual([])
-  await page.getByRole('link', { name: 'See what becomes of it' }).click()
+  await page.getByRole('link', { name: 'View message' }).click()
   await page.getByRole('heading', { level: 1, name: 'Message to +15559000004' }).waitFor()
   await page.getByRole('main').getByText('Pending', { exact: true }).waitFor()
   expect(complaints).toEqual([])
@@ -169,13 +169,13 @@ test('a closed template leaves the address, and a link to none says so', async (
   const { page, openOfAccount, complaints } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'hello_world' }).click()
-  await page.getByText('This template has none').waitFor()
+  await page.getByText('This template has no variables.').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(new URL(page.url()).search).toBe('')
 
   await openOfAccount('templates?name=gone&language=en')
-  await page.getByText('There is no such template').waitFor()
+  await page.getByText('Template not found').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -198,7 +198,7 @@ test('a viewer sees the templates, and can neither sync nor send', async () => {
   await page.getByRole('figure').getByText('Hello Ada, your order A-1024 is on its way.').waitFor()
   const send = page.getByRole('button', { name: 'Send test' })
   expect(await send.getAttribute('aria-disabled')).toBe('true')
-  expect(await page.getByLabel('A phone number of your own').isDisabled()).toBe(true)
+  expect(await page.getByLabel('Your phone number').isDisabled()).toBe(true)
 
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -219,7 +219,7 @@ test.each([
 
   await page.getByRole('link', { name: 'delivery_feedback' }).click()
   await page.getByLabel('{{1}}').fill('')
-  await page.getByLabel('A phone number of your own').fill('12')
+  await page.getByLabel('Your phone number').fill('12')
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText(/^Must be the country code/).waitFor()
   expect(await findBarriers(page)).toEqual([])

@@ -32,14 +32,14 @@ async function beginSetUp({ page, open }: SignedInVisit): Promise<{ secret: stri
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor()
   await page.getByRole('button', { name: 'Copy key' }).click()
-  const secret = await page.getByRole('group', { name: 'Or type this key' }).textContent()
+  const secret = await page.getByRole('group', { name: 'Or enter this key' }).textContent()
   return { secret: (secret ?? '').replaceAll(' ', '') }
 }
 
 /** Until the backup codes are there. */
 async function setUp(visit: SignedInVisit): Promise<{ secret: string; backupCodes: string[] }> {
   const { secret } = await beginSetUp(visit)
-  await visit.page.getByLabel('Code that the app shows').fill(totp(secret))
+  await visit.page.getByLabel('Code from the app').fill(totp(secret))
   await visit.page.getByRole('button', { name: 'Turn on' }).click()
   const codes = visit.page.getByRole('list', { name: 'Backup codes' }).getByRole('listitem')
   await codes.first().waitFor()
@@ -50,7 +50,7 @@ async function setUp(visit: SignedInVisit): Promise<{ secret: string; backupCode
 /** Until the code is asked for. */
 async function signInWithPassword({ page, open }: Pick<SignedInVisit, 'page' | 'open'>, email: string): Promise<void> {
   await open('/sign-in?to=%2Fprofile')
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { name: 'Enter your code' }).waitFor()
@@ -61,10 +61,10 @@ test('an app that is set up is asked for at sign-in', async () => {
   const { page, email, complaints } = visit
   const { secret, backupCodes } = await setUp(visit)
   expect(new Set(backupCodes).size).toBe(10)
-  await page.getByRole('button', { name: 'I have stored them' }).click()
-  await authenticator(page).getByText('You sign in with your password and a code.').waitFor()
+  await page.getByRole('button', { name: 'I have saved them' }).click()
+  await authenticator(page).getByText('Sign-in requires your password and a code.').waitFor()
   expect(await page.content()).not.toContain(backupCodes[0])
-  await page.getByRole('button', { name: /sign out/ }).click()
+  await page.getByRole('button', { name: /User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 
@@ -86,7 +86,7 @@ test('the key and the backup codes can be taken along', async () => {
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(backupCodes.join('\n'))
 
   const downloading = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Save as a text file' }).click()
+  await page.getByRole('button', { name: 'Download as text file' }).click()
 
   const download = await downloading
   expect(download.suggestedFilename()).toBe('waybill-backup-codes.txt')
@@ -111,7 +111,7 @@ test('a backup code signs in without the app, once', async () => {
   await other.page.getByLabel('Backup code').fill(code)
   await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
 
-  await other.page.getByText('This is not one of your backup codes, or you have used it before.').waitFor()
+  await other.page.getByText('This backup code is incorrect or was already used.').waitFor()
   expect([...guest.complaints, ...other.complaints]).toEqual([])
 })
 
@@ -143,16 +143,16 @@ test('a wrong code is told at once, and too many of them when to try again', asy
   const field = page.getByLabel('Six-digit code')
   await field.fill('12345')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.getByText('Type the six digits that the app shows.').waitFor()
+  await page.getByText('Enter the six-digit code from the app.').waitFor()
   for (let tries = 1; tries <= 3; tries += 1) {
     await field.fill(wrongCode(secret))
     const answered = page.waitForResponse('**/verify-totp')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await answered
-    await page.getByText('This code is wrong.').waitFor()
+    await page.getByText('Incorrect code.').waitFor()
   }
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.getByText(/^Too many tries\. Wait \d+ seconds?, then try again\.$/).waitFor()
+  await page.getByText(/^Too many attempts\. Try again in \d+ seconds?\.$/).waitFor()
   await forgetTries()
 
   await field.fill(totp(secret, 1))
@@ -173,8 +173,8 @@ test('a sign-in that waits too long for its code begins again', async () => {
   await page.getByLabel('Six-digit code').fill(totp(secret, 1))
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 
-  await page.getByText('Ten minutes have passed since you typed your password.').waitFor()
-  await page.getByLabel('E-mail address').waitFor()
+  await page.getByText('Your sign-in expired after ten minutes.').waitFor()
+  await page.getByLabel('Email address').waitFor()
   expect(guest.complaints).toEqual([])
 })
 
@@ -182,14 +182,14 @@ test('an app is on only once it has shown a code', async () => {
   const visit = await dashboard.signedIn()
   const { page, open, complaints } = visit
   const { secret } = await beginSetUp(visit)
-  await page.getByLabel('Code that the app shows').fill(wrongCode(secret))
+  await page.getByLabel('Code from the app').fill(wrongCode(secret))
   await page.getByRole('button', { name: 'Turn on' }).click()
-  await page.getByText('This code is wrong.').waitFor()
+  await page.getByText('Incorrect code.').waitFor()
 
   await page.getByRole('button', { name: 'Cancel' }).click()
   await open('/profile')
 
-  await authenticator(page).getByText('Your password alone signs you in.').waitFor()
+  await authenticator(page).getByText('Sign-in requires only your password.').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -200,19 +200,19 @@ test('neither setting it up nor turning it off goes without the password', async
   await authenticator(page).getByRole('button', { name: 'Set up' }).click()
   await page.getByLabel('Your password', { exact: true }).fill('not the password')
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByText('This is not your current password.').waitFor()
+  await page.getByText('Incorrect password.').waitFor()
   await setUp(visit)
-  await page.getByRole('button', { name: 'I have stored them' }).click()
+  await page.getByRole('button', { name: 'I have saved them' }).click()
   await authenticator(page).getByRole('button', { name: 'Turn off' }).click()
   const dialog = page.getByRole('dialog', { name: 'Turn off your authenticator app?' })
   await dialog.getByLabel('Your password', { exact: true }).fill('not the password')
   await dialog.getByRole('button', { name: 'Turn off' }).click()
-  await dialog.getByText('This is not your current password.').waitFor()
+  await dialog.getByText('Incorrect password.').waitFor()
 
   await dialog.getByLabel('Your password', { exact: true }).fill(password)
   await dialog.getByRole('button', { name: 'Turn off' }).click()
 
-  await authenticator(page).getByText('Your password alone signs you in.').waitFor()
+  await authenticator(page).getByText('Sign-in requires only your password.').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -228,11 +228,11 @@ test.each(['light', 'dark'] as const)('no step has barriers in %s', async (color
   const { secret } = await beginSetUp(visit)
   await page.getByRole('button', { name: 'Turn on' }).click()
   await expectNoBarriers('QR code')
-  await page.getByLabel('Code that the app shows').fill(totp(secret))
+  await page.getByLabel('Code from the app').fill(totp(secret))
   await page.getByRole('button', { name: 'Turn on' }).click()
   await page.getByRole('list', { name: 'Backup codes' }).waitFor()
   await expectNoBarriers('backup codes')
-  await page.getByRole('button', { name: 'I have stored them' }).click()
+  await page.getByRole('button', { name: 'I have saved them' }).click()
   await authenticator(page).getByRole('button', { name: 'Turn off' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click()
   await expectNoBarriers('turning off')

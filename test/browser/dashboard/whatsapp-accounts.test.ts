@@ -43,13 +43,13 @@ test('a WhatsApp account is added, its templates are read, and its token is test
   await dialog.getByLabel('App secret (optional)').fill('a-secret-of-the-app')
   await dialog.getByRole('button', { name: 'Add account' }).click()
   await dialog.getByRole('button', { name: 'Sync templates' }).click()
-  await dialog.getByText('12 read from WhatsApp, 10 of them approved.').waitFor()
+  await dialog.getByText('12 synced from WhatsApp, 10 approved.').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).last().click()
 
   const card = cardOf(page, number.phoneNumberId)
   await card.getByRole('button', { name: 'Test token' }).click()
 
-  await card.getByText('WhatsApp accepts the token').waitFor()
+  await card.getByText('The token is valid').waitFor()
   // The number is known by its name from now on.
   await card.getByRole('heading', { name: 'Ada’s +34 600 111 222' }).waitFor()
   expect(await card.getByText('High (green)').count()).toBe(2)
@@ -67,7 +67,7 @@ test('what is wrong with a new WhatsApp account is said beside its field', async
   await dialog.getByLabel('Phone number ID').fill(account.phoneNumberId)
   await dialog.getByLabel('WABA ID').fill('+34600111222')
   await dialog.getByRole('button', { name: 'Add account' }).click()
-  await dialog.getByText('Paste the access token.').waitFor()
+  await dialog.getByText('Enter the access token.').waitFor()
 
   await dialog.getByLabel('Access token').fill('token')
   await dialog.getByRole('button', { name: 'Add account' }).click()
@@ -100,17 +100,17 @@ test('a token that WhatsApp refuses shows why, until another one is given', asyn
   dashboard.server.simulator.addPhoneNumber({ ...number, accessToken: 'the-next-token' })
   await card.getByRole('button', { name: 'Test token' }).click()
 
-  await card.getByRole('alert').getByText('WhatsApp refused the token').waitFor()
+  await card.getByRole('alert').getByText('WhatsApp rejected the token').waitFor()
   await card
     .getByText(/access token/i)
     .first()
     .waitFor()
-  await card.getByText('Inactive: refused by WhatsApp').waitFor()
+  await card.getByText('Inactive: rejected by WhatsApp').waitFor()
 
   await replaceToken('Replace token', 'the-next-token')
   await card.getByText('Active', { exact: true }).waitFor()
   await card.getByRole('button', { name: 'Test token' }).click()
-  await card.getByText('WhatsApp accepts the token').waitFor()
+  await card.getByText('The token is valid').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -127,7 +127,7 @@ test('the token of an account that is switched off can be tested too', async () 
   await card.getByRole('button', { name: 'Test token' }).click()
 
   await card.getByRole('alert').getByText('The test failed').waitFor()
-  await card.getByText('The account stays switched off.').waitFor()
+  await card.getByText('The account stays deactivated.').waitFor()
   await card.getByRole('button', { name: 'Activate' }).waitFor()
   expect(complaints).toEqual([])
 })
@@ -164,10 +164,10 @@ test('an account is taken out of use and put back', async () => {
   const card = cardOf(page, account.phoneNumberId)
   await card.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Deactivate' }).click()
-  await page.getByText(/So are requests that name no account/).waitFor()
+  await page.getByText(/Requests that don’t set accountId are rejected too/).waitFor()
   await page.getByRole('button', { name: 'Deactivate', exact: true }).click()
 
-  await card.getByText('Switched off').waitFor()
+  await card.getByText('Deactivated', { exact: true }).waitFor()
   const send = { to: '34600111222', template: 'hello_world', language: 'en_US' }
   const refused = await account.post('/api/v1/message/send', send)
   expect(refused.json().error.code).toBe('NO_ACTIVE_ACCOUNT')
@@ -234,21 +234,21 @@ test.each([
   await openOfAccount('whatsapp-accounts')
   const card = cardOf(page, account.phoneNumberId)
   await card.getByRole('button', { name: 'Test token' }).click()
-  await card.getByText('WhatsApp accepts the token').waitFor()
+  await card.getByText('The token is valid').waitFor()
   expect(await findBarriers(page)).toEqual([])
 
   await card.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Remove' }).waitFor()
   expect(await findBarriers(page)).toEqual([])
   await page.getByRole('menuitem', { name: 'Remove' }).click()
-  await page.getByText(/Waybill forgets/).waitFor()
+  await page.getByText(/Waybill deletes/).waitFor()
   expect(await findBarriers(page)).toEqual([])
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
   await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
   await page.getByRole('button', { name: 'Add account' }).click()
-  await page.getByText('Type the WABA ID.').waitFor()
+  await page.getByText('Enter the WABA ID.').waitFor()
   expect(await findBarriers(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   expect(complaints).toEqual([])

@@ -39,16 +39,16 @@ export function ExportButton({ filters }: { filters: MessageFilters }) {
           {state.kind === 'reading' && (
             <>
               <Text size="sm" role="status">
-                {inWords(state.count)} messages read. The file is saved when all are there.
+                {inWords(state.count)} messages loaded. The file is saved when all messages are loaded.
               </Text>
-              <Progress value={100} animated striped aria-label="Reading messages" />
+              <Progress value={100} animated striped aria-label="Loading messages" />
             </>
           )}
           {state.kind === 'failed' && <ErrorAlert error={state.error} onRetry={() => void start()} />}
           {state.kind === 'cut' && (
             <Text size="sm" role="status">
-              The file holds the newest {inWords(maxExported)} messages that match; there may be more. Narrow the time
-              range, then export the older ones.
+              The file contains the newest {inWords(maxExported)} matching messages. To export older ones, narrow the
+              time range.
             </Text>
           )}
           <Group justify="flex-end">
@@ -91,7 +91,7 @@ function useExport(filters: MessageFilters) {
 
 function save({ parts, count }: Export): void {
   saveFile(`waybill-messages-${new Date().toISOString().slice(0, 10)}.csv`, parts, 'text/csv;charset=utf-8')
-  notifyDone(count === 1 ? '1 message was exported.' : `${inWords(count)} messages were exported.`)
+  notifyDone(count === 1 ? '1 message exported.' : `${inWords(count)} messages exported.`)
 }
 
 function inWords(count: number): string {

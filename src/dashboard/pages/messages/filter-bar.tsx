@@ -38,7 +38,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
         aria-expanded={opened}
         onClick={toggle}
       >
-        {narrowed ? 'Filters (in use)' : 'Filters'}
+        {narrowed ? 'Filters (active)' : 'Filters'}
       </Button>
       <Box {...(!opened && { visibleFrom: 'sm' })} mt={{ base: 'sm', sm: 0 }}>
         <SimpleGrid cols={{ base: 1, xs: 2, sm: 3, lg: 5 }} spacing="sm">
@@ -65,7 +65,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
             onApply={(to) => change({ to })}
             clean={(text) => text.replaceAll(/\D/g, '')}
             problemOf={(to) =>
-              PhoneNumber.safeParse(to).success ? undefined : 'Give the whole number with its country code.'
+              PhoneNumber.safeParse(to).success ? undefined : 'Enter the full number with its country code.'
             }
           />
           <FilterField
@@ -84,7 +84,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
         {filters.range === 'custom' && <CustomRange filters={filters} onChange={change} />}
         <Group justify="space-between" mt="xs" mih={30} gap="sm">
           <Text size="xs" c="dimmed">
-            Recipient, template and external ID are looked for as a whole.
+            Recipient, template and external ID must match exactly.
           </Text>
           {narrowed && (
             <Button size="compact-sm" variant="subtle" onClick={() => onChange(noFilters)}>
@@ -118,7 +118,7 @@ function CustomRange({
         type="datetime-local"
         label="Until"
         value={toLocalInput(filters.until)}
-        error={isBackwards && 'Must be after the start.'}
+        error={isBackwards && 'Must be after the start time.'}
         onChange={({ currentTarget: { value } }) => onChange({ until: fromLocalInput(value) ?? '' })}
       />
     </SimpleGrid>

@@ -63,10 +63,10 @@ function History({ history }: { history: MessageHistory }) {
     <>
       {message.error && <WhyItFailed error={message.error} {...(failure && { failure })} />}
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing={0}>
-        <Section title="What became of it">
+        <Section title="Timeline">
           <MessageTimeline message={message} />
         </Section>
-        <Section title="About the message">
+        <Section title="Details">
           <MessageFacts message={message} />
         </Section>
       </SimpleGrid>
@@ -80,14 +80,14 @@ function NoSuchMessage() {
   return (
     <EmptyState
       icon={IconMailOff}
-      title="There is no such message"
+      title="Message not found"
       action={
         <Button component={Link} to={`/${accountId}/messages`} variant="default">
           Show all messages
         </Button>
       }
     >
-      The address may be mistyped, or the message is older than what this server keeps.
+      Check the address. The message may be older than the retention period.
     </EmptyState>
   )
 }
@@ -133,7 +133,7 @@ function WhyItFailed({ error, failure }: WhyItFailedProps) {
       <Stack gap={6}>
         {failure && <Text size="sm">{failure.advice}</Text>}
         <Text size="xs" c="dimmed">
-          {/^\d+$/.test(error.code) ? 'WhatsApp’s code' : 'Code'} {error.code}
+          {/^\d+$/.test(error.code) ? 'WhatsApp error' : 'Error'} {error.code}
           {error.message !== '' && error.message !== failure?.meaning && `: ${error.message}`}
         </Text>
       </Stack>
@@ -154,7 +154,7 @@ function MessageFacts({ message }: { message: Message }) {
           value:
             externalId === undefined ? (
               <Text span inherit c="dimmed">
-                None given
+                None
               </Text>
             ) : (
               <Copyable label="external ID" value={externalId} />
@@ -183,7 +183,7 @@ function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
     return (
       <>
         {whatsAppAccountId}
-        {data && ' (removed since)'}
+        {data && ' (removed)'}
       </>
     )
   return (
@@ -200,15 +200,15 @@ function MessageWebhooks({ history: { message, deliveries } }: { history: Messag
   return (
     <Section
       title="Webhook deliveries"
-      description="What your endpoints were told of this message, and what they answered. Open one for its attempts."
+      description="Events sent to your endpoints for this message. Open one to see its attempts."
     >
       {deliveries.length === 0 ? (
         <Text size="sm" c="dimmed">
           {isToldAtOnce
-            ? 'It failed while it was being sent, so whoever sent it got the error as the answer, and no webhook.'
-            : 'No endpoint was told of this message so far.'}{' '}
+            ? 'The send request returned the error, so no webhook was sent.'
+            : 'No events have been sent for this message yet.'}{' '}
           <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">
-            See the webhooks
+            View webhooks
           </Anchor>
         </Text>
       ) : (
@@ -217,7 +217,7 @@ function MessageWebhooks({ history: { message, deliveries } }: { history: Messag
           invalidates={[messageKey(accountId, message.messageId)]}
           about={({ endpointId }) => (
             <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">
-              Open the endpoint
+              View endpoint
             </Anchor>
           )}
           summary={({ url }) => <EndpointUrl url={url} />}

@@ -60,7 +60,7 @@ function StepText({ step: { meaning, kind, at, after } }: { step: Step }) {
         {at !== undefined && <time dateTime={at}>{describeExactly(at)}</time>}
         {after !== undefined && ` · ${after}`}
         {kind === 'open' && 'Not yet'}
-        {kind === 'untold' && 'WhatsApp did not say when'}
+        {kind === 'untold' && 'Time not reported by WhatsApp'}
       </Text>
     </>
   )
@@ -75,8 +75,8 @@ function UnknownOutcome({ since }: { since: string }) {
   if (now - Date.parse(since) < unknownAfterMilliseconds) return null
   return (
     <Text size="sm" mt="md">
-      No answer of WhatsApp is known, so it may have been sent or not. It stays pending until WhatsApp reports on it. To
-      send it again without the risk of two, use the same Idempotency-Key.
+      WhatsApp’s response was lost, so the message may or may not have been sent. It stays pending until WhatsApp
+      reports a status. To retry without the risk of a duplicate, use the same Idempotency-Key.
     </Text>
   )
 }
@@ -109,20 +109,25 @@ function toSteps(message: Message): Step[] {
 }
 
 function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }: Message): Step[] {
-  const recorded: Step = { name: 'Recorded', meaning: 'Waybill has taken the message.', kind: 'done', at: createdAt }
-  const sent = step('Sent', 'WhatsApp accepted it.', sentAt, status !== 'pending')
+  const recorded: Step = { name: 'Recorded', meaning: 'Waybill recorded the message.', kind: 'done', at: createdAt }
+  const sent = step('Sent', 'WhatsApp accepted the message.', sentAt, status !== 'pending')
   if (status === 'failed')
     return [
       recorded,
       ...(sentAt === undefined ? [] : [sent]),
-      { name: 'Failed', meaning: 'It did not reach the recipient.', kind: 'failed', ...(failedAt && { at: failedAt }) },
+      {
+        name: 'Failed',
+        meaning: 'The message did not reach the recipient.',
+        kind: 'failed',
+        ...(failedAt && { at: failedAt }),
+      },
     ]
   const arrived = status === 'delivered' || status === 'read'
   return [
     recorded,
     sent,
-    step('Delivered', 'It reached the recipient’s device.', deliveredAt, arrived),
-    step('Read', 'The recipient opened it. Some recipients hide this.', readAt, status === 'read'),
+    step('Delivered', 'The message reached the recipient’s device.', deliveredAt, arrived),
+    step('Read', 'The recipient read the message. Some recipients turn off read receipts.', readAt, status === 'read'),
   ]
 }
 

@@ -36,7 +36,7 @@ export function MessagesPage() {
     <>
       <PageHeader
         title="Messages"
-        description="What your application sent and what became of it, the newest first."
+        description="Messages sent through this account, newest first."
         actions={(messages.length > 0 || log.hasNextPage) && <ExportButton filters={filters} />}
       />
       {!hasNone && <FilterBar filters={filters} onChange={show} />}
@@ -199,7 +199,7 @@ function TemplateName({ message: { template, language } }: { message: Message })
 function NoMessageYet() {
   const { accountId } = useAccount()
   return (
-    <Section title="No message yet">
+    <Section title="No messages yet">
       <EmptyState
         icon={IconMessages}
         title="Send your first message"
@@ -214,14 +214,14 @@ function NoMessageYet() {
           </Group>
         }
       >
-        Every message that your application sends through the API is listed here, with what became of it. You can try
-        one from the page{' '}
+        Messages that your application sends through the API appear here with their status. You can also send a test
+        message from{' '}
         <Anchor component={Link} to={`/${accountId}/templates`} inherit underline="always">
           Templates
-        </Anchor>{' '}
-        too.
+        </Anchor>
+        .{' '}
       </EmptyState>
-      <CodeBlock label="How to send a message" code={describeSend()} />
+      <CodeBlock label="Example request" code={describeSend()} />
     </Section>
   )
 }
@@ -231,14 +231,14 @@ function NothingMatches({ among, onClear }: { among: 'all' | 'newest'; onClear: 
   return (
     <EmptyState
       icon={IconSearchOff}
-      title={among === 'all' ? 'No message matches' : 'None of the newest messages matches'}
+      title={among === 'all' ? 'No matching messages' : 'No matches in the newest messages'}
       action={
         <Button variant="default" onClick={onClear}>
           Show all messages
         </Button>
       }
     >
-      Filters look for the whole value: the full number, the full name of the template, the full external ID.
+      Filters match exact values: the full phone number, template name or external ID.
     </EmptyState>
   )
 }

@@ -16,7 +16,7 @@ export function DailySection({ days }: { days: DayCounts[] }) {
   return (
     <Section
       title="Messages by day"
-      description="Each message counts on the day your application sent it. Days are in UTC."
+      description="Messages are counted on the day they were sent, in UTC."
       actions={
         !isEmpty && (
           <Button size="xs" variant="default" onClick={() => setAsTable(!asTable)}>
@@ -25,7 +25,7 @@ export function DailySection({ days }: { days: DayCounts[] }) {
         )
       }
     >
-      {isEmpty && <Text size="sm">No message was sent in these {days.length} days.</Text>}
+      {isEmpty && <Text size="sm">No messages sent in the last {days.length} days.</Text>}
       {!isEmpty && asTable && (
         <ScrollArea.Autosize
           mah={340}
@@ -69,7 +69,7 @@ function Legend() {
 function describeChart(days: readonly DayCounts[]): string {
   const totals = addUp(days)
   const counts = states.map((state) => `${describeCount(totals[state])} ${stateNames[state].toLowerCase()}`)
-  return `Messages by day, over ${days.length} days: ${counts.join(', ')}. A table with each day follows.`
+  return `Messages by day, over ${days.length} days: ${counts.join(', ')}. A table by day follows.`
 }
 
 /** The latest day first. */

@@ -16,12 +16,9 @@ interface FailuresSectionProps extends Pick<Overview, 'failures'> {
 
 export function FailuresSection({ failures, failed, dayCount }: FailuresSectionProps) {
   return (
-    <Section
-      title="Why messages failed"
-      description="The most frequent reasons first. Each leads to the messages that failed."
-    >
+    <Section title="Failure reasons" description="Most frequent first. Select a reason to see the failed messages.">
       {failures.length === 0 ? (
-        <Text size="sm">No message failed in these {dayCount} days.</Text>
+        <Text size="sm">No messages failed in the last {dayCount} days.</Text>
       ) : (
         <Stack component="ul" gap="md" m={0} p={0} aria-label="Reasons" className={styles['list']}>
           {failures.map((failure) => (
@@ -59,7 +56,7 @@ function FailureReason({
       <Bar state="failed" share={failed === 0 ? 0 : count / failed} />
       {code !== '' && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {/^\d+$/.test(code) ? 'WhatsApp’s code' : 'Code'} {code}
+          {/^\d+$/.test(code) ? 'WhatsApp error' : 'Error'} {code}
         </Text>
       )}
     </li>

@@ -4,10 +4,10 @@ import styles from './overview.module.css'
 import { describeCount, describeShare, type State, stateNames, states, type Totals } from './statistics.ts'
 
 const meanings = {
-  sent: 'WhatsApp accepted it.',
-  delivered: 'It reached the recipient.',
-  read: 'The recipient opened it.',
-  failed: 'It did not reach the recipient.',
+  sent: 'Accepted by WhatsApp.',
+  delivered: 'Reached the recipient.',
+  read: 'Read by the recipient.',
+  failed: 'Did not reach the recipient.',
 } satisfies Record<State, string>
 
 /** The period at a glance, each figure with what it means. */
@@ -26,12 +26,12 @@ export function Figures({ totals }: { totals: Totals }) {
       <Figure
         name="Delivery rate"
         value={describeShare(totals.delivered, totals.sent)}
-        meaning="Delivered, of those sent."
+        meaning="Share of sent messages that were delivered."
       />
       <Figure
         name="Read rate"
         value={describeShare(totals.read, totals.delivered)}
-        meaning="Read, of those delivered. Some recipients hide it."
+        meaning="Share of delivered messages that were read. Some recipients turn off read receipts."
       />
     </Box>
   )

@@ -29,7 +29,7 @@ export function OverviewPage() {
     <>
       <PageHeader
         title="Overview"
-        description="What this account sent, and what became of it."
+        description="Message volume, delivery rates and failures."
         actions={
           !isEmpty && (
             <SegmentedControl
@@ -116,7 +116,7 @@ function LatestMessages({ latest }: { latest: LatestMessagesQuery }) {
     <Section title="Latest messages">
       {latest.isPending && <LoadingSkeleton />}
       {latest.isError && <ErrorAlert error={latest.error} onRetry={() => void latest.refetch()} />}
-      {latest.data?.length === 0 && <Text size="sm">Messages this old are no longer listed.</Text>}
+      {latest.data?.length === 0 && <Text size="sm">No recent messages.</Text>}
       {latest.data && latest.data.length > 0 && (
         <>
           <Stack component="ul" gap={0} m={0} p={0} aria-label="Latest messages" className={styles['list']}>
@@ -157,7 +157,7 @@ function LatestMessage({ message: { messageId, to, status, template, createdAt }
 function NothingSentYet() {
   const { accountId } = useAccount()
   return (
-    <Section title="No message yet">
+    <Section title="No messages yet">
       <EmptyState
         icon={IconSend}
         title="Send your first message"
@@ -172,12 +172,11 @@ function NothingSentYet() {
           </Group>
         }
       >
-        Your application sends messages through the public API: get a key and an example there. You can try a message
-        from the page{' '}
+        Get an API key and an example request from Public API, or send a test message from{' '}
         <Anchor component={Link} to={`/${accountId}/templates`} inherit underline="always">
           Templates
-        </Anchor>{' '}
-        too. How many were sent, delivered and read, and why some failed, is shown here from then on.
+        </Anchor>
+        . Delivery statistics appear here after the first message.
       </EmptyState>
     </Section>
   )

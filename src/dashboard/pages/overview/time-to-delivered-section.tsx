@@ -12,16 +12,16 @@ interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> 
 export function TimeToDeliveredSection({ timeToDelivered, dayCount }: TimeToDeliveredSectionProps) {
   const { steps, total, quick } = toSteps(timeToDelivered)
   return (
-    <Section title="Time to delivered" description="From when WhatsApp accepted a message to when it arrived.">
+    <Section title="Delivery time" description="From acceptance by WhatsApp to delivery.">
       {total === 0 ? (
-        <Text size="sm">No message was delivered in these {dayCount} days.</Text>
+        <Text size="sm">No messages delivered in the last {dayCount} days.</Text>
       ) : (
         <>
           <Text size="sm" mb="sm">
-            <strong>{describeShare(quick, total)}</strong> arrived within {quickSeconds} seconds.
+            <strong>{describeShare(quick, total)}</strong> delivered within {quickSeconds} seconds.
           </Text>
           <Table
-            aria-label="Time to delivered"
+            aria-label="Delivery time"
             fz="sm"
             withRowBorders={false}
             verticalSpacing={5}

@@ -21,7 +21,7 @@ export function AuthenticatorSection() {
     <>
       <Section
         title="Authenticator app"
-        description="A code from an app on your phone, asked for after your password: whoever learns your password still does not get in."
+        description="Requires a code from an app on your phone in addition to your password."
         actions={
           setUp !== 'under way' && (
             <Button
@@ -51,13 +51,13 @@ function Present({ isOn }: { isOn: boolean }) {
           <StatusBadge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'On' : 'Off'}</StatusBadge>
         </Box>
         <Text size="sm">
-          {isOn ? 'You sign in with your password and a code.' : 'Your password alone signs you in.'}
+          {isOn ? 'Sign-in requires your password and a code.' : 'Sign-in requires only your password.'}
         </Text>
       </Group>
       {organisation !== undefined && (
         <Text size="sm" c="dimmed" maw={680}>
-          It is for signing in with a password. Sign-in with {organisation} does not ask for this code, and without a
-          password here it cannot be set up.
+          This applies to password sign-in only. Sign-in with {organisation} does not ask for this code. You need a
+          password here to set it up.
         </Text>
       )}
     </Stack>
@@ -77,12 +77,12 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { currentPassword: '' },
-    validate: { currentPassword: (password) => (password === '' ? 'Type your password.' : null) },
+    validate: { currentPassword: (password) => (password === '' ? 'Enter your password.' : null) },
   })
   const turnOff = useChange({
     change: turnOffAuthenticator,
     invalidates: [sessionKey],
-    done: 'Your authenticator app is off.',
+    done: 'Authenticator app turned off.',
     onDone: onClose,
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
@@ -94,9 +94,10 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <Text size="sm">
-          Your password alone will sign you in. Your backup codes stop working, and you can remove Waybill from the app.
+          Sign-in will require only your password, and your backup codes will stop working. You can then remove Waybill
+          from the app.
         </Text>
-        {problem !== undefined && <ErrorAlert title="It is still on" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Authenticator app not turned off" error={problem} />}
         <PasswordField
           label="Your password"
           autoComplete="current-password"

@@ -17,29 +17,23 @@ export function ProfilePage() {
   const { name, email, accounts } = useOwner()
   return (
     <>
-      <PageHeader title="Profile" description="You, and how you sign in." />
-      <Section title="About you">
+      <PageHeader title="Profile" description="Your personal details and sign-in settings." />
+      <Section title="Details">
         <Facts
           facts={[
             { name: 'Name', value: name },
-            { name: 'E-mail', value: email },
+            { name: 'Email', value: email },
           ]}
         />
       </Section>
       {accounts.length > 0 && (
-        <Section
-          title="Your accounts"
-          description="Owners may change everything. Viewers see everything and change nothing."
-        >
+        <Section title="Your accounts" description="Owners have full access. Viewers have read-only access.">
           <Facts
             facts={accounts.map(({ accountId, name, role }) => ({ id: accountId, name, value: roleNames[role] }))}
           />
         </Section>
       )}
-      <Section
-        title="Change password"
-        description="This ends every other session: wherever else you are signed in, you have to sign in again."
-      >
+      <Section title="Change password" description="Changing your password ends all your other sessions.">
         <ChangePasswordForm email={email} />
       </Section>
       <AuthenticatorSection />
@@ -55,14 +49,14 @@ function ChangePasswordForm({ email }: { email: string }) {
     mode: 'uncontrolled',
     initialValues: empty,
     validate: {
-      currentPassword: (password) => (password === '' ? 'Type your current password.' : null),
-      newPassword: (password) => (password === '' ? 'Type a new password.' : null),
+      currentPassword: (password) => (password === '' ? 'Enter your current password.' : null),
+      newPassword: (password) => (password === '' ? 'Enter a new password.' : null),
     },
   })
   const change = useChange({
     change: changePassword,
     invalidates: [],
-    done: 'Your password is changed. Every other session has ended.',
+    done: 'Password changed. All other sessions have ended.',
     onDone: () => form.reset(),
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
@@ -73,7 +67,7 @@ function ChangePasswordForm({ email }: { email: string }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={400}>
-        {problem !== undefined && <ErrorAlert title="Your password is unchanged" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Password not changed" error={problem} />}
         <input type="hidden" autoComplete="username" name="username" value={email} readOnly />
         <PasswordField
           label="Current password"

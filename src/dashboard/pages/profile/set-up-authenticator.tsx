@@ -42,7 +42,7 @@ function BeginForm({ onBegun, onCancel }: BeginFormProps) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { currentPassword: '' },
-    validate: { currentPassword: (password) => (password === '' ? 'Type your password.' : null) },
+    validate: { currentPassword: (password) => (password === '' ? 'Enter your password.' : null) },
   })
   const begin = useChange({
     change: beginAuthenticator,
@@ -57,8 +57,8 @@ function BeginForm({ onBegun, onCancel }: BeginFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={400}>
-        <Title order={3}>1. Show that it is you</Title>
-        {problem !== undefined && <ErrorAlert title="The set-up has not begun" error={problem} />}
+        <Title order={3}>1. Confirm your password</Title>
+        {problem !== undefined && <ErrorAlert title="Setup not started" error={problem} />}
         <PasswordField
           label="Your password"
           autoComplete="current-password"
@@ -92,8 +92,8 @@ function ConnectStep({ uri, onConnected, onCancel }: ConnectStepProps) {
     <Stack>
       <StepTitle>2. Connect the app</StepTitle>
       <Text size="sm" maw={680}>
-        Open your authenticator app, such as Google Authenticator, Microsoft Authenticator or 1Password, add an account
-        and scan this picture.
+        In your authenticator app, such as Google Authenticator, Microsoft Authenticator or 1Password, add an account
+        and scan this QR code.
       </Text>
       <Group gap="xl" align="flex-start">
         <QrCode uri={uri} />
@@ -127,7 +127,7 @@ function Secret({ secret, uri }: { secret: string; uri: string }) {
   return (
     <Stack gap="xs" align="flex-start">
       <Text size="sm" fw={600} id="authenticator-secret">
-        Or type this key
+        Or enter this key
       </Text>
       <Text size="sm" ff="monospace" aria-labelledby="authenticator-secret" role="group">
         {secret.match(/.{1,4}/g)?.join(' ')}
@@ -168,10 +168,10 @@ function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="It is not on yet" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Authenticator app not turned on" error={problem} />}
         <CodeField
-          label="Code that the app shows"
-          description="Six digits, which change every 30 seconds."
+          label="Code from the app"
+          description="Six digits that change every 30 seconds."
           key={form.key('code')}
           {...form.getInputProps('code')}
         />
@@ -195,21 +195,21 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
     saveFile(
       'waybill-backup-codes.txt',
       [
-        `Waybill backup codes of ${email}\nEach signs in once, in place of a code of the authenticator app.\n\n`,
+        `Waybill backup codes for ${email}\nEach code works once, in place of a code from the authenticator app.\n\n`,
         `${codes.join('\n')}\n`,
       ],
       'text/plain',
     )
   return (
     <Stack maw={560}>
-      <StepTitle>3. Keep your backup codes</StepTitle>
+      <StepTitle>3. Save your backup codes</StepTitle>
       <Text size="sm">
-        Your authenticator app is on. Should you lose your phone, each of these codes signs you in once, after your
-        password.
+        Your authenticator app is on. If you lose your phone, enter one of these codes after your password. Each code
+        works once.
       </Text>
-      <Alert icon={<IconKey />} title="You will not see them again">
+      <Alert icon={<IconKey />} title="These codes are shown only once">
         <Stack gap="md">
-          <Text size="sm">Keep them where you find them without your phone, such as a password manager.</Text>
+          <Text size="sm">Store them where you can reach them without your phone, such as in a password manager.</Text>
           <SimpleGrid
             component="ul"
             cols={2}
@@ -229,13 +229,13 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
           <Group gap="sm">
             <CopyButton text={codes.join('\n')} label="Copy codes" />
             <Button variant="default" size="xs" leftSection={<IconDownload size={14} />} onClick={save}>
-              Save as a text file
+              Download as text file
             </Button>
           </Group>
         </Stack>
       </Alert>
       <Group>
-        <Button onClick={onDone}>I have stored them</Button>
+        <Button onClick={onDone}>I have saved them</Button>
       </Group>
     </Stack>
   )

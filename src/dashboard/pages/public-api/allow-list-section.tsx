@@ -18,7 +18,7 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
   const save = useChange({
     change: (allowList: string[]) => settings.publicApi.setAllowList.mutate({ accountId, allowList }),
     invalidates: [apiAccessKey(accountId)],
-    done: 'The allow-list is saved.',
+    done: 'Allow-list saved.',
     onDone: () => setAsking(undefined),
     onFailure: () => setAsking(undefined),
   })
@@ -31,8 +31,8 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
   return (
     <Section
       title="IP allow-list"
-      description="When it has entries, the API answers only requests from these addresses. The dashboard can be opened from everywhere."
-      actions={allowList.length === 0 && <StatusBadge tone="neutral">Every address may call</StatusBadge>}
+      description="If the list has entries, the API accepts requests only from these addresses. The dashboard is not restricted."
+      actions={allowList.length === 0 && <StatusBadge tone="neutral">All addresses allowed</StatusBadge>}
     >
       <Stack>
         <AllowListEntries
@@ -124,7 +124,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
     // Several at once, as they are copied from elsewhere.
     const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '')
     if (entries.length > 0) onAdd(entries)
-    else setRefused('Type an address or a range.')
+    else setRefused('Enter an address or a range.')
   }
   return (
     <form onSubmit={submit} noValidate>
@@ -132,7 +132,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
         <TextInput
           w="100%"
           maw={520}
-          label="Add an address or a range"
+          label="Address or range"
           placeholder="192.0.2.10 or 192.0.2.0/24"
           autoComplete="off"
           spellCheck={false}
@@ -145,7 +145,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
         />
         <Group gap="sm">
           <Button type="submit" variant="default" loading={pending}>
-            Add to the list
+            Add to list
           </Button>
           {offered !== undefined && (
             <Button variant="subtle" disabled={pending} onClick={() => onAdd([offered])}>
@@ -182,17 +182,17 @@ function AllowListWarning({ proposed, address, pending, onSave, onClose }: Allow
       opened={proposed !== undefined}
       onClose={onClose}
       centered
-      title={opensToAll ? 'Let every address call?' : 'Lock your own address out?'}
+      title={opensToAll ? 'Allow all addresses?' : 'Lock out your own address?'}
     >
       <Text size="sm">
         {opensToAll
-          ? 'Without entries the list is off: the API answers requests from every address that have your key.'
-          : `The new list does not include your own address, ${address}. Requests to the API from it will be refused as soon as the list is saved. The dashboard keeps working.`}
+          ? 'An empty list allows requests with your key from any address.'
+          : `The new list does not include your IP address, ${address}. API requests from it will be rejected once the list is saved. The dashboard is not affected.`}
       </Text>
       <Stack gap="sm" mt="lg">
         {!opensToAll && proposed && (
           <Button loading={pending} onClick={() => onSave([...proposed, address])}>
-            Save, and add my address
+            Save and add my address
           </Button>
         )}
         <Group gap="sm" grow>
@@ -200,7 +200,7 @@ function AllowListWarning({ proposed, address, pending, onSave, onClose }: Allow
             Cancel
           </Button>
           <Button color="red.9" loading={pending} onClick={() => onSave(proposed ?? [])}>
-            {opensToAll ? 'Let everybody call' : 'Save anyway'}
+            {opensToAll ? 'Allow all addresses' : 'Save anyway'}
           </Button>
         </Group>
       </Stack>

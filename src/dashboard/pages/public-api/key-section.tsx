@@ -34,7 +34,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
   return (
     <Section
       title="API key"
-      description="Your applications send it along with every request. Whoever has it can send messages in your name."
+      description="Your applications send this key with every request. Anyone who has it can send messages from this account."
       actions={
         storedKey && (
           <>
@@ -57,7 +57,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
         ) : (
           <EmptyState
             icon={IconKey}
-            title="There is no key"
+            title="No API key"
             action={
               <ChangeButton loading={generate.isPending} onClick={() => generate.mutate()}>
                 Generate key
@@ -65,8 +65,8 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
             }
           >
             {canChange
-              ? 'Every request is refused until you generate one.'
-              : 'Every request is refused until an owner generates one.'}
+              ? 'Requests are rejected until you generate a key.'
+              : 'Requests are rejected until an owner generates a key.'}
           </EmptyState>
         )}
       </Stack>
@@ -74,7 +74,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
         opened={asking === 'regenerate'}
         onClose={close}
         title="Regenerate the API key?"
-        consequence="The present key stops working at once. Your applications are refused until they have the new one."
+        consequence="The current key stops working immediately. Requests are rejected until your applications use the new key."
         confirmLabel="Regenerate key"
         pending={regenerate.isPending}
         onConfirm={() => regenerate.mutate()}
@@ -83,7 +83,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
         opened={asking === 'revoke'}
         onClose={close}
         title="Revoke the API key?"
-        consequence="The key stops working at once, and for good. Every request is refused until you generate a new key."
+        consequence="The key stops working immediately and permanently. Requests are rejected until you generate a new key."
         confirmLabel="Revoke key"
         pending={revoke.isPending}
         onConfirm={() => revoke.mutate()}
@@ -96,11 +96,11 @@ function KeyFacts({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: 
   return (
     <Facts
       facts={[
-        { name: 'Begins with', value: <Code fz="sm">{start}…</Code> },
+        { name: 'Starts with', value: <Code fz="sm">{start}…</Code> },
         { name: 'Created', value: <DateTime at={createdAt} /> },
         {
-          name: 'Last send, tests included',
-          value: lastUsedAt === undefined ? 'Not yet' : <DateTime at={lastUsedAt} />,
+          name: 'Last send (including tests)',
+          value: lastUsedAt === undefined ? 'Never' : <DateTime at={lastUsedAt} />,
         },
       ]}
     />
@@ -120,7 +120,7 @@ function SecretOnce({ label, secret, onDone }: SecretOnceProps) {
   return (
     <Alert icon={<IconKey />} title={`Copy your ${label} now`} role="status">
       <Stack gap="sm">
-        <Text size="sm">You will not see it again. Keep it where your application keeps its secrets.</Text>
+        <Text size="sm">It is shown only once. Store it with your application’s other secrets.</Text>
         <TextInput
           label={label}
           value={secret}
@@ -131,7 +131,7 @@ function SecretOnce({ label, secret, onDone }: SecretOnceProps) {
         <Group gap="sm">
           <CopyButton text={secret} label={`Copy ${label}`} />
           <Button size="xs" variant="subtle" onClick={onDone}>
-            I have stored it
+            I have saved it
           </Button>
         </Group>
       </Stack>
@@ -157,7 +157,7 @@ function useKeyChanges({ onIssued }: { onIssued: (key: string | undefined) => vo
     revoke: useChange({
       change: () => settings.publicApi.revokeKey.mutate({ accountId }),
       invalidates,
-      done: 'The API key is revoked.',
+      done: 'API key revoked.',
       onDone: () => onIssued(undefined),
     }),
   }

@@ -20,7 +20,7 @@ export function PublicApiPage() {
   const [issuedKey, setIssuedKey] = useState<string>()
   return (
     <>
-      <PageHeader title="Public API" description="How your applications send messages through this account." />
+      <PageHeader title="Public API" description="API access for your applications." />
       {access.isPending && <LoadingSkeleton lines={8} />}
       {access.isError && !access.data && <ErrorAlert error={access.error} onRetry={() => void access.refetch()} />}
       {access.data && (
@@ -45,11 +45,11 @@ function LockedOutAlert({ access: { you } }: { access: Pick<ApiAccess, 'you'> })
       color="yellow"
       mb="lg"
       icon={<IconAlertTriangle />}
-      title={`Your address ${you.address} is not on the allow-list`}
+      title={`Your IP address ${you.address} is not on the allow-list`}
       role="status"
     >
-      Requests to the API from your address are refused. The dashboard keeps working. If your applications run
-      elsewhere, all is well.
+      API requests from your address are rejected. The dashboard is not affected. If your applications use other
+      addresses, no action is needed.
     </Alert>
   )
 }
@@ -66,13 +66,13 @@ function AccessSection({ enabled }: { enabled: boolean }) {
   return (
     <Section
       title="API access"
-      description="While it is off, every request with your key is refused. Nothing else changes."
+      description="When off, every request with your key is rejected."
       actions={<StatusBadge tone={enabled ? 'good' : 'bad'}>{enabled ? 'On' : 'Off'}</StatusBadge>}
     >
       <Tooltip label={viewersHint} disabled={canChange} position="top-start">
         <Group w="fit-content">
           <Switch
-            label="Let applications use the API"
+            label="Allow API requests"
             checked={enabled}
             disabled={!canChange || change.isPending}
             onChange={() => (enabled ? open() : change.mutate(true))}
@@ -87,9 +87,9 @@ function AccessSection({ enabled }: { enabled: boolean }) {
       <ConfirmModal
         opened={asking}
         onClose={close}
-        title="Switch API access off?"
-        consequence="From then on every request with your key is refused, so your applications send nothing. Messages that were sent already are still delivered and reported."
-        confirmLabel="Switch off"
+        title="Turn off API access?"
+        consequence="Every request with your key is rejected, so your applications cannot send messages. Messages that were already sent are still delivered and reported."
+        confirmLabel="Turn off"
         pending={change.isPending}
         onConfirm={() => change.mutate(false)}
       />
@@ -104,17 +104,17 @@ function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateL
   return (
     <Section
       title="Rate limit"
-      description="How many messages may be sent in a minute, test messages included. Whatever comes beyond it is refused and can be sent a little later."
+      description="Maximum number of messages per minute, including test messages. Requests above the limit are rejected and can be retried later."
     >
       <Text size="sm" mb={6}>
-        {number.format(used)} of {number.format(limit)} used in this minute
+        {number.format(used)} of {number.format(limit)} used this minute
       </Text>
       <Progress.Root size="lg">
-        <Progress.Section value={share} color={colourOf(share)} aria-label="Used in this minute" />
+        <Progress.Section value={share} color={colourOf(share)} aria-label="Used this minute" />
       </Progress.Root>
       {used >= limit && (
         <Text size="sm" c="var(--mantine-color-error)" mt="xs" role="status">
-          The limit is reached: requests are refused until the minute ends.
+          Limit reached. Requests are rejected until the minute ends.
         </Text>
       )}
     </Section>

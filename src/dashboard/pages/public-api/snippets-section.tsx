@@ -23,22 +23,22 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
   }
   return (
     <Section
-      title="Send a first message"
+      title="Example request"
       description={
         <>
-          Replace the number with one of your own, digits only, and run it.{' '}
+          Replace the number with your own (digits only) and run the request. For details, see{' '}
           <Anchor href="/docs" inherit>
-            The documentation
-          </Anchor>{' '}
-          has everything else.
+            the documentation
+          </Anchor>
+          .
         </>
       }
     >
       {template.isSuccess && !template.data && (
         <Text size="sm" mb="md">
-          No template of this account can be sent yet, so the one below is an example.{' '}
+          This account has no sendable template yet, so the request below uses a placeholder.{' '}
           <Anchor component={Link} to={`/${accountId}/templates`} inherit>
-            See your templates
+            View templates
           </Anchor>
         </Text>
       )}

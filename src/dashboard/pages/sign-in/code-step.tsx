@@ -26,7 +26,7 @@ export function CodeStep({ onSignedIn, onBeginAgain }: CodeStepProps) {
           {toOther}
         </Anchor>
         <Anchor component="button" type="button" size="sm" onClick={() => onBeginAgain()}>
-          Sign in as somebody else
+          Sign in as a different user
         </Anchor>
       </Stack>
     </DoorPage>
@@ -63,7 +63,7 @@ function CodeForm({ kind, onSignedIn, onEnded }: CodeFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="You are not signed in" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Sign-in failed" error={problem} />}
         <CodeField {...field} ref={takeFocus} key={form.key('code')} {...form.getInputProps('code')} />
         <Button type="submit" loading={attempt.isPending}>
           Sign in
@@ -75,7 +75,7 @@ function CodeForm({ kind, onSignedIn, onEnded }: CodeFormProps) {
 
 const kinds = {
   app: {
-    description: 'Type the code that your authenticator app shows for Waybill.',
+    description: 'Enter the code that your authenticator app shows for Waybill.',
     verify: verifyCode,
     check: checkCode,
     field: { label: 'Six-digit code' },
@@ -83,9 +83,10 @@ const kinds = {
     toOther: 'Use a backup code instead',
   },
   backup: {
-    description: 'Type one of the codes that you stored when you set up your authenticator app. Each works once.',
+    description:
+      'Enter one of the backup codes you saved when you set up your authenticator app. Each code works once.',
     verify: verifyBackupCode,
-    check: (typed: string) => (readCode(typed) === '' ? 'Type one of your backup codes.' : null),
+    check: (typed: string) => (readCode(typed) === '' ? 'Enter one of your backup codes.' : null),
     field: { label: 'Backup code', autoComplete: 'off', inputMode: 'text' },
     other: 'app',
     toOther: 'Use the authenticator app instead',

@@ -52,19 +52,19 @@ export function describeOrganisationError(code: string | null): string | undefin
   return reasons[code] ?? failed
 }
 
-const failed =
-  'Signing in with your organisation did not work. Try again; if it stays so, tell whoever runs this server.'
+const failed = 'Sign-in with your organisation failed. Try again. If the problem persists, contact your administrator.'
 
-const late = 'Signing in with your organisation took too long, or went on in another window. Try again.'
+const late = 'Sign-in with your organisation expired or continued in another window. Try again.'
 
 const reasons: Partial<Record<string, string>> = {
   signup_disabled:
-    'Nobody has invited the e-mail address that your organisation knows you by. Ask whoever runs this server for an invitation.',
+    'There is no invitation for the email address that your organisation reported. Ask your administrator for one.',
   account_not_linked:
-    'Your organisation did not say that your e-mail address is verified. Have it verified there, or sign in with your password.',
+    'Your organisation has not verified your email address. Verify it there, or sign in with your password.',
   email_is_missing:
-    'Your organisation did not say what your e-mail address is. Ask whoever looks after sign-in there, or sign in with your password.',
-  access_denied: 'Your organisation did not let you in, or you said no. Try again, or sign in with your password.',
+    'Your organisation did not report your email address. Contact its administrator, or sign in with your password.',
+  access_denied:
+    'Your organisation denied access, or you cancelled the sign-in. Try again, or sign in with your password.',
   state_mismatch: late,
   state_not_found: late,
 }

@@ -31,9 +31,9 @@ export function SignInPage() {
   }
   if (needsCode) return <CodeStep onSignedIn={enter} onBeginAgain={beginAgain} />
   return (
-    <DoorPage title="Sign in" description={search.has('to') ? 'Sign in to see this page.' : undefined}>
+    <DoorPage title="Sign in" description={search.has('to') ? 'Sign in to view this page.' : undefined}>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="You are not signed in" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Sign-in failed" error={problem} />}
         <PasswordForm onProblem={setProblem} onSignedIn={enter} onCodeNeeded={() => setNeedsCode(true)} />
         {organisation !== undefined && (
           <OrganisationSignIn organisation={organisation} to={to} onProblem={setProblem} />
@@ -56,8 +56,8 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
     validate: {
-      email: (email) => (email.trim() === '' ? 'Type your e-mail address.' : null),
-      password: (password) => (password === '' ? 'Type your password.' : null),
+      email: (email) => (email.trim() === '' ? 'Enter your email address.' : null),
+      password: (password) => (password === '' ? 'Enter your password.' : null),
     },
   })
   const attempt = useMutation({
@@ -73,7 +73,7 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
     <form onSubmit={submit} noValidate>
       <Stack>
         <TextInput
-          label="E-mail address"
+          label="Email address"
           type="email"
           autoComplete="username"
           key={form.key('email')}

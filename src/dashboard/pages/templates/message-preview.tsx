@@ -48,7 +48,7 @@ export function MessagePreview({ template: { components, language }, variables }
   const footer = part('FOOTER')
   const buttons = part('BUTTONS')?.buttons ?? []
   return (
-    <div className={classes.chat} role="figure" aria-label="Preview of the message">
+    <div className={classes.chat} role="figure" aria-label="Message preview">
       <div className={classes.bubble}>
         <div className={classes.content}>
           {/* The language of the message, which may run from right to left. */}

@@ -51,7 +51,7 @@ export function TemplateDrawer({ opened, templates, whatsAppAccountId, onClose }
         />
       )}
       {opened && !template && (
-        <EmptyState icon={IconTemplateOff} title="There is no such template">
+        <EmptyState icon={IconTemplateOff} title="Template not found">
           This WhatsApp account has no template {opened.name} in {opened.language || 'this language'}. It may have been
           deleted, or belong to another WhatsApp account.
         </EmptyState>
@@ -78,7 +78,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
       to,
       variables: Object.fromEntries(template.placeholders.map(({ key, example = '' }) => [key, example])),
     },
-    validate: { to: (number) => (number.trim() === '' ? 'Type a phone number of your own.' : null) },
+    validate: { to: (number) => (number.trim() === '' ? 'Enter your phone number.' : null) },
     onValuesChange: ({ to }) => onTo(to),
   })
   const send = useChange({
@@ -141,10 +141,14 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
 
 function Obstacle({ template: { status, reason } }: { template: OwnTemplate }) {
   return (
-    <Alert color={status === 'APPROVED' ? 'gray' : 'yellow'} icon={<IconInfoCircle />} title="It cannot be sent">
+    <Alert
+      color={status === 'APPROVED' ? 'gray' : 'yellow'}
+      icon={<IconInfoCircle />}
+      title="This template cannot be sent"
+    >
       <Text size="sm">
         {status === 'APPROVED'
-          ? `WhatsApp has approved it, but ${reason ?? 'Waybill cannot send it'}.`
+          ? `WhatsApp approved it, but ${reason ?? 'Waybill cannot send it'}.`
           : describeStatus(status).meaning}
       </Text>
     </Alert>
@@ -164,10 +168,10 @@ function TemplateFacts({ template }: { template: OwnTemplate }) {
       facts={[
         { name: 'Language', value: describeLanguage(language) },
         { name: 'Status', value: <StatusBadge tone={tone}>{label}</StatusBadge> },
-        ...(rejectedReason === undefined ? [] : [{ name: 'Refused for', value: inWords(rejectedReason) }]),
+        ...(rejectedReason === undefined ? [] : [{ name: 'Rejection reason', value: inWords(rejectedReason) }]),
         ...(category === undefined ? [] : [{ name: 'Category', value: inWords(category) }]),
         { name: 'Quality', value: <QualityBadge quality={qualityScore} /> },
-        { name: 'Last read', value: <DateTime at={syncedAt} /> },
+        { name: 'Last synced', value: <DateTime at={syncedAt} /> },
       ]}
     />
   )
@@ -182,13 +186,13 @@ function VariableFields({ placeholders, form }: VariableFieldsProps) {
   if (placeholders.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        This template has none: everybody gets the same text.
+        This template has no variables.
       </Text>
     )
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        Filled in with the examples that WhatsApp has. The preview follows what you type.
+        Prefilled with the examples from WhatsApp. The preview updates as you type.
       </Text>
       {placeholders.map(({ key }) => (
         <TextInput

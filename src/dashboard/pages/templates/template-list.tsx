@@ -41,7 +41,7 @@ function TemplateTable({ templates, linkTo }: TemplateListProps) {
           <Table.Th>Status</Table.Th>
           <Table.Th>Category</Table.Th>
           <Table.Th>Quality</Table.Th>
-          <Table.Th>Can be sent</Table.Th>
+          <Table.Th>Sendable</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -84,7 +84,7 @@ function PhoneList({ templates, linkTo }: TemplateListProps) {
             </StatusBadge>
           </Group>
           <Text size="sm" c="dimmed">
-            {template.sendable ? 'Can be sent' : describeObstacle(template)}
+            {template.sendable ? 'Sendable' : describeObstacle(template)}
           </Text>
         </Box>
       ))}

@@ -9,24 +9,24 @@ interface StatusWords {
 
 /** WhatsApp's words for where a template stands (Meta, "Template management"). */
 const statuses: Partial<Record<string, StatusWords>> = {
-  APPROVED: { tone: 'good', label: 'Approved', meaning: 'WhatsApp lets you send it.' },
+  APPROVED: { tone: 'good', label: 'Approved', meaning: 'WhatsApp has approved it.' },
   PENDING: { tone: 'active', label: 'Pending', meaning: 'WhatsApp is reviewing it.' },
-  IN_APPEAL: { tone: 'active', label: 'In appeal', meaning: 'You have appealed; WhatsApp is looking at it again.' },
-  REJECTED: { tone: 'bad', label: 'Rejected', meaning: 'WhatsApp refused it. Change it, or appeal.' },
+  IN_APPEAL: { tone: 'active', label: 'In appeal', meaning: 'WhatsApp is reviewing your appeal.' },
+  REJECTED: { tone: 'bad', label: 'Rejected', meaning: 'WhatsApp rejected it. Edit it or appeal.' },
   PAUSED: {
     tone: 'warning',
     label: 'Paused',
-    meaning: 'Too many recipients disliked it. It comes back after some hours.',
+    meaning: 'Paused for low quality. It resumes after a few hours.',
   },
-  DISABLED: { tone: 'bad', label: 'Disabled', meaning: 'Recipients disliked it again and again. It stays off.' },
+  DISABLED: { tone: 'bad', label: 'Disabled', meaning: 'Disabled for repeated low quality.' },
   LIMIT_EXCEEDED: {
     tone: 'bad',
     label: 'Limit exceeded',
-    meaning: 'Your business has as many templates as it may have.',
+    meaning: 'Your business has reached its template limit.',
   },
-  ARCHIVED: { tone: 'neutral', label: 'Archived', meaning: 'Unused for a year. WhatsApp deletes it soon.' },
+  ARCHIVED: { tone: 'neutral', label: 'Archived', meaning: 'Unused for a year. WhatsApp will delete it soon.' },
   PENDING_DELETION: { tone: 'neutral', label: 'Pending deletion', meaning: 'WhatsApp is deleting it.' },
-  DELETED: { tone: 'neutral', label: 'Deleted', meaning: 'It is gone from WhatsApp.' },
+  DELETED: { tone: 'neutral', label: 'Deleted', meaning: 'WhatsApp has deleted it.' },
 }
 
 /** WhatsApp may think of another word: then it is shown as it is. */

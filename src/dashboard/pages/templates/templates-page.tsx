@@ -21,7 +21,7 @@ export function TemplatesPage() {
     <>
       <PageHeader
         title="Templates"
-        description="The messages that WhatsApp has approved for you, or not. You write them in Meta’s WhatsApp Manager; here you see how they look and try them."
+        description="Message templates and their approval status. Create them in Meta’s WhatsApp Manager; preview and test them here."
         actions={hasAccount ? <SyncStatus /> : undefined}
       />
       {accounts.isPending && <LoadingSkeleton lines={6} />}
@@ -44,7 +44,7 @@ function NoAccount() {
         </Button>
       }
     >
-      Templates belong to a WhatsApp account. Add one first, then its templates can be read.
+      Templates belong to a WhatsApp account. Add an account to sync its templates.
     </EmptyState>
   )
 }
@@ -71,12 +71,12 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
       {templates.isSuccess && loaded.length === 0 && <NoTemplates />}
       {templates.data?.isCut && (
         <Alert color="gray" icon={<IconInfoCircle />} mb="md">
-          There are more templates than are shown here: these are the first {loaded.length.toLocaleString('en')}.
+          Only the first {loaded.length.toLocaleString('en')} templates are shown.
         </Alert>
       )}
       {loaded.length > 0 && found.length === 0 && (
-        <EmptyState icon={IconSearch} title="No template matches">
-          Try another name or another status.
+        <EmptyState icon={IconSearch} title="No matching templates">
+          Try another name or status.
         </EmptyState>
       )}
       {found.length > 0 && (
@@ -109,8 +109,7 @@ function describeCount(found: number, loaded: number): string {
 function NoTemplates() {
   return (
     <EmptyState icon={IconTemplate} title="No templates yet">
-      Sync to read them from WhatsApp. If there are none afterwards, write one in WhatsApp Manager and wait until it is
-      approved.
+      Sync to load them from WhatsApp. If there are none, create one in WhatsApp Manager and wait for approval.
     </EmptyState>
   )
 }
@@ -135,6 +134,6 @@ function SyncStatus() {
 }
 
 function describe({ synced, approved }: SyncResult): string {
-  if (synced === 0) return 'WhatsApp has no templates of yours.'
-  return `Read ${synced} ${synced === 1 ? 'template' : 'templates'} from WhatsApp, ${approved} approved.`
+  if (synced === 0) return 'WhatsApp has no templates for this account.'
+  return `Synced ${synced} ${synced === 1 ? 'template' : 'templates'} from WhatsApp, ${approved} approved.`
 }

@@ -26,7 +26,7 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setAdded(undefined)}
-      title={added ? 'The endpoint was added' : 'Add an endpoint'}
+      title={added ? 'Endpoint added' : 'Add endpoint'}
       size="lg"
       // What was typed, or the secret, is not lost by a click beside it.
       closeOnClickOutside={false}
@@ -40,7 +40,7 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
             <Button variant="default" onClick={onClose}>
               Close
             </Button>
-            <Button onClick={() => void navigate(added.endpointId)}>Open the endpoint</Button>
+            <Button onClick={() => void navigate(added.endpointId)}>View endpoint</Button>
           </Group>
         </Stack>
       ) : (
@@ -61,7 +61,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   const form = useForm({
     initialValues: { url: '', events: [...defaultEventTypes], description: '' },
     validate: {
-      url: (url) => (URL.canParse(url.trim()) ? null : 'Give the whole URL, such as https://example.com/webhooks.'),
+      url: (url) => (URL.canParse(url.trim()) ? null : 'Enter the full URL, such as https://example.com/webhooks.'),
       events: (events) => (events.length > 0 ? null : 'Choose at least one event.'),
     },
   })
@@ -84,7 +84,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="The endpoint was not added" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Endpoint not added" error={problem} />}
         <TextInput
           label="URL"
           type="url"
@@ -92,7 +92,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
           withAsterisk={false}
           data-autofocus
           placeholder="https://example.com/webhooks"
-          description="Your application takes events here, as POST requests with a JSON body."
+          description="Your application receives events here as POST requests with a JSON body."
           {...form.getInputProps('url')}
         />
         <EventChoice
@@ -129,8 +129,7 @@ interface EventChoiceProps {
 function EventChoice({ value, onChange, error }: EventChoiceProps) {
   return (
     <Checkbox.Group
-      label="Events"
-      description="What this endpoint is told of."
+      label="Events to send"
       value={value}
       error={error}
       onChange={(chosen) => onChange(messageEventTypes.filter((type) => chosen.includes(type)))}
@@ -153,10 +152,10 @@ function withCode(text: string) {
 function HowToVerify() {
   return (
     <Stack gap="xs">
-      <Text size="sm">In TypeScript or JavaScript, take the events with the Waybill package:</Text>
-      <CodeBlock label="How to verify an event" code={example} />
+      <Text size="sm">In TypeScript or JavaScript, use the Waybill package:</Text>
+      <CodeBlock label="Example receiver" code={example} />
       <Text size="sm" c="dimmed">
-        In any other language, give the raw body, the <Code>webhook-</Code> headers and the secret to a{' '}
+        In other languages, pass the raw body, the <Code>webhook-</Code> headers and the secret to a{' '}
         <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer" inherit underline="always">
           Standard Webhooks
         </Anchor>{' '}

@@ -26,7 +26,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
   return (
     <Section
       title="Deliveries"
-      description="The newest first. Open one for its attempts and what your application answered."
+      description="Newest first. Open one to see its attempts and responses."
       actions={
         <SegmentedControl
           size="xs"
@@ -42,9 +42,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
       {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
       {log.isSuccess && deliveries.length === 0 && (
         <Text size="sm" c="dimmed" py="sm">
-          {shown === 'all'
-            ? 'Nothing was to be delivered yet. The next event shows up here.'
-            : `None is ${deliveryStateNames[shown].toLowerCase()}.`}
+          {shown === 'all' ? 'No deliveries yet.' : `No ${deliveryStateNames[shown].toLowerCase()} deliveries.`}
         </Text>
       )}
       {deliveries.length > 0 && (
@@ -54,7 +52,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
           about={({ messageId }) =>
             messageId !== undefined && (
               <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
-                The message that it tells of
+                View message
               </Anchor>
             )
           }

@@ -39,7 +39,7 @@ export function DeliveryList<D extends Delivery>({ deliveries, invalidates, summ
               <Box miw={0} flex="1 1 260px">
                 <Group gap="xs">
                   <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-                    {delivery.type ?? 'Event no longer kept'}
+                    {delivery.type ?? 'Event deleted'}
                   </Text>
                   <StatusBadge tone={toneOf(delivery)}>{deliveryStateNames[delivery.state]}</StatusBadge>
                 </Group>
@@ -77,9 +77,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
     invalidates,
     onDone: ({ endpointState }) =>
       notifyDone(
-        endpointState === 'enabled'
-          ? 'The delivery is on its way.'
-          : 'The endpoint is disabled: the delivery goes once it is enabled.',
+        endpointState === 'enabled' ? 'Delivery queued.' : 'Delivery queued. It is sent once the endpoint is enabled.',
       ),
   })
   return (
@@ -94,7 +92,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
         </Box>
         {type === undefined ? (
           <Text size="xs" c="dimmed" maw={220}>
-            Its event is no longer kept, so it cannot be sent again.
+            The event has been deleted and cannot be sent again.
           </Text>
         ) : (
           <ChangeButton
@@ -118,8 +116,8 @@ function NextAttempt({ delivery: { state, nextAttemptAt } }: { delivery: Deliver
   const isDue = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) <= Date.now()
   return (
     <Text size="xs" c="dimmed">
-      {isDue && 'Its turn is now.'}
-      {nextAttemptAt === undefined && 'It waits until its endpoint is enabled.'}
+      {isDue && 'Due now.'}
+      {nextAttemptAt === undefined && 'Waiting until the endpoint is enabled.'}
       {nextAttemptAt !== undefined && !isDue && (
         <>
           Next attempt: <DateTime at={nextAttemptAt} />
@@ -141,7 +139,7 @@ function toneOf({ state, attempts }: Delivery): Tone {
 }
 
 function countAttempts({ attempts: { length } }: Delivery): string {
-  if (length === 0) return 'Not tried yet'
+  if (length === 0) return 'No attempts'
   return length === 1 ? '1 attempt' : `${length} attempts`
 }
 
@@ -150,7 +148,7 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
   if (attempts.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Not tried yet.
+        No attempts yet.
       </Text>
     )
   return (
@@ -162,7 +160,7 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
               Attempt {attempt.number}
             </Text>
             <StatusBadge tone={attempt.error === undefined ? 'good' : 'bad'}>
-              {attempt.statusCode === undefined ? 'No answer' : `HTTP ${attempt.statusCode}`}
+              {attempt.statusCode === undefined ? 'No response' : `HTTP ${attempt.statusCode}`}
             </StatusBadge>
             <Text span inherit c="dimmed">
               <time dateTime={attempt.startedAt}>{describeExactly(attempt.startedAt)}</time> ·{' '}
@@ -200,7 +198,7 @@ export function AnswerOf({ answer: { statusCode, error, responseStart } }: { ans
           bd="1px solid var(--mantine-color-default-border)"
           tabIndex={0}
           role="region"
-          aria-label="Start of the answer"
+          aria-label="Start of the response"
           style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
         >
           {responseStart}

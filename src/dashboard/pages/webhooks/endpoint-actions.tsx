@@ -20,7 +20,7 @@ function Enable({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
   const enable = useChange({
     change: () => settings.webhook.enable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
-    done: waiting > 0 ? 'The endpoint is enabled. What waited goes now.' : 'The endpoint is enabled.',
+    done: waiting > 0 ? 'Endpoint enabled. Waiting deliveries are being sent.' : 'Endpoint enabled.',
   })
   return (
     <ChangeButton leftSection={<IconPlayerPlay size={16} />} loading={enable.isPending} onClick={() => enable.mutate()}>
@@ -35,7 +35,7 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
   const disable = useChange({
     change: () => settings.webhook.disable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
-    done: 'The endpoint is disabled. Its deliveries wait.',
+    done: 'Endpoint disabled. New events are queued.',
     onDone: close,
   })
   return (
@@ -47,7 +47,7 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
         opened={asking}
         onClose={close}
         title="Disable the endpoint?"
-        consequence="Nothing is delivered to it until you enable it again. New events wait for it, for as long as this server keeps them. A delivery that is under way is not called back."
+        consequence="Nothing is delivered until you enable it again. New events are queued until the retention period of this server ends. A delivery in progress is not cancelled."
         confirmLabel="Disable endpoint"
         pending={disable.isPending}
         onConfirm={() => disable.mutate()}
@@ -64,14 +64,14 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
     change: () => settings.webhook.remove.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
     done: ({ dropped }) =>
-      dropped === 0 ? 'The endpoint was removed.' : `The endpoint was removed. ${countWaiting(dropped)} dropped.`,
+      dropped === 0 ? 'Endpoint removed.' : `Endpoint removed. ${countWaiting(dropped)} dropped.`,
     onDone: () => void navigate(`/${accountId}/webhooks`, { replace: true }),
   })
   return (
     <>
       <Section
         title="Remove"
-        description="Forgets the endpoint and its secrets. To pause it, disable it instead."
+        description="Deletes the endpoint and its secrets. To pause deliveries, disable it instead."
         actions={
           <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
             Remove endpoint
@@ -82,7 +82,7 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
         opened={asking}
         onClose={close}
         title="Remove the endpoint?"
-        consequence={`${describeLoss(waiting)} Its secrets and its deliveries are forgotten. What happened to your messages stays: another endpoint can recover it.`}
+        consequence={`${describeLoss(waiting)} Its secrets and delivery history are deleted. Message events are kept, and another endpoint can recover them.`}
         confirmLabel="Remove endpoint"
         pending={remove.isPending}
         onConfirm={() => remove.mutate()}
@@ -92,8 +92,8 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
 }
 
 function describeLoss(waiting: number): string {
-  if (waiting === 0) return 'Nothing waits for it now.'
+  if (waiting === 0) return 'No deliveries are waiting.'
   return waiting === 1
-    ? '1 delivery waits for it and is dropped.'
-    : `${countWaiting(waiting)} wait for it and are dropped.`
+    ? '1 waiting delivery is dropped.'
+    : `${waiting.toLocaleString('en')} waiting deliveries are dropped.`
 }

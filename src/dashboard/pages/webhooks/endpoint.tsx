@@ -35,10 +35,10 @@ export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
       <Group gap="4px 24px" mt="sm" fz="sm" c="dimmed">
         <span>
           {lastDeliveredAt === undefined ? (
-            'Nothing delivered lately'
+            'No recent deliveries'
           ) : (
             <>
-              Last delivered <DateTime at={lastDeliveredAt} />
+              Last delivery <DateTime at={lastDeliveredAt} />
             </>
           )}
         </span>
@@ -78,18 +78,18 @@ export function EndpointTrouble({ endpoint: { state, reason, failingSince, waiti
       <Alert color="gray" icon={<IconPlayerPause />} title="This endpoint is disabled" mb="lg">
         <Text size="sm">
           {reason !== undefined && `${toSentence(reason)} `}
-          New events wait for it, and go as soon as it is enabled.
+          New events are queued and delivered once it is enabled.
         </Text>
       </Alert>
     )
   if (failingSince === undefined) return null
   return (
-    <Alert color="red" icon={<IconAlertTriangle />} title="Deliveries fail" mb="lg">
+    <Alert color="red" icon={<IconAlertTriangle />} title="Deliveries are failing" mb="lg">
       <Text size="sm">
-        No attempt succeeds any more. The first failure was <DateTime at={failingSince} />.{' '}
-        {waiting > 0 && `${countWaiting(waiting)} ${waiting === 1 ? 'waits' : 'wait'} to be tried again. `}
-        The deliveries below show what your application answered. After five days without a success the endpoint is
-        disabled.
+        All attempts have failed since <DateTime at={failingSince} />.{' '}
+        {waiting > 0 && `${countWaiting(waiting)} will be retried. `}
+        The deliveries below show your application’s responses. After five days without a successful delivery, the
+        endpoint is disabled.
       </Text>
     </Alert>
   )
@@ -119,7 +119,12 @@ export function EndpointUrl({ url, showQuery = false }: EndpointUrlProps) {
       </Text>
       {pathname !== '/' && pathname}
       {search !== '' && (
-        <Text span inherit c="dimmed" {...(!showQuery && { title: 'The query is hidden: it may hold a token.' })}>
+        <Text
+          span
+          inherit
+          c="dimmed"
+          {...(!showQuery && { title: 'The query string is hidden because it may contain a token.' })}
+        >
           {showQuery ? search : '?…'}
         </Text>
       )}

@@ -26,13 +26,13 @@ export function RecoverSection({ endpoint: { endpointId, failingSince } }: { end
   const refused = recovery?.kind === 'failed' ? readFailure(recovery.error).fields['since'] : undefined
   const begin = () => {
     const at = fromLocalInput(since)
-    setProblem(at === undefined ? 'Give a date and a time.' : undefined)
+    setProblem(at === undefined ? 'Enter a date and time.' : undefined)
     if (at !== undefined) void start(at)
   }
   return (
     <Section
       title="Recover"
-      description="Delivers what this endpoint should have got since a time and did not: what failed for good, and what happened before it was added. What it got already is not sent again."
+      description="Redelivers events that this endpoint missed since a given time: deliveries that failed and events from before it was added. Events that were delivered are not sent again."
     >
       <Stack gap="md">
         <Group align="flex-start" gap="sm">
@@ -65,11 +65,7 @@ function Outcome({ recovery, onRetry }: { recovery: Recovery; onRetry: () => voi
   const { kind, error } = recovery
   return (
     <Stack gap="xs">
-      <Progress
-        value={progressOf(recovery)}
-        animated={kind === 'running'}
-        aria-label="How much of the time was looked at"
-      />
+      <Progress value={progressOf(recovery)} animated={kind === 'running'} aria-label="Recovery progress" />
       <Text size="sm" role="status">
         {describe(recovery)}
       </Text>
@@ -80,18 +76,16 @@ function Outcome({ recovery, onRetry }: { recovery: Recovery; onRetry: () => voi
 
 function describe({ kind, recovered, reachedAt, since }: Recovery): string {
   const queued = `${countWaiting(recovered)} queued`
-  const upTo = `events up to ${describeExactly(reachedAt)} were looked at`
+  const upTo = `events up to ${describeExactly(reachedAt)} checked`
   switch (kind) {
     case 'running':
-      return `${queued}, ${upTo}. Keep this page open until it is done.`
+      return `${queued}, ${upTo}. Keep this page open until recovery finishes.`
     case 'done':
-      return recovered === 0
-        ? `There was nothing to recover since ${describeExactly(since)}.`
-        : `Done: ${queued}. They are on their way.`
+      return recovered === 0 ? `No events to recover since ${describeExactly(since)}.` : `Done: ${queued}.`
     case 'stopped':
-      return `Stopped: ${queued}, ${upTo}. What is queued is delivered. You can begin anew at any time: nothing is queued twice.`
+      return `Stopped: ${queued}, ${upTo}. Queued deliveries are still sent. You can start again at any time: nothing is queued twice.`
     case 'failed':
-      return `Interrupted: ${queued}, ${upTo}. You can begin anew: nothing is queued twice.`
+      return `Interrupted: ${queued}, ${upTo}. You can start again: nothing is queued twice.`
   }
 }
 
@@ -143,7 +137,7 @@ function useRecovery(endpointId: string) {
   return { recovery, start, stop: () => running.current?.abort() }
 }
 
-/** How much of the time was looked at, of 100. */
+/** Recovery progress, of 100. */
 function progressOf({ kind, since, until, reachedAt }: Recovery): number {
   if (kind === 'done') return 100
   const whole = Date.parse(until) - Date.parse(since)

@@ -26,7 +26,7 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
     <>
       <Section
         title="Signing secret"
-        description="Every event is signed with it, so that your application can tell that it comes from here. Revealing it is written to the audit log."
+        description="Signs every event so that your application can verify its origin. Revealing the secret is recorded in the audit log."
         actions={
           <>
             {secret === undefined ? (
@@ -68,7 +68,11 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
 }
 
 const overlaps = [
-  { seconds: 0, label: 'Not at all', description: 'The old secret stops now. Choose this when it has leaked.' },
+  {
+    seconds: 0,
+    label: 'Not at all',
+    description: 'The old secret stops working immediately. Choose this if it has leaked.',
+  },
   { seconds: 3600, label: '1 hour' },
   { seconds: 86_400, label: '24 hours' },
   { seconds: 7 * 86_400, label: '7 days' },
@@ -100,7 +104,7 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
         rotate.reset()
         setSeconds(usualSeconds)
       }}
-      title={rotated ? 'The new signing secret' : 'Rotate the signing secret'}
+      title={rotated ? 'New signing secret' : 'Rotate signing secret'}
       size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -108,7 +112,7 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
       {rotated ? (
         <Stack>
           {rotated.previousSecretUntil === undefined ? (
-            <Text size="sm">The old secret no longer signs. Give this one to your application now.</Text>
+            <Text size="sm">The old secret is no longer used. Update your application now.</Text>
           ) : (
             <TwoSecrets until={rotated.previousSecretUntil} />
           )}
@@ -120,11 +124,11 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
       ) : (
         <Stack>
           <Text size="sm">
-            You get a new secret. For a while each event is signed with both, so that nothing is refused while your
-            application changes over.
+            Creates a new secret. Events are signed with both secrets for the time you choose, so that your application
+            keeps accepting them until you update it.
           </Text>
           <Radio.Group
-            label="How long the old secret signs too"
+            label="Keep signing with the old secret"
             value={String(seconds)}
             onChange={(value) => setSeconds(Number(value))}
           >
@@ -155,7 +159,7 @@ export function SigningSecret({ secret }: { secret: string }) {
       <CopyField
         label="Signing secret"
         value={secret}
-        description="Your application verifies with it that an event comes from here. Treat it like a password."
+        description="Your application uses it to verify events. Treat it like a password."
       />
       <Anchor href="/docs#description/webhooks" target="_blank" size="sm" style={{ alignSelf: 'flex-start' }}>
         How events are signed
@@ -169,7 +173,7 @@ function TwoSecrets({ until }: { until: string }) {
   return (
     <Alert color="gray" p="sm">
       <Text size="sm">
-        Until <time dateTime={until}>{describeExactly(until)}</time> the secret before this one signs too.
+        Until <time dateTime={until}>{describeExactly(until)}</time>, events are also signed with the previous secret.
       </Text>
     </Alert>
   )

@@ -49,7 +49,7 @@ function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
       <EndpointTrouble endpoint={endpoint} />
-      <Section title="About the endpoint" actions={<EndpointBadge endpoint={endpoint} />}>
+      <Section title="Details" actions={<EndpointBadge endpoint={endpoint} />}>
         <EndpointFacts endpoint={endpoint} />
       </Section>
       <TestSection endpoint={endpoint} />
@@ -66,14 +66,14 @@ function NoSuchEndpoint() {
   return (
     <EmptyState
       icon={IconWebhookOff}
-      title="There is no such endpoint"
+      title="Endpoint not found"
       action={
         <Button component={Link} to={`/${accountId}/webhooks`} variant="default">
           Show all endpoints
         </Button>
       }
     >
-      The address may be mistyped, or the endpoint was removed.
+      Check the address. The endpoint may have been removed.
     </EmptyState>
   )
 }
@@ -86,12 +86,12 @@ function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
         { name: 'URL', value: <Url url={url} /> },
         { name: 'Events', value: <EventBadges events={events} /> },
         {
-          name: 'Delivered',
-          value: lastDeliveredAt === undefined ? <Dimmed>Nothing lately</Dimmed> : <DateTime at={lastDeliveredAt} />,
+          name: 'Last delivery',
+          value: lastDeliveredAt === undefined ? <Dimmed>None recently</Dimmed> : <DateTime at={lastDeliveredAt} />,
         },
-        { name: 'Waiting', value: waiting === 0 ? <Dimmed>Nothing</Dimmed> : countWaiting(waiting) },
+        { name: 'Waiting', value: waiting === 0 ? <Dimmed>None</Dimmed> : countWaiting(waiting) },
         ...(hasHeaders
-          ? [{ name: 'Headers', value: 'Header fields that whoever runs this server has set are sent along.' }]
+          ? [{ name: 'Headers', value: 'Custom header fields set by your administrator are sent with each request.' }]
           : []),
         { name: 'Added', value: <DateTime at={createdAt} /> },
         { name: 'ID', value: <Copyable label="endpoint ID" value={endpointId} /> },
@@ -108,7 +108,7 @@ function Url({ url }: { url: string }) {
       <EndpointUrl url={url} showQuery={shown} />
       {hasQuery && (
         <Button size="compact-xs" variant="default" onClick={() => setShown(!shown)}>
-          {shown ? 'Hide the query' : 'Show the query'}
+          {shown ? 'Hide query' : 'Show query'}
         </Button>
       )}
     </Group>
@@ -138,8 +138,8 @@ function TestSection({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
       title="Test"
       description={
         <>
-          Sends one signed <Code>webhook.test</Code> event, at once, and shows what your application answers. It is not
-          among the deliveries below, and a failure has no consequence.
+          Sends one signed <Code>webhook.test</Code> event and shows the response. Tests are not listed in the
+          deliveries below, and a failed test does not affect the endpoint.
         </>
       }
       actions={
@@ -160,13 +160,13 @@ function TestSection({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
 
 function TestAnswer({ result }: { result: TestResult }) {
   const { delivered, statusCode, durationMilliseconds, eventId } = result
-  const answer = statusCode === undefined ? 'No answer' : `Answered HTTP ${statusCode}`
+  const answer = statusCode === undefined ? 'No response' : `HTTP ${statusCode}`
   return (
     <Alert
       role="status"
       color={delivered ? 'waybill' : 'red'}
       icon={delivered ? <IconCheck /> : <IconAlertCircle />}
-      title={delivered ? 'The test event was delivered' : 'The test event was not delivered'}
+      title={delivered ? 'Test event delivered' : 'Test event not delivered'}
     >
       <Text size="sm">
         {answer} after {describeDuration(durationMilliseconds)}.

@@ -23,14 +23,14 @@ export function WebhooksPage() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Waybill tells your application what became of each message, by a signed request to these endpoints."
+        description="Waybill sends message events to these endpoints as signed HTTP requests."
         actions={!isEmpty && addButton}
       />
       {isPending && <LoadingSkeleton lines={6} />}
       {error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {isEmpty && (
-        <EmptyState icon={IconWebhook} title="No endpoint yet" action={addButton}>
-          Add the URL of your application that takes events. What happened before can be recovered there.
+        <EmptyState icon={IconWebhook} title="No endpoints yet" action={addButton}>
+          Add a URL of your application that receives events. Earlier events can be recovered after you add it.
         </EmptyState>
       )}
       <Stack gap="sm">

@@ -56,9 +56,9 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
     mode: 'uncontrolled',
     initialValues: empty,
     validate: {
-      phoneNumberId: (id) => (id.trim() === '' ? 'Type the phone number ID.' : null),
-      wabaId: (id) => (id.trim() === '' ? 'Type the WABA ID.' : null),
-      accessToken: (token) => (token.trim() === '' ? 'Paste the access token.' : null),
+      phoneNumberId: (id) => (id.trim() === '' ? 'Enter the phone number ID.' : null),
+      wabaId: (id) => (id.trim() === '' ? 'Enter the WABA ID.' : null),
+      accessToken: (token) => (token.trim() === '' ? 'Enter the access token.' : null),
     },
   })
   const add = useChange({
@@ -74,10 +74,10 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="It was not added" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Account not added" error={problem} />}
         <TextInput
           label="Phone number ID"
-          description="WhatsApp Manager, Account tools, Phone numbers, then the number. Digits only; it is not the telephone number."
+          description="In WhatsApp Manager: Account tools → Phone numbers → your number. Digits only. This is not the phone number itself."
           inputMode="numeric"
           autoComplete="off"
           data-autofocus
@@ -86,7 +86,7 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
         />
         <TextInput
           label="WABA ID"
-          description="The WhatsApp Business Account ID: WhatsApp Manager shows it beside the name of the account."
+          description="The WhatsApp Business Account ID, shown next to the account name in WhatsApp Manager."
           inputMode="numeric"
           autoComplete="off"
           key={form.key('wabaId')}
@@ -100,14 +100,14 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
         />
         {!isFirst && (
           <Checkbox
-            label="Make it the default"
-            description="It then sends whatever names no WhatsApp account."
+            label="Make default"
+            description="Used when a request doesn’t set accountId."
             key={form.key('makeDefault')}
             {...form.getInputProps('makeDefault', { type: 'checkbox' })}
           />
         )}
         <Text size="sm" c="dimmed">
-          Token and secret are stored encrypted. Nobody can read them here again; they can only be replaced.
+          The token and the secret are stored encrypted. They cannot be viewed again, only replaced.
         </Text>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onCancel}>
@@ -129,7 +129,7 @@ function AddedStep({ onClose }: { onClose: () => void }) {
   if (sync.isSuccess)
     return (
       <Stack>
-        <Alert icon={<IconCircleCheck />} title="The templates were read" role="status">
+        <Alert icon={<IconCircleCheck />} title="Templates synced" role="status">
           {describe(sync.data)}
         </Alert>
         <Group justify="flex-end" gap="sm">
@@ -137,15 +137,15 @@ function AddedStep({ onClose }: { onClose: () => void }) {
             Close
           </Button>
           <Button component={Link} to={`/${accountId}/templates`}>
-            See the templates
+            View templates
           </Button>
         </Group>
       </Stack>
     )
   return (
     <Stack>
-      <Text size="sm">Next, read the templates from WhatsApp: only what Waybill knows can be sent.</Text>
-      {sync.isError && <ErrorAlert title="The templates were not read" error={sync.error} />}
+      <Text size="sm">Next, sync the templates from WhatsApp. Only synced templates can be sent.</Text>
+      {sync.isError && <ErrorAlert title="Templates not synced" error={sync.error} />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={onClose}>
           Later
@@ -159,6 +159,6 @@ function AddedStep({ onClose }: { onClose: () => void }) {
 }
 
 function describe({ synced, approved }: { synced: number; approved: number }): string {
-  if (synced === 0) return 'WhatsApp has no templates of yours yet. Write one in WhatsApp Manager.'
-  return `${synced} read from WhatsApp, ${approved} of them approved.`
+  if (synced === 0) return 'WhatsApp has no templates for this account yet. Create one in WhatsApp Manager.'
+  return `${synced} synced from WhatsApp, ${approved} approved.`
 }

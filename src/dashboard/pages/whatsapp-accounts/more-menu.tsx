@@ -20,11 +20,11 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
   const [asking, setAsking] = useState<'deactivate' | 'remove'>()
   const makeDefault = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.setDefault.mutate,
-    done: 'This is the default WhatsApp account now.',
+    done: 'Default WhatsApp account changed.',
   })
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.activate.mutate,
-    done: 'The WhatsApp account is active.',
+    done: 'WhatsApp account activated.',
     onDone: onChanged,
   })
   const button = (
@@ -84,7 +84,7 @@ interface DeactivateModalProps {
 function DeactivateModal({ account, opened, onClose, onDeactivated }: DeactivateModalProps) {
   const deactivate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.deactivate.mutate,
-    done: 'The WhatsApp account is inactive. Nothing is sent from it.',
+    done: 'WhatsApp account deactivated.',
     onDone: () => {
       onDeactivated()
       onClose()
@@ -97,10 +97,9 @@ function DeactivateModal({ account, opened, onClose, onDeactivated }: Deactivate
       title="Deactivate this WhatsApp account?"
       consequence={
         <>
-          Nothing is sent from phone number ID {account.phoneNumberId} until you activate it again: requests that name
-          it are refused.
-          {account.isDefault && ' So are requests that name no account, since it is the default.'} Its templates and
-          messages stay.
+          Requests that use phone number ID {account.phoneNumberId} are rejected until you activate it again.{' '}
+          {account.isDefault && ' Requests that don’t set accountId are rejected too, because it is the default.'} Its
+          templates and messages are kept.
         </>
       }
       confirmLabel="Deactivate"
@@ -119,7 +118,7 @@ interface RemoveModalProps {
 function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
   const remove = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.remove.mutate,
-    done: 'The WhatsApp account is removed.',
+    done: 'WhatsApp account removed.',
     onDone: onClose,
     // Shown in the dialog.
     onFailure: () => {},
@@ -136,11 +135,11 @@ function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
       consequence={
         <Stack gap="sm">
           <span>
-            Waybill forgets the access token and the app secret of phone number ID {account.phoneNumberId}, and its
-            templates unless another WhatsApp account of yours shares them. Nothing can be sent from it any more. Your
-            messages stay listed, and nothing changes at WhatsApp.
+            Waybill deletes the access token and the app secret of phone number ID {account.phoneNumberId}, and its
+            templates unless another of your WhatsApp accounts shares them. The account can no longer send messages.
+            Your messages stay listed, and nothing changes at WhatsApp.
           </span>
-          {remove.isError && <ErrorAlert title="It was not removed" error={remove.error} />}
+          {remove.isError && <ErrorAlert title="Account not removed" error={remove.error} />}
         </Stack>
       }
       confirmLabel="Remove"

@@ -47,7 +47,7 @@ function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean;
   const { displayPhoneNumber, verifiedName, qualityRating, throughputLevel } = test
   const facts = [
     ...(displayPhoneNumber === undefined ? [] : [{ name: 'Number', value: displayPhoneNumber }]),
-    ...(verifiedName === undefined ? [] : [{ name: 'Verified as', value: verifiedName }]),
+    ...(verifiedName === undefined ? [] : [{ name: 'Verified name', value: verifiedName }]),
     { name: 'Quality', value: <QualityBadge quality={qualityRating} /> },
     ...(throughputLevel === undefined ? [] : [{ name: 'Throughput', value: describeThroughput(throughputLevel) }]),
   ]
@@ -55,10 +55,10 @@ function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean;
     <Alert
       mt="md"
       icon={<IconCircleCheck />}
-      title="WhatsApp accepts the token"
+      title="The token is valid"
       role="status"
       withCloseButton
-      closeButtonLabel="Hide"
+      closeButtonLabel="Dismiss"
       onClose={onClose}
     >
       <Stack gap="sm">
@@ -85,14 +85,14 @@ function Failed({ reason, active, onClose }: FailedProps) {
       title="The test failed"
       role="alert"
       withCloseButton
-      closeButtonLabel="Hide"
+      closeButtonLabel="Dismiss"
       onClose={onClose}
     >
       <Text size="sm">{reason}</Text>
       <Text size="sm" mt={4}>
         {active
           ? 'The account stays active. Check its phone number ID, or try again in a moment.'
-          : 'The account stays switched off. Check its token and its phone number ID before you activate it.'}
+          : 'The account stays deactivated. Check its token and phone number ID before you activate it.'}
       </Text>
     </Alert>
   )
@@ -100,9 +100,9 @@ function Failed({ reason, active, onClose }: FailedProps) {
 
 function SwitchedOff({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   return (
-    <Alert mt="md" color="gray" icon={<IconPlayerPause />} title="Switched off">
+    <Alert mt="md" color="gray" icon={<IconPlayerPause />} title="Deactivated">
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">Nothing is sent from this account until you activate it again.{describeDefault(account)}</Text>
+        <Text size="sm">This account cannot send messages until you activate it again.{describeDefault(account)}</Text>
         <ActivateButton account={account} onActivated={onActivated} />
       </Stack>
     </Alert>
@@ -125,7 +125,7 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
       mt="md"
       color="red"
       icon={<IconAlertCircle />}
-      title={isTested ? 'WhatsApp refused the token' : 'WhatsApp refused this account: nothing is sent from it'}
+      title={isTested ? 'WhatsApp rejected the token' : 'WhatsApp rejected this account, so it cannot send messages'}
       role={isTested ? 'alert' : undefined}
     >
       <Stack gap="sm" align="flex-start">
@@ -133,8 +133,8 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
           {account.reason}
         </Text>
         <Text size="sm">
-          Replace the access token: it may have expired or lack a permission. If WhatsApp names another cause, put it
-          right in WhatsApp Manager, then activate the account again.{describeDefault(account)}
+          Replace the access token: it may have expired or lack a permission. If WhatsApp reports another cause, fix it
+          in WhatsApp Manager, then activate the account again.{describeDefault(account)}
         </Text>
         <Group gap="xs">
           {!isTokenFine && (
@@ -150,13 +150,13 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
 }
 
 function describeDefault({ isDefault }: WhatsAppAccount): string {
-  return isDefault ? ' Requests that name no account are refused too, since this one is the default.' : ''
+  return isDefault ? ' Requests that don’t set accountId are rejected too, because this is the default account.' : ''
 }
 
 function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.activate.mutate,
-    done: 'The WhatsApp account is active.',
+    done: 'WhatsApp account activated.',
     onDone: onActivated,
   })
   return (

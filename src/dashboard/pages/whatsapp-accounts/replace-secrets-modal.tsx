@@ -25,7 +25,7 @@ export function ReplaceSecretsModal({ opened, ...props }: ReplaceSecretsModalPro
     <Modal
       opened={opened}
       onClose={props.onClose}
-      title="Replace token or app secret"
+      title="Replace secrets"
       size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -43,13 +43,13 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
     initialValues: { accessToken: '', appSecret: '' },
     validate: {
       accessToken: (token, { appSecret }) =>
-        token.trim() === '' && appSecret.trim() === '' ? 'Paste a new access token, or an app secret below.' : null,
+        token.trim() === '' && appSecret.trim() === '' ? 'Enter a new access token or an app secret.' : null,
     },
   })
   const replace = useChange({
     change: settings.whatsAppAccount.replaceSecrets.mutate,
     invalidates: [whatsAppAccountsKey(accountId)],
-    done: 'Replaced.',
+    done: 'Secrets replaced.',
     onDone: () => {
       onReplaced()
       onClose()
@@ -68,10 +68,10 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Nothing was replaced" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Secrets not replaced" error={problem} />}
         <Text size="sm">
-          Phone number ID {account.phoneNumberId}. What you leave empty stays as it is.
-          {account.switchedOff === false && ' With an access token that WhatsApp accepts, the account is active again.'}
+          Phone number ID {account.phoneNumberId}. Empty fields stay unchanged.
+          {account.switchedOff === false && ' A valid access token activates the account again.'}
         </Text>
         <AccessTokenField
           label="New access token"
@@ -85,7 +85,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
           {...form.getInputProps('appSecret')}
         />
         <Text size="sm" c="dimmed">
-          The old ones are forgotten at once. The new ones are stored encrypted, and nobody can read them here again.
+          The old values are deleted immediately. The new ones are stored encrypted and cannot be viewed again.
         </Text>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
@@ -105,7 +105,7 @@ export function AccessTokenField(props: PasswordInputProps) {
   return (
     <PasswordField
       label="Access token"
-      description="Of a system user: Meta’s Business settings, Users, System users, Generate token, with the permissions whatsapp_business_messaging and whatsapp_business_management."
+      description="A system user token with the permissions whatsapp_business_messaging and whatsapp_business_management. In Meta’s Business settings: Users → System users → Generate token."
       autoComplete="one-time-code"
       spellCheck={false}
       {...props}
@@ -117,7 +117,7 @@ export function AppSecretField(props: PasswordInputProps) {
   return (
     <PasswordField
       label="App secret"
-      description="In the dashboard of your Meta app: App settings, Basic. With it, Waybill knows that status reports come from Meta."
+      description="In your Meta app: App settings → Basic. Waybill uses it to verify that callbacks come from Meta."
       autoComplete="one-time-code"
       spellCheck={false}
       {...props}

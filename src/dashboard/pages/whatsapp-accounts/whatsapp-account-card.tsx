@@ -59,7 +59,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
       <Notice account={account} test={test} onReplace={open} onActivated={forgetTest} onClose={forgetTest} />
       <WhatsAppAccountFacts account={account} />
       <Text size="xs" c="dimmed" mt="md" component="div">
-        Requests name it by <Copyable value={account.whatsAppAccountId} label="WhatsApp account ID" />
+        accountId in requests: <Copyable value={account.whatsAppAccountId} label="WhatsApp account ID" />
       </Text>
       <ReplaceSecretsModal account={account} opened={replacing} onClose={close} onReplaced={forgetTest} />
     </Paper>
@@ -69,7 +69,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
 function State({ account }: { account: WhatsAppAccount }) {
   if (account.active) return <StatusBadge tone="good">Active</StatusBadge>
   if (account.switchedOff) return <StatusBadge tone="neutral">Inactive</StatusBadge>
-  return <StatusBadge tone="bad">Inactive: refused by WhatsApp</StatusBadge>
+  return <StatusBadge tone="bad">Inactive: rejected by WhatsApp</StatusBadge>
 }
 
 function WhatsAppAccountFacts({ account }: { account: WhatsAppAccount }) {
@@ -93,10 +93,10 @@ function WhatsAppAccountFacts({ account }: { account: WhatsAppAccount }) {
           describeThroughput(account.throughputLevel)
         )}
       </Fact>
-      <Fact name="Access token">Set, never shown</Fact>
-      <Fact name="App secret">{account.hasAppSecret ? 'Set, never shown' : 'Not set'}</Fact>
+      <Fact name="Access token">Set (hidden)</Fact>
+      <Fact name="App secret">{account.hasAppSecret ? 'Set (hidden)' : 'Not set'}</Fact>
       {account.hasAppSecret && (
-        <Fact name="Callback URL of its app">
+        <Fact name="Callback URL">
           <Copyable value={callbackUrl(account)} label="Callback URL" />
         </Fact>
       )}
