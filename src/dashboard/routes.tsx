@@ -3,7 +3,7 @@ import { AccountLayout, FirstAccountPage } from './layout/account-layout.tsx'
 import { NotFoundPage, RouteError, WholePageSkeleton } from './layout/fallback-pages.tsx'
 import { SignedInLayout } from './layout/signed-in-layout.tsx'
 
-/** Each page of an account is loaded when it is first opened. */
+/** Pages of an account are loaded on first use. */
 const accountPages: RouteObject[] = [
   {
     path: 'overview',

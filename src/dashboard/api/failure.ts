@@ -2,12 +2,12 @@ import { TRPCClientError } from '@trpc/client'
 import type { SettingsErrorCode, SettingsErrorData } from '../../../contracts/dashboard/errors.ts'
 import { SignInError } from '../session/auth-request.ts'
 
-/** What went wrong, as a person is told. */
+/** An error as it is shown to the user. */
 export interface Failure {
   message: string
-  /** Absent when no answer came, or none of ours. */
+  /** Absent if there was no response, or one from another server. */
   code?: SettingsErrorCode
-  /** What is wrong with each field, by its dotted name. */
+  /** Problems by dotted field name. */
   fields: Readonly<Record<string, string>>
 }
 
@@ -20,7 +20,7 @@ export function readFailure(error: unknown): Failure {
   return { message: error.message, code: data.code, fields: Object.fromEntries(fields) }
 }
 
-/** A 4xx answers the same again; a second try helps only where no answer came or the server failed. */
+/** A retry helps only if there was no response or the server failed; a 4xx would repeat. */
 export function isWorthRetrying(error: unknown): boolean {
   const status = readData(error)?.httpStatus
   return status === undefined || status >= 500
@@ -30,7 +30,7 @@ const unreachable = 'Could not reach the server. Check your connection and try a
 
 function readData(error: unknown): SettingsErrorData | undefined {
   if (!(error instanceof TRPCClientError)) return undefined
-  // Our server formats every error like this; absent when the answer was not from it.
+  // Absent if the response came from another server, such as a proxy.
   const data = error.data as Partial<SettingsErrorData> | null | undefined
   return data?.code === undefined ? undefined : (data as SettingsErrorData)
 }
@@ -47,8 +47,8 @@ interface FormLike {
 }
 
 /**
- * Shows beside each field of a Mantine form what is wrong with it. Returns what belongs to no field, to be
- * shown above the form; undefined when every problem found its place.
+ * Shows field errors in a Mantine form. Returns the message to show above the form, or undefined if all
+ * problems belong to fields.
  */
 export function showInForm(form: FormLike, error: unknown): string | undefined {
   const { message, fields } = readFailure(error)

@@ -32,5 +32,5 @@ interface RootTypes {
   transformer: false
 }
 
-/** The type of the dashboard's router, made from the contracts alone. */
+/** The router type of the dashboard, derived from the contracts. */
 type SettingsRouter = TRPCBuiltRouter<RootTypes, RouterRecordOf<SettingsContracts>>

@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, LoadingSkeleton } from '../ui/placeholders.tsx'
 
-/** A page that could not be loaded or drawn: after an update of the server its old files are gone. */
+/** Shown if a page cannot be loaded or rendered, for example because a server update removed its old files. */
 export function RouteError() {
   return (
     <Container size="sm" py={96}>
@@ -39,7 +39,7 @@ export function NotFoundPage() {
   )
 }
 
-/** Before it is known who is there, and what they may see. */
+/** Shown until the session is loaded. */
 export function WholePageSkeleton() {
   return (
     <Container size="sm" py={96}>

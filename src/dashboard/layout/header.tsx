@@ -23,13 +23,13 @@ import {
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { notifyFailure } from '../api/use-change.ts'
-import { useOwner } from '../session/session.ts'
+import { useUser } from '../session/session.ts'
 import { signOut } from '../session/sign-in.ts'
 import { Logo } from './logo.tsx'
 
 interface HeaderProps {
   accountId: string | undefined
-  /** The navigation of a phone. */
+  /** The navigation button on a phone. */
   menu: { opened: boolean; toggle: () => void }
 }
 
@@ -55,9 +55,9 @@ export function Header({ accountId, menu }: HeaderProps) {
   )
 }
 
-/** The name of the account; a menu when there are several. */
+/** The account name, as a menu if there are several accounts. */
 function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
-  const { accounts } = useOwner()
+  const { accounts } = useUser()
   const navigate = useNavigate()
   const section = useLocation().pathname.split('/')[2] ?? ''
   const current = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
@@ -108,7 +108,7 @@ const schemes = [
 ] as const satisfies { scheme: MantineColorScheme; label: string; icon: typeof IconSun }[]
 
 function UserMenu() {
-  const { name, email } = useOwner()
+  const { name, email } = useUser()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const leave = useSignOut()
   return (
@@ -160,7 +160,7 @@ function UserMenu() {
   )
 }
 
-/** What was read of the accounts goes with the session. */
+/** Clears cached account data with the session. */
 function useSignOut(): () => Promise<void> {
   const queryClient = useQueryClient()
   const navigate = useNavigate()

@@ -11,12 +11,12 @@ import {
 } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
 import { NavLink as RouterLink, Outlet, useLocation, useParams } from 'react-router'
-import { SessionContext, useOwner, useSessionQuery } from '../session/session.ts'
+import { SessionContext, useUser, useSessionQuery } from '../session/session.ts'
 import { ErrorAlert } from '../ui/placeholders.tsx'
 import { WholePageSkeleton } from './fallback-pages.tsx'
 import { Header } from './header.tsx'
 
-/** The frame of every page that needs a session. */
+/** The layout of every page that requires a session. */
 export function SignedInLayout() {
   const session = useSessionQuery()
   if (session.data)
@@ -37,7 +37,7 @@ function Frame() {
   const [opened, { toggle, close }] = useDisclosure()
   const { pathname } = useLocation()
   const named = useParams()['accountId']
-  // Pages that are about no account, such as the profile, keep the way to the one that was open before.
+  // Pages without an account, such as the profile, keep the links to the last account.
   const last = useRef(named)
   if (named !== undefined) last.current = named
   useEffect(close, [pathname, close])
@@ -71,12 +71,12 @@ const entries = [
 
 interface NavigationProps {
   accountId: string | undefined
-  /** On a phone, where it is behind a button. */
+  /** On a phone, where the navigation is behind a button. */
   opened: boolean
 }
 
 function Navigation({ accountId, opened }: NavigationProps) {
-  const { accounts } = useOwner()
+  const { accounts } = useUser()
   const section = useLocation().pathname.split('/')[2]
   const account = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
   return (
@@ -105,14 +105,14 @@ function Navigation({ accountId, opened }: NavigationProps) {
   )
 }
 
-/** The first thing that the tab key reaches: past the navigation. */
+/** The first tab stop, which skips the navigation. */
 function SkipLink() {
   return (
     <a
       className="skip-link"
       href="#main"
       onClick={(event) => {
-        // The address stays as it is: it belongs to the router.
+        // A fragment in the URL would confuse the router.
         event.preventDefault()
         document.getElementById('main')?.focus()
       }}

@@ -2,14 +2,14 @@ import { Center, Container, Paper, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Logo } from './logo.tsx'
 
-interface DoorPageProps {
+interface SignedOutLayoutProps {
   title: string
   description?: ReactNode | undefined
   children?: ReactNode
 }
 
-/** A page for somebody who is not signed in: one card, and nothing around it. */
-export function DoorPage({ title, description, children }: DoorPageProps) {
+/** The layout of pages without a session: a single card. */
+export function SignedOutLayout({ title, description, children }: SignedOutLayoutProps) {
   return (
     <Container component="main" size={440} py={{ base: 32, sm: 96 }}>
       <title>{`${title} · Waybill`}</title>

@@ -43,7 +43,7 @@ const outcomes = {
   started: { tone: 'neutral', label: 'Outcome unknown' },
 } satisfies Record<Entry['outcome'], { tone: Tone; label: string }>
 
-/** A table, or on a phone a list. */
+/** A table; on a phone, a list. */
 function AuditTable({ entries }: { entries: Entry[] }) {
   return (
     <Paper withBorder>

@@ -8,10 +8,10 @@ import type { Invitation } from '../../../contracts/dashboard/owner.ts'
 import { readFailure, showInForm } from '../api/failure.ts'
 import { settings } from '../api/settings.ts'
 import { notifyFailureMessage } from '../api/use-change.ts'
-import { DoorPage } from '../layout/signed-out-layout.tsx'
+import { SignedOutLayout } from '../layout/signed-out-layout.tsx'
 import { codeNeeded, signIn, signInPath, signInWithOrganisation, useSignInOptions } from '../session/sign-in.ts'
 import { DateTime } from '../ui/date-time.tsx'
-import { Facts } from '../ui/facts.tsx'
+import { DescriptionList } from '../ui/description-list.tsx'
 import { PasswordField } from '../ui/fields.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../ui/placeholders.tsx'
 import { OrganisationButton } from './sign-in/organisation-sign-in.tsx'
@@ -21,13 +21,13 @@ export function InvitationPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ['invitation', token],
     queryFn: () => settings.invitation.get.query({ token }),
-    // The link may be spent while the form is being filled in; the answer to the form will say so.
+    // If the link is used while the form is open, submitting the form reports it.
     staleTime: Infinity,
   })
   const { organisation, isPending } = useSignInOptions()
   if (data && !isPending)
     return (
-      <DoorPage
+      <SignedOutLayout
         title={data.setsPassword ? 'Set a new password' : `Join ${data.accountName}`}
         description={
           data.setsPassword
@@ -35,34 +35,34 @@ export function InvitationPage() {
             : 'You have been invited to this account.'
         }
       >
-        <InvitationFacts invitation={data} />
+        <InvitationDetails invitation={data} />
         <AcceptForm token={token} invitation={data} organisation={organisation} />
-      </DoorPage>
+      </SignedOutLayout>
     )
-  if (error && readFailure(error).code === 'NOT_FOUND') return <SpentPage message={readFailure(error).message} />
+  if (error && readFailure(error).code === 'NOT_FOUND') return <InvalidLinkPage message={readFailure(error).message} />
   return (
-    <DoorPage title="Invitation">
+    <SignedOutLayout title="Invitation">
       {error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <LoadingSkeleton />}
-    </DoorPage>
+    </SignedOutLayout>
   )
 }
 
-function SpentPage({ message }: { message: string }) {
+function InvalidLinkPage({ message }: { message: string }) {
   return (
-    <DoorPage title="This link is no longer valid" description={message}>
+    <SignedOutLayout title="This link is no longer valid" description={message}>
       <Button component={Link} to="/" variant="default" fullWidth>
         Sign in
       </Button>
-    </DoorPage>
+    </SignedOutLayout>
   )
 }
 
 const rights = { owner: 'Owner: full access', viewer: 'Viewer: read-only access' }
 
-function InvitationFacts({ invitation }: { invitation: z.output<typeof Invitation> }) {
+function InvitationDetails({ invitation }: { invitation: z.output<typeof Invitation> }) {
   return (
-    <Facts
-      facts={[
+    <DescriptionList
+      items={[
         { name: 'Account', value: invitation.accountName },
         { name: 'Email', value: invitation.email },
         { name: 'Role', value: rights[invitation.role] },
@@ -75,7 +75,7 @@ function InvitationFacts({ invitation }: { invitation: z.output<typeof Invitatio
 interface AcceptFormProps {
   token: string
   invitation: z.output<typeof Invitation>
-  /** The host of the organisation's provider, where there is one. */
+  /** The host of the organisation's provider, if there is one. */
   organisation: string | undefined
 }
 
@@ -101,7 +101,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
         {problem !== undefined && (
           <ErrorAlert title={setsPassword ? 'Password not set' : 'Invitation not accepted'} error={problem} />
         )}
-        {/* For the browser's password manager, which would take the name for the one to sign in with. */}
+        {/* Without it, password managers store the person's name as the username. */}
         <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
         {!setsPassword && (
           <TextInput label="Your name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
@@ -146,19 +146,19 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
 
 interface Acceptance {
   token: string
-  /** Absent for those who are known. */
+  /** Absent for existing users. */
   name?: string
-  /** Absent for those who will sign in with their organisation. */
+  /** Absent if the user signs in with their organisation. */
   password?: string
 }
 
-/** A page, and the state that it is shown with. */
+/** A page and its navigation state. */
 interface Destination {
   path: string
   state?: string
 }
 
-/** Accepts, signs in, and leads to the account. */
+/** Accepts the invitation, signs in and opens the account. */
 function useAcceptInvitation(
   { accountName, setsPassword }: { accountName: string; setsPassword: boolean },
   { onFailure }: { onFailure: (error: unknown) => void },
@@ -168,7 +168,7 @@ function useAcceptInvitation(
   return useMutation({
     mutationFn: async ({ token, name, password }: Acceptance): Promise<Destination> => {
       const { email, accountId } = await settings.invitation.accept.mutate({ token, name, password })
-      // From here on the link is spent: what fails now is no failure of the invitation.
+      // The invitation is accepted. Errors from here on concern only the sign-in.
       try {
         return await enter({ email, password }, `/${accountId}`)
       } catch (error) {
@@ -178,7 +178,7 @@ function useAcceptInvitation(
       }
     },
     onSuccess: async ({ path, state }) => {
-      // Whoever was here before may have been somebody else.
+      // The cache may hold data of another user.
       queryClient.clear()
       await navigate(path, { replace: true, state })
     },
@@ -192,7 +192,7 @@ async function enter(
 ): Promise<Destination> {
   if (password === undefined) {
     await signInWithOrganisation(to)
-    // Whoever is still here has come back from there.
+    // Reached only if the user came back without signing in.
     return { path: signInPath(to) }
   }
   const { needsCode } = await signIn({ email, password })

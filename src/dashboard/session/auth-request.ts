@@ -1,6 +1,6 @@
 import { describeWait } from '../ui/time.ts'
 
-/** Sessions are better-auth's: addresses of its own, beside the procedures. */
+/** The endpoints of better-auth, separate from our procedures. */
 const authPath = '/settings/auth'
 
 export async function postSignIn(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
@@ -32,10 +32,10 @@ async function describe(response: Response): Promise<SignInError> {
     case 'INVALID_BACKUP_CODE':
       return new SignInError('This backup code is incorrect or was already used.', 'code')
     case 'INVALID_TWO_FACTOR_COOKIE':
-      return new PendingSignInEnded('Your sign-in expired after ten minutes. Enter your password again.')
+      return new PendingSignInExpired('Your sign-in expired after ten minutes. Enter your password again.')
     case 'TOTP_NOT_ENABLED':
     case 'BACKUP_CODES_NOT_ENABLED':
-      return new PendingSignInEnded('Your authenticator app was turned off in the meantime. Sign in again.')
+      return new PendingSignInExpired('Your authenticator app was turned off in the meantime. Sign in again.')
     case 'INVALID_OAUTH_CONFIGURATION':
       return new SignInError(
         'Your organisation did not respond. Try again in a moment. If the problem persists, contact your administrator.',
@@ -56,14 +56,14 @@ function tooManyAttempts(seconds: number): SignInError {
 
 async function readBody(response: Response): Promise<Record<string, unknown>> {
   try {
-    // Without a body it is null, which spreads to nothing.
+    // `null` has no properties to spread.
     return { ...((await response.json()) as object | null) }
   } catch {
     return {}
   }
 }
 
-/** Why a sign-in, or a change of how one signs in, was refused, in words for the person who tried. */
+/** Why sign-in or a change of sign-in settings failed, in words for the user. */
 export class SignInError extends Error {
   readonly field: 'password' | 'currentPassword' | 'newPassword' | 'code' | undefined
 
@@ -74,5 +74,5 @@ export class SignInError extends Error {
   }
 }
 
-/** The password was right, and no longer counts: it has to be typed again. */
-export class PendingSignInEnded extends SignInError {}
+/** The password was correct but has expired and must be entered again. */
+export class PendingSignInExpired extends SignInError {}

@@ -13,10 +13,10 @@ export function useSessionQuery() {
 
 export const SessionContext = createContext<Session | undefined>(undefined)
 
-/** The person who is signed in, and their accounts: on every page that needs a session. */
-export function useOwner(): Session {
+/** The signed-in user and their accounts. */
+export function useUser(): Session {
   const session = use(SessionContext)
-  if (!session) throw new Error('useOwner is for pages within the signed-in layout')
+  if (!session) throw new Error('useUser is for pages within the signed-in layout')
   return session
 }
 
@@ -24,13 +24,13 @@ interface Account {
   accountId: string
   name: string
   role: Role
-  /** Viewers see everything and change nothing; the server refuses them anyway. */
+  /** False for viewers. The server enforces it too. */
   canChange: boolean
 }
 
 export const AccountContext = createContext<Account | undefined>(undefined)
 
-/** The account that the address names. */
+/** The account in the URL. */
 export function useAccount(): Account {
   const account = use(AccountContext)
   if (!account) throw new Error('useAccount is for pages below /:accountId')

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { settings } from '../api/settings.ts'
 import { postSignIn, SignInError } from './auth-request.ts'
 
-/** Whether a code of their authenticator app is still needed: until then nobody is signed in. */
+/** Returns whether a code from the authenticator app is needed to complete the sign-in. */
 export async function signIn(credentials: { email: string; password: string }): Promise<{ needsCode: boolean }> {
   const { twoFactorRedirect } = await postSignIn('/sign-in/email', credentials)
   return { needsCode: twoFactorRedirect === true }
@@ -12,14 +12,14 @@ export function signOut(): Promise<unknown> {
   return postSignIn('/sign-out', {})
 }
 
-/** Ends every other session of this person. */
+/** Ends all other sessions of the user. */
 export function changePassword(passwords: { currentPassword: string; newPassword: string }): Promise<unknown> {
   return postSignIn('/change-password', passwords)
 }
 
 /**
- * Leads to the organisation's provider, which leads back to `to`, or to the sign-in page with an `error`. It
- * is not done until the page goes away, or is shown again because the person came back.
+ * Navigates to the organisation's provider, which redirects to `to`, or to the sign-in page with an `error`.
+ * Resolves only if the user comes back to this page.
  */
 export async function signInWithOrganisation(to: string): Promise<void> {
   const { url } = await postSignIn('/sign-in/oauth2', {
@@ -34,27 +34,27 @@ export async function signInWithOrganisation(to: string): Promise<void> {
   return shownAgain
 }
 
-/** Whether an organisation's own provider is there to sign in with; without an answer, as if there were none. */
+/** The organisation's provider; undefined if there is none or the request failed. */
 export function useSignInOptions(): { organisation: string | undefined; isPending: boolean } {
   const { data, isPending } = useQuery({
     queryKey: ['sign-in-options'],
     queryFn: () => settings.session.options.query({}),
-    // It is set up when the server starts.
+    // Configured when the server starts.
     staleTime: Infinity,
   })
   return { organisation: data?.organisation, isPending }
 }
 
-/** The sign-in page, and where it leads afterwards. */
+/** The path of the sign-in page, with the page to open afterwards. */
 export function signInPath(to: string): string {
   return to === '/' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to })}`
 }
 
-/** Only a page of ours: whoever made the link might lead elsewhere. */
-export function readWayBack(search: URLSearchParams): string {
+/** Accepts only local paths, since a crafted link could redirect to another site. */
+export function readReturnPath(search: URLSearchParams): string {
   const to = search.get('to') ?? '/'
   return /^\/(?![/\\])/.test(to) ? to : '/'
 }
 
-/** The state with which another page leads to the sign-in page when the password was right, and not enough. */
+/** Navigation state that makes the sign-in page ask for a code. */
 export const codeNeeded = 'code-needed'

@@ -8,12 +8,12 @@ const NewAuthenticator = z.object({
 })
 export type NewAuthenticator = z.infer<typeof NewAuthenticator>
 
-/** Nothing is asked for at sign-in before a first code has been verified. */
-export async function beginAuthenticator(password: string): Promise<NewAuthenticator> {
+/** Sign-in asks for codes only after the first code has been verified. */
+export async function startAuthenticatorSetup(password: string): Promise<NewAuthenticator> {
   return NewAuthenticator.parse(await postSignIn('/two-factor/enable', { password }))
 }
 
-/** Turns a new app on; after a password, completes the sign-in. */
+/** Activates a new app, or completes a sign-in after the password. */
 export function verifyCode(code: string): Promise<unknown> {
   return postSignIn('/two-factor/verify-totp', { code })
 }

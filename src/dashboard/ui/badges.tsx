@@ -1,7 +1,7 @@
 import { Badge, type MantineColor, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** What a status means to its reader: the words say it, the colour only helps. */
+/** The meaning of a status. Colour only supports the label. */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral' | 'active'
 
 const colours = {
@@ -20,7 +20,7 @@ export function StatusBadge({ tone, children }: { tone: Tone; children: ReactNod
   )
 }
 
-/** What recipients think of a number or a template, in WhatsApp's colours and in words. */
+/** WhatsApp's quality rating of a phone number or template. */
 const qualities: Partial<Record<string, { tone: Tone; label: string }>> = {
   GREEN: { tone: 'good', label: 'High (green)' },
   YELLOW: { tone: 'warning', label: 'Medium (yellow)' },
@@ -28,7 +28,7 @@ const qualities: Partial<Record<string, { tone: Tone; label: string }>> = {
   UNKNOWN: { tone: 'neutral', label: 'Not rated' },
 }
 
-/** WhatsApp may think of another word: then it is shown as it is. */
+/** Values that WhatsApp adds later are shown unchanged. */
 export function QualityBadge({ quality }: { quality: string | undefined }) {
   if (quality === undefined)
     return (

@@ -24,11 +24,11 @@ export function CopyButton({ text, label = 'Copy' }: CopyButtonProps) {
 
 interface CopyableProps {
   value: string
-  /** What it is, within a sentence, such as `WABA ID`. */
+  /** The name of the value within a sentence, such as `WABA ID`. */
   label: string
 }
 
-/** An ID within a text, and the button that takes it along. */
+/** An inline value with a copy button. */
 export function Copyable({ label, value }: CopyableProps) {
   const { copied, copy } = useCopy(value)
   const action = copied ? 'Copied' : `Copy ${label}`
@@ -52,7 +52,7 @@ interface CopyFieldProps {
   description?: string
 }
 
-/** A value to be taken elsewhere, such as an address or an ID. */
+/** A read-only field with a copy button. */
 export function CopyField({ label, value, description }: CopyFieldProps) {
   const { copied, copy } = useCopy(value)
   const action = copied ? 'Copied' : `Copy ${label}`
@@ -77,11 +77,11 @@ export function CopyField({ label, value, description }: CopyFieldProps) {
 
 interface CodeBlockProps {
   code: string
-  /** Says to those who cannot see it what this is. */
+  /** The accessible name. */
   label: string
 }
 
-/** Code to be taken along. */
+/** Code with a copy button. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
     <Box pos="relative">
@@ -97,7 +97,7 @@ export function CodeBlock({ code, label }: CodeBlockProps) {
 
 const shownMilliseconds = 2000
 
-/** Copies, and knows for a moment that it did. */
+/** Copies the text and reports it as copied for two seconds. */
 function useCopy(text: string): { copied: boolean; copy: () => Promise<void> } {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
@@ -112,7 +112,7 @@ function useCopy(text: string): { copied: boolean; copy: () => Promise<void> } {
   return { copied, copy }
 }
 
-/** Whether the text was copied. Outside https, browsers have no clipboard but still obey the old command. */
+/** Returns whether the text was copied. Without https, browsers have no clipboard API, but `execCommand` still works. */
 async function copyText(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard) {
@@ -120,7 +120,7 @@ async function copyText(text: string): Promise<boolean> {
       return true
     }
   } catch {
-    // Refused by the browser; the old way may still work.
+    // Denied by the browser; `execCommand` may still work.
   }
   return copyBySelection(text)
 }
@@ -131,7 +131,7 @@ function copyBySelection(text: string): boolean {
   field.value = text
   field.style.position = 'fixed'
   field.style.opacity = '0'
-  // Within an open dialog: the dialog would take the focus back from outside it.
+  // An open dialog takes the focus back from any element outside it.
   const home = (focused?.closest('[role=dialog]') ?? document.body).appendChild(field)
   home.select()
   const copied = document.execCommand('copy')

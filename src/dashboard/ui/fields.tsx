@@ -1,6 +1,6 @@
 import { PasswordInput, type PasswordInputProps, TextInput, type TextInputProps } from '@mantine/core'
 
-/** A password, or another secret that is typed in. Mantine marks its other fields as invalid, but not this one. */
+/** A field for passwords and other secrets. Mantine does not set `aria-invalid` on this one. */
 export function PasswordField(props: PasswordInputProps) {
   return (
     <PasswordInput
@@ -11,7 +11,7 @@ export function PasswordField(props: PasswordInputProps) {
   )
 }
 
-/** For the six digits of an authenticator app: phones show their digits, and password managers fill it in. */
+/** A field for six-digit codes, with a numeric keyboard and autofill from password managers. */
 export function CodeField(props: TextInputProps) {
   return (
     <TextInput
@@ -23,7 +23,7 @@ export function CodeField(props: TextInputProps) {
   )
 }
 
-/** Apps show a gap in the middle, and some copy it. */
+/** Removes the space that authenticator apps show in the middle of a code. */
 export function readCode(typed: string): string {
   return typed.replaceAll(/\s/g, '')
 }
@@ -32,7 +32,7 @@ export function checkCode(typed: string): string | null {
   return /^\d{6}$/.test(readCode(typed)) ? null : 'Enter the six-digit code from the app.'
 }
 
-/** As a `ref`: whatever appears here is what comes next. */
+/** A `ref` that focuses the element when it appears. */
 export function takeFocus(element: HTMLElement | null): void {
   element?.focus()
 }

@@ -5,15 +5,14 @@ import { useLocation } from 'react-router'
 interface PageHeaderProps {
   title: string
   description?: ReactNode
-  /** Buttons for what the page is about. */
   actions?: ReactNode
 }
 
-/** The h1 of a page. It names the browser's tab too, and takes the focus when a link led here. */
+/** The h1 of a page. It also sets the browser tab title and takes the focus after navigation. */
 export function PageHeader({ title, description, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname, key } = useLocation()
-  // The browser has placed the focus itself when the page was opened by its address.
+  // When a page is opened by its URL, the browser sets the focus itself.
   const openedAt = useRef(key === 'default' ? pathname : undefined)
   useEffect(() => {
     if (openedAt.current === pathname) return
@@ -45,7 +44,7 @@ interface SectionProps {
   children?: ReactNode
 }
 
-/** One matter of a page: a card with a heading, and the buttons that belong to it. */
+/** A card with a heading and its actions. */
 export function Section({ title, description, actions, children }: SectionProps) {
   const id = useId()
   return (

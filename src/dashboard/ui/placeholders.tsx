@@ -3,7 +3,6 @@ import { IconAlertCircle } from '@tabler/icons-react'
 import type { ComponentType, ReactNode } from 'react'
 import { readFailure } from '../api/failure.ts'
 
-/** Lines where content will be. */
 export function LoadingSkeleton({ lines = 4 }: { lines?: number }) {
   return (
     <Box role="status">
@@ -16,10 +15,9 @@ export function LoadingSkeleton({ lines = 4 }: { lines?: number }) {
 }
 
 interface ErrorAlertProps {
-  /** Whatever was thrown, or the message itself. */
+  /** An error or its message. */
   error: unknown
   title?: string
-  /** Offers to try again. */
   onRetry?: () => void
 }
 
@@ -41,7 +39,7 @@ export function ErrorAlert({ error, title = 'Something went wrong', onRetry }: E
 interface EmptyStateProps {
   icon: ComponentType<{ size?: number }>
   title: string
-  /** What will be here, and what brings it. */
+  /** What appears here, and how to get it. */
   children?: ReactNode
   action?: ReactNode
 }
@@ -66,11 +64,11 @@ export function EmptyState({ icon: Icon, title, children, action }: EmptyStatePr
 }
 
 interface LoadMoreProps {
-  /** What `useInfiniteQuery` of TanStack Query returns. */
+  /** The result of `useInfiniteQuery`. */
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> }
 }
 
-/** The way to the next page of a list; nothing on the last one. */
+/** A button that loads the next page of a list, hidden on the last page. */
 export function LoadMore({ query }: LoadMoreProps) {
   if (!query.hasNextPage) return null
   return (

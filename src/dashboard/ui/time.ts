@@ -2,14 +2,14 @@ const steps = [
   { unit: 'minute', seconds: 60 },
   { unit: 'hour', seconds: 3600 },
 ] as const
-/** From here on the date says more: in a log, seven lines of `2 days ago` tell nothing apart. */
+/** Older times are shown as dates: several lines of `2 days ago` would look the same. */
 const longSeconds = 86_400
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const short = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' })
 
-/** `just now`, `5 minutes ago`, `in 2 hours`, or date and time when it is a day or more. */
+/** `just now`, `5 minutes ago` or `in 2 hours`; date and time from one day on. */
 export function describeRelatively(at: string, now: number): string {
   const seconds = (Date.parse(at) - now) / 1000
   const distance = Math.abs(seconds)
@@ -30,7 +30,7 @@ const units = [
   { short: 's', milliseconds: 1000 },
 ] as const
 
-/** `214 ms`, `1.8 s`, `42 s`, `2 min 5 s`, `3 d 4 h`: the two largest units say enough. */
+/** `214 ms`, `1.8 s`, `42 s`, `2 min 5 s`, `3 d 4 h`: the two largest units. */
 export function describeDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
   if (milliseconds < 10_000) return `${(milliseconds / 1000).toFixed(1)} s`
@@ -45,20 +45,20 @@ export function describeDuration(milliseconds: number): string {
   return parts.join(' ')
 }
 
-/** An ISO time as `<input type="datetime-local">` takes it: in the reader's own zone, to the minute. */
+/** Formats an ISO time for `<input type="datetime-local">`: local time zone, to the minute. */
 export function toLocalInput(at: string): string {
   const time = new Date(at)
   if (Number.isNaN(time.getTime())) return ''
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-/** The other way; undefined while it is not filled in. */
+/** The reverse of `toLocalInput`; undefined while the field is incomplete. */
 export function fromLocalInput(text: string): string | undefined {
   const time = new Date(text)
   return text === '' || Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-/** `a minute` where the server does not say how long. */
+/** `a minute` if the server does not send the wait. */
 export function describeWait(seconds: number): string {
   if (!(seconds > 0)) return 'a minute'
   if (seconds <= 90) return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`

@@ -7,7 +7,7 @@ import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, soon, startDeliveries } from './deliveries.ts'
-import { type DashboardBrowser, findBarriers, type SignedInVisit } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
 let deliveries: Deliveries
 let dashboard: DashboardBrowser
@@ -46,8 +46,8 @@ async function report(
   await applyStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
 }
 
-test('a message goes through its states while it is looked at', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('updates the timeline of an open message', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const message = await send(account, 'order-1')
   await openOfAccount('messages')
   await page
@@ -72,11 +72,11 @@ test('a message goes through its states while it is looked at', async () => {
     .getByRole('row', { name: /order-1/ })
     .getByText('Read')
     .waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a message that failed explains itself, and its webhook can be retried', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('explains a failed message and retries its webhook', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(answer(500), '/broken?token=hush')
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/broken?token=hush` })
   const message = await send(account, 'order-1')
@@ -96,11 +96,11 @@ test('a message that failed explains itself, and its webhook can be retried', as
   await page.getByText('HTTP 200').waitFor()
   await page.getByRole('link', { name: 'View endpoint' }).click()
   await page.getByRole('heading', { level: 1, name: new URL(receiver.url).host }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the log is narrowed by what the address says, and whoever types keeps the focus', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('keeps the filters in the URL and the focus in the field', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await report(await send(account, 'order-1'), 'delivered')
   await send(account, 'order-2', '34600111333')
   await openOfAccount('messages')
@@ -131,11 +131,11 @@ test('the log is narrowed by what the address says, and whoever types keeps the 
   await page.getByText('No matching messages').waitFor()
   await page.getByRole('button', { name: 'Show all messages' }).click()
   await expect.poll(() => rows.count(), soon).toBe(2)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('new messages show up, and earlier ones are loaded on request', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('shows new messages and loads earlier ones on request', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   for (let number = 1; number <= 26; number++) await send(account, `order-${number}`)
   await openOfAccount('messages')
   await page.getByRole('row', { name: /order-26/ }).waitFor()
@@ -147,11 +147,11 @@ test('new messages show up, and earlier ones are loaded on request', async () =>
 
   await page.getByRole('row', { name: /order-1$/ }).waitFor()
   expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a log that is too long to be searched at once is searched further on request', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('continues a search of a long log on request', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await sql`
     insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
       external_id, created_at)
@@ -163,11 +163,11 @@ test('a log that is too long to be searched at once is searched further on reque
   await page.getByText('No matches in the newest messages').waitFor()
   await page.getByRole('button', { name: 'Load more' }).click()
   await page.getByRole('row', { name: /long-0/ }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('what the filters match is exported for a spreadsheet', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('exports the filtered messages as CSV', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   for (let number = 1; number <= 101; number++) await send(account, `order-${number}`)
   await send(account, '=1+1, "quoted"')
   await send(account, 'elsewhere', '34600111333')
@@ -186,11 +186,11 @@ test('what the filters match is exported for a spreadsheet', async () => {
   expect(externalIds).toEqual([`'=1+1, "quoted"`, ...Array.from({ length: 101 }, (_, index) => `order-${101 - index}`)])
   expect(rows.every((row) => row.length === header.length)).toBe(true)
   await page.getByText('102 messages exported.').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an export goes on after an answer that was lost', async () => {
-  const { page, context, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('retries an export after a lost response', async () => {
+  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   for (let number = 1; number <= 101; number++) await send(account, `order-${number}`)
   await openOfAccount('messages')
   await page.getByRole('row', { name: /order-101/ }).waitFor()
@@ -204,11 +204,11 @@ test('an export goes on after an answer that was lost', async () => {
 
   expect(parseCsv(await readFile(await download.path(), 'utf8'))).toHaveLength(102)
   await page.getByText('101 messages exported.').waitFor()
-  expect(complaints.filter((complaint) => !complaint.includes('net::ERR_FAILED'))).toEqual([])
+  expect(pageErrors.filter((pageError) => !pageError.includes('net::ERR_FAILED'))).toEqual([])
 })
 
-test('from a message the way back leads to the log as it was narrowed', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('returns from a message to the filtered log', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account, 'order-1')
   await send(account, 'order-2')
   await openOfAccount('messages?externalId=order-1')
@@ -219,11 +219,11 @@ test('from a message the way back leads to the log as it was narrowed', async ()
 
   await page.getByRole('row', { name: /order-1/ }).waitFor()
   expect(new URL(page.url()).search).toBe('?externalId=order-1')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an account without messages says how to send one', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
+test('shows an account without messages how to send one', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('messages')
   await page.getByRole('region', { name: 'Example request' }).waitFor()
   expect(await page.getByRole('link', { name: 'Get an API key' }).getAttribute('href')).toBe(
@@ -232,52 +232,52 @@ test('an account without messages says how to send one', async () => {
 
   await openOfAccount('messages/msg_of_nobody')
   await page.getByText('Message not found').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a viewer reads what was answered, and cannot retry', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
-  const message = await furnish(account)
+test('lets a viewer read deliveries but not retry them', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
+  const message = await seedMessages(account)
   await openOfAccount(`messages/${message.messageId}`)
   await page.getByRole('button', { name: /^message.failed/ }).click()
   const retry = page.getByRole('button', { name: 'Retry now' })
   expect(await retry.getAttribute('aria-disabled')).toBe('true')
   await retry.hover()
   await page.getByText('Viewers have read-only access').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('the pages of messages have no barriers in %s', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('message pages are accessible in %s', async (colorScheme) => {
   const visit = await dashboard.signedIn({ colorScheme })
-  await expectNoBarriers(visit)
+  await expectAccessible(visit)
 })
 
-test('the pages of messages have no barriers on a phone', async () => {
+test('message pages are accessible on a phone', async () => {
   const visit = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
-  await expectNoBarriers(visit)
+  await expectAccessible(visit)
 })
 
-async function expectNoBarriers({ page, openOfAccount, complaints, account }: SignedInVisit) {
+async function expectAccessible({ page, openOfAccount, pageErrors, account }: SignedInVisit) {
   await openOfAccount('messages')
   await page.getByText('Send your first message').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
 
-  const message = await furnish(account)
+  const message = await seedMessages(account)
   await page.getByRole('link', { name: '+34600111222' }).first().waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   expect(width).toBe(0)
 
   await openOfAccount(`messages/${message.messageId}`)
   await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()
   await page.getByText('HTTP 500').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 }
 
-/** A message of every state, the last of which failed and was told in vain. */
-async function furnish(account: TestAccount): Promise<Sent> {
+/** Sends a message in every status; the webhook of the failed one fails too. */
+async function seedMessages(account: TestAccount): Promise<Sent> {
   receiver.behave(answer(500), '/furnished')
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/furnished` })
   for (const status of ['sent', 'delivered', 'read'] as const) await report(await send(account, status), status)
@@ -286,7 +286,7 @@ async function furnish(account: TestAccount): Promise<Sent> {
   return failed
 }
 
-/** RFC 4180, for what a spreadsheet would read. */
+/** Parses CSV as a spreadsheet does (RFC 4180). */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []

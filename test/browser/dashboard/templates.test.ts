@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
 
 let dashboard: DashboardBrowser
 
@@ -11,8 +11,8 @@ afterAll(async () => {
   await dashboard?.close()
 })
 
-test('templates are found by name and by status, and say why they cannot be sent', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('finds templates by name and status and says why some cannot be sent', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   const rows = page.getByRole('row')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
@@ -29,11 +29,11 @@ test('templates are found by name and by status, and say why they cannot be sent
   await page.getByRole('combobox', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'All', exact: true }).click()
   await rows.getByText('No: it has a header of format IMAGE, and header media cannot be sent yet.').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a sync brings what WhatsApp has now', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('syncs the current templates from WhatsApp', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
   dashboard.server.simulator.templatesOf(account.wabaId).add({ name: 'brand_new', body: 'New.' })
@@ -43,11 +43,11 @@ test('a sync brings what WhatsApp has now', async () => {
   await page.getByRole('link', { name: 'brand_new' }).waitFor()
   await page.getByText('Synced 12 templates from WhatsApp, 10 approved.').waitFor()
   await page.getByText('Last synced just now').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the templates of another WhatsApp account are chosen by its number', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('shows the templates of another WhatsApp account', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const wabaId = `9${account.wabaId}`
   await account.addWhatsAppAccount({ wabaId, phoneNumberId: `6${account.phoneNumberId}` })
   dashboard.server.simulator.templatesOf(wabaId).add({ name: 'of_the_other', body: 'Other.' })
@@ -61,11 +61,11 @@ test('the templates of another WhatsApp account are chosen by its number', async
   await page.getByRole('link', { name: 'of_the_other' }).click()
   await page.getByRole('figure').getByText('Other.').waitFor()
   expect(new URL(page.url()).searchParams.get('account')).toMatch(/^wa_/)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the preview follows what is typed, as WhatsApp formats it', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('updates the preview with WhatsApp formatting', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await account.template({
     name: 'formatted',
     components: [
@@ -93,11 +93,11 @@ test('the preview follows what is typed, as WhatsApp formats it', async () => {
   expect(await preview.getByRole('listitem').allTextContents()).toEqual(['Stop'])
   await page.getByLabel('{{2}}').fill('')
   await preview.locator('mark').getByText('{{2}}').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a test is sent, and leads to its message', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('sends a test and links to its message', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'appointment_reminder' }).click()
   await page.getByLabel('{{first_name}}').fill('Grace')
@@ -113,11 +113,11 @@ test('a test is sent, and leads to its message', async () => {
   await page.waitForURL(`**/settings/${account.accountId}/messages/${items[0]?.messageId}`)
   const sent = dashboard.server.simulator.requests.findLast(({ path }) => path === `/${account.phoneNumberId}/messages`)
   expect(JSON.stringify(sent?.body)).toContain('Grace')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('what is wrong with a test is said beside its field, and one that fails leads to its message', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('shows field errors of a test and links a failed test to its message', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates?name=order_shipped&language=en')
   const number = page.getByLabel('Your phone number')
   await page.getByRole('button', { name: 'Send test' }).click()
@@ -137,7 +137,7 @@ test('what is wrong with a test is said beside its field, and one that fails lea
   expect(await page.getByLabel('{{1}}').getAttribute('aria-invalid')).toBe('true')
   expect(await page.getByLabel('{{2}}').getAttribute('aria-invalid')).toBe('true')
 
-  // The simulator refuses this recipient: error 131026.
+  // The simulator rejects this recipient with error 131026.
   await page.getByLabel('{{1}}').fill('Ada')
   await page.getByLabel('{{2}}').fill('A-1024')
   await number.fill('15550131026')
@@ -147,26 +147,26 @@ test('what is wrong with a test is said beside its field, and one that fails lea
   await page.getByRole('link', { name: 'View message' }).click()
 
   await page.waitForURL(`**/settings/${account.accountId}/messages/${failed?.messageId}`)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a test whose answer never came is not called sent', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('shows a test without a response as pending', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates?name=hello_world&language=en_US')
   // The simulator drops the connection.
   await page.getByLabel('Your phone number').fill('15559000004')
   await page.getByRole('button', { name: 'Send test' }).click()
 
   await page.getByRole('alert').getByText('No response from WhatsApp').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   await page.getByRole('link', { name: 'View message' }).click()
   await page.getByRole('heading', { level: 1, name: 'Message to +15559000004' }).waitFor()
   await page.getByRole('main').getByText('Pending', { exact: true }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a closed template leaves the address, and a link to none says so', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('removes a closed template from the URL and reports an unknown one', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'hello_world' }).click()
   await page.getByText('This template has no variables.').waitFor()
@@ -176,11 +176,11 @@ test('a closed template leaves the address, and a link to none says so', async (
 
   await openOfAccount('templates?name=gone&language=en')
   await page.getByText('Template not found').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('without a WhatsApp account the page leads to where one is added', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('links to WhatsApp accounts if there are none', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await dashboard.server.database.db
     .deleteFrom('whatsapp_accounts')
     .where('account_id', '=', account.accountId)
@@ -189,11 +189,11 @@ test('without a WhatsApp account the page leads to where one is added', async ()
   await page.getByRole('link', { name: 'Go to WhatsApp accounts' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'WhatsApp accounts' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a viewer sees the templates, and can neither sync nor send', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn({ role: 'viewer' })
+test('lets a viewer see templates but neither sync nor send', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('templates?name=order_shipped&language=en')
   await page.getByRole('figure').getByText('Hello Ada, your order A-1024 is on its way.').waitFor()
   const send = page.getByRole('button', { name: 'Send test' })
@@ -203,26 +203,26 @@ test('a viewer sees the templates, and can neither sync nor send', async () => {
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await page.getByRole('button', { name: 'Sync now' }).getAttribute('aria-disabled')).toBe('true')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
 test.each([
   { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-] as const)('the page and its drawer have no barriers in $colorScheme at $viewport.width', async (options) => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn(options)
+] as const)('the page and its drawer are accessible in $colorScheme at $viewport.width px', async (options) => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn(options)
   await account.addWhatsAppAccount()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
 
   await page.getByRole('link', { name: 'delivery_feedback' }).click()
   await page.getByLabel('{{1}}').fill('')
   await page.getByLabel('Your phone number').fill('12')
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText(/^Must be the country code/).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })

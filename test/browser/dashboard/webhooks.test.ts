@@ -6,7 +6,7 @@ import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, soon, startDeliveries } from './deliveries.ts'
-import { type DashboardBrowser, findBarriers, type SignedInVisit } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
 let deliveries: Deliveries
 let dashboard: DashboardBrowser
@@ -43,8 +43,8 @@ function sectionOf(page: Page, title: string) {
   return page.getByRole('region', { name: title, exact: true })
 }
 
-test('an owner adds an endpoint, tries it, and rotates its secret while both sign', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('adds an endpoint, tests it and rotates its secret with an overlap', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await openOfAccount('webhooks')
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   const dialog = page.getByRole('dialog')
@@ -87,11 +87,11 @@ test('an owner adds an endpoint, tries it, and rotates its secret while both sig
   await secret.getByRole('button', { name: 'Hide' }).click()
   await secret.getByRole('button', { name: 'Reveal' }).waitFor()
   expect(await page.content()).not.toContain(second)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an answer of 500 shows its attempt, and the delivery is retried', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('shows a failed attempt and retries the delivery', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(answer(500), '/flaky')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/flaky` })
   await openOfAccount(`webhooks/${endpointId}`)
@@ -112,11 +112,11 @@ test('an answer of 500 shows its attempt, and the delivery is retried', async ()
   await page.getByRole('alert').waitFor({ state: 'detached' })
   await deliveries.getByText('Failed', { exact: true }).click()
   await deliveries.getByText('No failed deliveries.').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('what an endpoint missed is recovered', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('recovers the events that an endpoint missed', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await deliver(account)
   await deliver(account)
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/missed` })
@@ -132,15 +132,15 @@ test('what an endpoint missed is recovered', async () => {
   await recover.getByLabel('Recover since').fill('2999-01-01T00:00')
   await recover.getByRole('button', { name: 'Recover' }).click()
   await recover.getByText('There is nothing to recover since a time that is yet to come.').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a recovery can be stopped between two parts, and begun anew', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('stops a recovery between two parts and starts it again', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/long` })
   await openOfAccount(`webhooks/${endpointId}`)
   const recover = sectionOf(page, 'Recover')
-  // A server with more than one part to look at, that is slow at the second.
+  // Simulates a recovery of several parts whose second part is slow.
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   let parts = 0
   await page.route('**/settings.webhook.recover', async (route) => {
@@ -161,11 +161,11 @@ test('a recovery can be stopped between two parts, and begun anew', async () => 
   await page.unroute('**/settings.webhook.recover')
   await recover.getByRole('button', { name: 'Recover' }).click()
   await recover.getByText(/No events to recover since/).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an endpoint is disabled, enabled and removed', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('disables, enables and removes an endpoint', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/paused` })
   await openOfAccount('webhooks')
   await page.getByRole('article').getByRole('link').click()
@@ -183,11 +183,11 @@ test('an endpoint is disabled, enabled and removed', async () => {
   await dialog.getByRole('button', { name: 'Remove endpoint' }).click()
   await page.getByText('No endpoints yet').waitFor()
   await page.getByText('Endpoint removed.').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a viewer sees an endpoint, and cannot change it', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
+test('lets a viewer see an endpoint but not change it', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/seen` })
   await openOfAccount(`webhooks/${endpointId}`)
   await page.getByRole('button', { name: 'Reveal' }).waitFor()
@@ -197,34 +197,34 @@ test('a viewer sees an endpoint, and cannot change it', async () => {
     page.getByRole('button', { name, exact: true, disabled: true }).getAttribute('aria-disabled'),
   )
   expect(await Promise.all(disabled)).toEqual(names.map(() => 'true'))
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('the pages of webhooks have no barriers in %s', async (colorScheme) => {
-  await expectNoBarriers(await dashboard.signedIn({ colorScheme }))
+test.each(['light', 'dark'] as const)('webhook pages are accessible in %s', async (colorScheme) => {
+  await expectAccessible(await dashboard.signedIn({ colorScheme }))
 })
 
-test('the pages of webhooks have no barriers on a phone', async () => {
-  await expectNoBarriers(await dashboard.signedIn({ viewport: { width: 390, height: 844 } }))
+test('webhook pages are accessible on a phone', async () => {
+  await expectAccessible(await dashboard.signedIn({ viewport: { width: 390, height: 844 } }))
 })
 
-async function expectNoBarriers({ page, openOfAccount, complaints, account }: SignedInVisit) {
+async function expectAccessible({ page, openOfAccount, pageErrors, account }: SignedInVisit) {
   const overflow = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   await openOfAccount('webhooks')
   await page.getByText('No endpoints yet').waitFor()
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('URL').fill(`${receiver.url}/a/rather/long/path/of/an/application?token=hush`)
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   receiver.behave(answer(500), '/a/rather/long/path/of/an/application?token=hush')
   await dialog.getByRole('button', { name: 'Add endpoint' }).click()
   await dialog.getByRole('textbox', { name: 'Signing secret' }).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await dialog.waitFor({ state: 'detached' })
   await deliver(account)
   await page.getByText('1 delivery waiting').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
 
   await page.getByRole('article').getByRole('link').click()
@@ -235,10 +235,10 @@ async function expectNoBarriers({ page, openOfAccount, complaints, account }: Si
   await page.getByRole('button', { name: /^message.delivered/ }).click()
   await page.getByRole('button', { name: 'Recover' }).click()
   await page.getByText(/No events to recover since/).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
   await page.getByRole('button', { name: 'Rotate' }).click()
   await dialog.getByLabel('24 hours').waitFor()
-  expect(await findBarriers(page)).toEqual([])
-  expect(complaints).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
 }

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { Message, MessagePage } from '../../../../contracts/api/message.ts'
 import { isWorthRetrying } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
-import { notifyDone } from '../../api/use-change.ts'
+import { notifySuccess } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { saveFile } from '../../ui/save-file.ts'
@@ -16,10 +16,10 @@ type State =
   | { kind: 'idle' }
   | { kind: 'reading'; count: number }
   | { kind: 'failed'; error: unknown }
-  /** Something is to be said of the file that was saved. */
+  /** The file was saved, but is incomplete. */
   | { kind: 'cut' }
 
-/** What the filters match, as a file for a spreadsheet. */
+/** Exports the filtered messages as CSV. */
 export function ExportButton({ filters }: { filters: MessageFilters }) {
   const { state, start, stop } = useExport(filters)
   return (
@@ -91,17 +91,17 @@ function useExport(filters: MessageFilters) {
 
 function save({ parts, count }: Export): void {
   saveFile(`waybill-messages-${new Date().toISOString().slice(0, 10)}.csv`, parts, 'text/csv;charset=utf-8')
-  notifyDone(count === 1 ? '1 message exported.' : `${inWords(count)} messages exported.`)
+  notifySuccess(count === 1 ? '1 message exported.' : `${inWords(count)} messages exported.`)
 }
 
 function inWords(count: number): string {
   return count.toLocaleString('en')
 }
 
-/** What a browser holds and a spreadsheet opens without trouble. */
+/** A size that browsers and spreadsheets handle well. */
 const maxExported = 50_000
 const pageSize = 100
-/** With the pauses between them, half a minute: what was read so far is worth the wait. */
+/** About half a minute in total, since a failure discards the pages loaded so far. */
 const maxRetries = 5
 
 const columns: Record<string, (message: Message) => string | undefined> = {
@@ -125,18 +125,18 @@ const columns: Record<string, (message: Message) => string | undefined> = {
 interface Export {
   parts: string[]
   count: number
-  /** Whether it ended before all that may match was looked through. */
+  /** Whether the limit was reached before the end of the log. */
   isCut: boolean
 }
 
-/** Reads everything that matches, page by page, the newest first. */
+/** Loads all matching messages page by page, newest first. */
 async function exportMessages(
   queryClient: QueryClient,
   accountId: string,
   filters: MessageFilters,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (count: number) => void },
 ): Promise<Export> {
-  // Once: a range such as the last hour must not move from page to page.
+  // Fixed, because a range such as the last hour must not move between pages.
   const startedAt = new Date()
   const filter = toListInput(filters, startedAt)
   const parts = [byteOrderMark + toCsv([Object.keys(columns)])]
@@ -146,7 +146,7 @@ async function exportMessages(
     const limit = Math.min(pageSize, maxExported - count)
     const input = { accountId, ...filter, limit, ...(cursor !== undefined && { cursor }) }
     const page: MessagePage = await queryClient.fetchQuery({
-      // Of this export alone: one that was cancelled may still wait for its next try.
+      // Unique to this export, since a cancelled one may still have a retry pending.
       queryKey: ['exportedMessages', startedAt, input],
       queryFn: () => settings.message.list.query(input, { signal }),
       retry: (failures, error) => !signal.aborted && failures < maxRetries && isWorthRetrying(error),

@@ -23,7 +23,7 @@ const rangeOptions = [
   { value: 'custom', label: 'Custom range' },
 ] satisfies { value: string; label: string }[]
 
-/** On a phone the fields are behind a button: the messages come first. */
+/** On a phone, the fields are behind a button. */
 export function FilterBar({ filters, onChange }: FilterBarProps) {
   const [opened, { toggle }] = useDisclosure()
   const narrowed = isFiltered(filters)
@@ -54,7 +54,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
             label="Time"
             data={rangeOptions}
             value={filters.range}
-            // The options above are all ranges.
+            // All options are ranges.
             onChange={({ currentTarget: { value } }) => change({ range: value as Range })}
           />
           <FilterField
@@ -106,7 +106,7 @@ function CustomRange({
 }) {
   const isBackwards = filters.from !== '' && filters.until !== '' && filters.from >= filters.until
   return (
-    // Wide enough for date and time with the button of the calendar.
+    // Wide enough for date, time and the calendar button.
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mt="sm">
       <TextInput
         type="datetime-local"
@@ -128,19 +128,19 @@ function CustomRange({
 interface FilterFieldProps {
   label: string
   placeholder: string
-  /** What the log is narrowed to now. */
+  /** The applied filter. */
   value: string
   onApply: (value: string) => void
-  /** What a pasted value is meant to be, such as a number without its spaces. */
+  /** Normalises the input, for example by removing spaces from a phone number. */
   clean?: (text: string) => string
-  /** Why a value cannot be looked for yet. */
+  /** Why a value cannot be applied yet. */
   problemOf?: (value: string) => string | undefined
   inputMode?: 'text' | 'tel'
 }
 
 const waitMilliseconds = 400
 
-/** A text that the log is narrowed to, once its writer pauses. */
+/** A text filter that is applied when the user pauses. */
 function FilterField({
   label,
   placeholder,
@@ -152,7 +152,7 @@ function FilterField({
 }: FilterFieldProps) {
   const [text, setText] = useState(value)
   const [problem, setProblem] = useState<string>()
-  // What was applied comes back as `value` a moment later: only another value is news.
+  // `value` follows what was applied with a delay. Only a different value replaces the input.
   const [applied, setApplied] = useState(value)
   const [seen, setSeen] = useState(value)
   if (value !== seen) {

@@ -8,7 +8,7 @@ import { readFailure } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
 import { Copyable } from '../../ui/copy.tsx'
-import { Facts } from '../../ui/facts.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { DeliveryList } from '../webhooks/delivery-list.tsx'
@@ -28,7 +28,7 @@ export function MessagePage() {
         actions={data && <MessageStatusBadge status={data.message.status} />}
       />
       {data && <History history={data} />}
-      {!data && error && readFailure(error).code === 'MESSAGE_NOT_FOUND' && <NoSuchMessage />}
+      {!data && error && readFailure(error).code === 'MESSAGE_NOT_FOUND' && <MessageNotFound />}
       {!data && error && readFailure(error).code !== 'MESSAGE_NOT_FOUND' && (
         <ErrorAlert error={error} onRetry={() => void refetch()} />
       )}
@@ -37,7 +37,7 @@ export function MessagePage() {
   )
 }
 
-/** To the log as it was left, with its filters. */
+/** A link to the message log with its previous filters. */
 function BackToLog() {
   const { accountId } = useAccount()
   const state: unknown = useLocation().state
@@ -61,13 +61,13 @@ function History({ history }: { history: MessageHistory }) {
   const { message, failure } = history
   return (
     <>
-      {message.error && <WhyItFailed error={message.error} {...(failure && { failure })} />}
+      {message.error && <FailureAlert error={message.error} {...(failure && { failure })} />}
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing={0}>
         <Section title="Timeline">
           <MessageTimeline message={message} />
         </Section>
         <Section title="Details">
-          <MessageFacts message={message} />
+          <MessageDetails message={message} />
         </Section>
       </SimpleGrid>
       <MessageWebhooks history={history} />
@@ -75,7 +75,7 @@ function History({ history }: { history: MessageHistory }) {
   )
 }
 
-function NoSuchMessage() {
+function MessageNotFound() {
   const { accountId } = useAccount()
   return (
     <EmptyState
@@ -98,7 +98,7 @@ function messageKey(accountId: string, messageId: string) {
   return ['message', accountId, messageId]
 }
 
-/** Refreshes itself while something may still happen. */
+/** Refreshes while the message can still change. */
 function useMessage(accountId: string, messageId: string) {
   return useQuery({
     queryKey: messageKey(accountId, messageId),
@@ -112,7 +112,7 @@ function refreshMilliseconds({ message: { status }, deliveries }: MessageHistory
     case 'pending':
     case 'sent':
       return 2_000
-    // Many recipients never tell that they read.
+    // Many recipients turn off read receipts.
     case 'delivered':
       return 5_000
     case 'read':
@@ -121,13 +121,13 @@ function refreshMilliseconds({ message: { status }, deliveries }: MessageHistory
   }
 }
 
-interface WhyItFailedProps {
+interface FailureAlertProps {
   error: NonNullable<Message['error']>
   failure?: FailureAdvice
 }
 
-/** What happened, what to do, and the code for whoever wants to look it up. */
-function WhyItFailed({ error, failure }: WhyItFailedProps) {
+/** The reason, the advice and the error code. */
+function FailureAlert({ error, failure }: FailureAlertProps) {
   return (
     <Alert color="red" icon={<IconAlertCircle />} title={failure?.meaning ?? 'The message failed'} mb="lg">
       <Stack gap={6}>
@@ -141,11 +141,11 @@ function WhyItFailed({ error, failure }: WhyItFailedProps) {
   )
 }
 
-function MessageFacts({ message }: { message: Message }) {
+function MessageDetails({ message }: { message: Message }) {
   const { messageId, waMessageId, to, template, language, externalId } = message
   return (
-    <Facts
-      facts={[
+    <DescriptionList
+      items={[
         { name: 'Recipient', value: <Copyable label="recipient" value={to} /> },
         { name: 'Template', value: template },
         { name: 'Language', value: language },
@@ -170,7 +170,7 @@ function MessageFacts({ message }: { message: Message }) {
   )
 }
 
-/** The number as WhatsApp shows it, or by the ID of WhatsApp Manager; our own ID where the account is gone or not read yet. */
+/** The displayed phone number or its ID; our own ID if the account was removed or is not loaded. */
 function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
   const { accountId } = useAccount()
   const { data } = useQuery({
@@ -193,10 +193,10 @@ function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
   )
 }
 
-/** Who was told of it, and what they answered. */
+/** The webhook deliveries of the message. */
 function MessageWebhooks({ history: { message, deliveries } }: { history: MessageHistory }) {
   const { accountId } = useAccount()
-  const isToldAtOnce = message.status === 'failed' && message.waMessageId === undefined
+  const failedImmediately = message.status === 'failed' && message.waMessageId === undefined
   return (
     <Section
       title="Webhook deliveries"
@@ -204,7 +204,7 @@ function MessageWebhooks({ history: { message, deliveries } }: { history: Messag
     >
       {deliveries.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {isToldAtOnce
+          {failedImmediately
             ? 'The send request returned the error, so no webhook was sent.'
             : 'No events have been sent for this message yet.'}{' '}
           <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import type { Message } from '../../../../contracts/api/message.ts'
 import { describeDuration, describeExactly } from '../../ui/time.ts'
 
-/** No answer comes this late: the connection broke, or the process died. */
+/** After this time no response can arrive: the connection broke or the process died. */
 const unknownAfterMilliseconds = 60_000
 
 export function MessageTimeline({ message }: { message: Message }) {
@@ -41,7 +41,7 @@ export function MessageTimeline({ message }: { message: Message }) {
 function Bullet({ kind }: Pick<Step, 'kind'>) {
   switch (kind) {
     case 'done':
-    case 'untold':
+    case 'unreported':
       return <IconCheck size={13} aria-hidden />
     case 'failed':
       return <IconX size={13} aria-hidden />
@@ -60,7 +60,7 @@ function StepText({ step: { meaning, kind, at, after } }: { step: Step }) {
         {at !== undefined && <time dateTime={at}>{describeExactly(at)}</time>}
         {after !== undefined && ` · ${after}`}
         {kind === 'open' && 'Not yet'}
-        {kind === 'untold' && 'Time not reported by WhatsApp'}
+        {kind === 'unreported' && 'Time not reported by WhatsApp'}
       </Text>
     </>
   )
@@ -83,21 +83,20 @@ function UnknownOutcome({ since }: { since: string }) {
 
 interface Step {
   name: string
-  /** What it means. */
   meaning: string
-  kind: 'done' | 'failed' | 'open' | 'untold'
+  kind: 'done' | 'failed' | 'open' | 'unreported'
   at?: string
-  /** How long after the step before. */
+  /** The time since the previous step. */
   after?: string
 }
 
-/** WhatsApp's own times have no fractions of a second, so a step can seem to come before the one it follows. */
+/** WhatsApp reports whole seconds, so a step can appear to precede the one before it. */
 function describeGap(before: string, at: string): string {
   const milliseconds = Date.parse(at) - Date.parse(before)
   return milliseconds <= 0 ? 'within a second' : `${describeDuration(milliseconds)} later`
 }
 
-/** What has happened to a message, and what may still. */
+/** The past and the possible next steps of a message. */
 function toSteps(message: Message): Step[] {
   const steps = listSteps(message)
   let before: string | undefined
@@ -131,8 +130,8 @@ function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }:
   ]
 }
 
-/** A step that a later one implies may never be told. */
+/** A later step implies this one, even if WhatsApp never reported it. */
 function step(name: string, meaning: string, at: string | undefined, isPast: boolean): Step {
   if (at !== undefined) return { name, meaning, kind: 'done', at }
-  return { name, meaning, kind: isPast ? 'untold' : 'open' }
+  return { name, meaning, kind: isPast ? 'unreported' : 'open' }
 }

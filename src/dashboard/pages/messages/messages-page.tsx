@@ -28,7 +28,7 @@ export function MessagesPage() {
   const filters = useMemo(() => readFilters(search), [search])
   const show = (filters: MessageFilters) => setSearch(writeFilters(filters), { replace: true })
   const log = useMessages(accountId, filters)
-  const searchOn = useSearchOn(log)
+  const loadMore = useLoadMore(log)
   const messages = log.data?.pages.flatMap(({ items }) => items) ?? []
   const isEmpty = log.isSuccess && messages.length === 0 && !log.isPlaceholderData
   const hasNone = isEmpty && !isFiltered(filters) && filters.range === 'any'
@@ -42,13 +42,11 @@ export function MessagesPage() {
       {!hasNone && <FilterBar filters={filters} onChange={show} />}
       {log.isPending && <LoadingSkeleton lines={8} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
-      {hasNone && <NoMessageYet />}
-      {isEmpty && !hasNone && (
-        <NothingMatches among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)} />
-      )}
+      {hasNone && <NoMessagesYet />}
+      {isEmpty && !hasNone && <NoMatches among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)} />}
       {messages.length > 0 && <MessagesTable messages={messages} stale={log.isPlaceholderData} />}
       <LoadMore
-        query={{ hasNextPage: log.hasNextPage, isFetchingNextPage: log.isFetchingNextPage, fetchNextPage: searchOn }}
+        query={{ hasNextPage: log.hasNextPage, isFetchingNextPage: log.isFetchingNextPage, fetchNextPage: loadMore }}
       />
     </>
   )
@@ -57,7 +55,7 @@ export function MessagesPage() {
 const refreshMilliseconds = 4_000
 const pageSize = 25
 
-/** The log, page by page. It refreshes itself until more than the first page is looked at. */
+/** The message log. It refreshes while only the first page is loaded. */
 function useMessages(accountId: string, filters: MessageFilters) {
   return useInfiniteQuery({
     queryKey: ['messages', accountId, filters],
@@ -79,10 +77,10 @@ function useMessages(accountId: string, filters: MessageFilters) {
 }
 
 /**
- * The next page of the log. Where little matches, pages can be empty: whoever asks for more gets something to
- * see, or the end, unless they leave before.
+ * Loads more of the log. If few messages match, pages can be empty, so it continues until it finds a message,
+ * reaches the end or the user leaves.
  */
-function useSearchOn({ fetchNextPage }: Pick<ReturnType<typeof useMessages>, 'fetchNextPage'>) {
+function useLoadMore({ fetchNextPage }: Pick<ReturnType<typeof useMessages>, 'fetchNextPage'>) {
   const isHere = useRef(false)
   useEffect(() => {
     isHere.current = true
@@ -101,11 +99,11 @@ function useSearchOn({ fetchNextPage }: Pick<ReturnType<typeof useMessages>, 'fe
 
 interface MessagesTableProps {
   messages: Message[]
-  /** Those of an earlier filter, until the answer is there. */
+  /** Whether these are results of the previous filter. */
   stale: boolean
 }
 
-/** A table, or on a phone a list. */
+/** A table; on a phone, a list. */
 function MessagesTable({ messages, stale }: MessagesTableProps) {
   return (
     <Paper withBorder aria-busy={stale} style={{ opacity: stale ? 0.6 : 1, overflow: 'hidden' }}>
@@ -195,8 +193,8 @@ function TemplateName({ message: { template, language } }: { message: Message })
   )
 }
 
-/** How the first one is sent. */
-function NoMessageYet() {
+/** Shown for accounts without messages. */
+function NoMessagesYet() {
   const { accountId } = useAccount()
   return (
     <Section title="No messages yet">
@@ -226,8 +224,8 @@ function NoMessageYet() {
   )
 }
 
-/** `newest`: older ones have not been looked through yet. */
-function NothingMatches({ among, onClear }: { among: 'all' | 'newest'; onClear: () => void }) {
+/** `newest` if older messages have not been searched yet. */
+function NoMatches({ among, onClear }: { among: 'all' | 'newest'; onClear: () => void }) {
   return (
     <EmptyState
       icon={IconSearchOff}

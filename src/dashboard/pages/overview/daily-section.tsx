@@ -5,10 +5,10 @@ import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
 import { addUp, type DayCounts, describeCount, describeDay, stateNames, states } from './statistics.ts'
 
-/** What draws it is heavy: the figures are there before it. */
+/** Loaded separately, because the chart library is large. */
 const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
 
-/** A chart, and the same as a table: for whoever cannot see the chart, and on request for everybody. */
+/** A chart and the same data as a table, which screen readers always get. */
 export function DailySection({ days }: { days: DayCounts[] }) {
   const [asTable, setAsTable] = useState(false)
   const { sent, failed } = addUp(days)
@@ -72,7 +72,7 @@ function describeChart(days: readonly DayCounts[]): string {
   return `Messages by day, over ${days.length} days: ${counts.join(', ')}. A table by day follows.`
 }
 
-/** The latest day first. */
+/** Latest day first. */
 function DailyTable({ days }: { days: DayCounts[] }) {
   return (
     <Table aria-label="Messages by day, in UTC" fz="sm" stickyHeader className={styles['numbers']}>

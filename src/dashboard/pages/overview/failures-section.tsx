@@ -9,7 +9,7 @@ import styles from './overview.module.css'
 import { describeCount, describeShare } from './statistics.ts'
 
 interface FailuresSectionProps extends Pick<Overview, 'failures'> {
-  /** All of them, of which the reasons are the most frequent ones. */
+  /** All failed messages; the list has only the most frequent reasons. */
   failed: number
   dayCount: number
 }
@@ -63,7 +63,7 @@ function FailureReason({
   )
 }
 
-/** The filter of the log that comes nearest: it has no 90 days. */
+/** The closest filter of the message log, which has no range of 90 days. */
 function failedIn(dayCount: number): URLSearchParams {
   const range = `${dayCount}d`
   return writeFilters({ ...noFilters, status: 'failed', range: isRange(range) ? range : 'any' })

@@ -10,7 +10,7 @@ const meanings = {
   failed: 'Did not reach the recipient.',
 } satisfies Record<State, string>
 
-/** The period at a glance, each figure with what it means. */
+/** The key figures of the period. */
 export function Figures({ totals }: { totals: Totals }) {
   return (
     <Box component="dl" className={styles['figures']}>
@@ -26,12 +26,12 @@ export function Figures({ totals }: { totals: Totals }) {
       <Figure
         name="Delivery rate"
         value={describeShare(totals.delivered, totals.sent)}
-        meaning="Share of sent messages that were delivered."
+        meaning="Share of sent messages."
       />
       <Figure
         name="Read rate"
         value={describeShare(totals.read, totals.delivered)}
-        meaning="Share of delivered messages that were read. Some recipients turn off read receipts."
+        meaning="Share of delivered messages. Some recipients turn off read receipts."
       />
     </Box>
   )
@@ -61,12 +61,12 @@ function Figure({ name, value, meaning, swatch }: FigureProps) {
   )
 }
 
-/** The colour of a state, beside its name. */
+/** The colour of a state in legends. */
 export function Swatch({ state }: { state: State }) {
   return <span className={styles['swatch']} data-state={state} aria-hidden />
 }
 
-/** A share as a length; what it says is said in figures beside it. */
+/** A share as a bar. The numbers are next to it. */
 export function Bar({ state, share }: { state: State; share: number }) {
   return (
     <div className={styles['bar']} aria-hidden>

@@ -63,18 +63,18 @@ export function OverviewPage() {
           </div>
         </div>
       )}
-      {isEmpty && <NothingSentYet />}
+      {isEmpty && <NoMessagesYet />}
     </>
   )
 }
 
-/** In days, today included. */
+/** In days, including today. */
 const periods = [7, 30, 90] as const
 type Period = (typeof periods)[number]
 
 const usual = 30
 
-/** The period lives in the address: a reload, the way back and a shared link show the same. */
+/** The period is kept in the URL, so that it survives reloads and can be shared. */
 function readPeriod(search: URLSearchParams): Period {
   return periods.find((days) => String(days) === search.get('days')) ?? usual
 }
@@ -85,7 +85,7 @@ function writePeriod(before: URLSearchParams, days: string): URLSearchParams {
   return search
 }
 
-/** A page in the background asks for nothing. */
+/** Pages in the background do not refresh. */
 const refreshMilliseconds = 10_000
 const latestCount = 5
 
@@ -98,7 +98,7 @@ function useOverview(accountId: string, days: Period) {
   })
 }
 
-/** Of the whole account, whatever period is looked at. */
+/** Independent of the selected period. */
 function useLatestMessages(accountId: string) {
   return useQuery({
     queryKey: ['messages', accountId, 'latest'],
@@ -153,8 +153,8 @@ function LatestMessage({ message: { messageId, to, status, template, createdAt }
   )
 }
 
-/** Where a new account begins. */
-function NothingSentYet() {
+/** Shown for new accounts. */
+function NoMessagesYet() {
   const { accountId } = useAccount()
   return (
     <Section title="No messages yet">

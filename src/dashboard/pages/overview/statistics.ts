@@ -34,7 +34,7 @@ export function describeCount(value: number): string {
   return count.format(value)
 }
 
-/** `98.2%`; `–` of nothing. Only all of it is 100.0%, and only nothing of it is 0.0%. */
+/** `98.2%`, or `–` if the whole is 0. Only exact values are shown as 0.0% or 100.0%. */
 export function describeShare(part: number, whole: number): string {
   if (whole === 0) return '–'
   if (part <= 0) return percentage.format(0)
@@ -45,7 +45,7 @@ export function describeShare(part: number, whole: number): string {
 const full = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
 const short = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
 
-/** `Nov 20, 2026`, of a date in UTC: the reader's own zone must not make another day of it. */
+/** `Nov 20, 2026`. Formatted in UTC, because the local time zone could shift the day. */
 export function describeDay(date: string): string {
   return full.format(new Date(date))
 }
@@ -62,12 +62,12 @@ interface Scale {
 }
 
 const maxSteps = 4
-/** A first message does not fill the whole height. */
+/** Keeps a single message from filling the whole height. */
 const leastTop = 4
-/** What failed can still be seen where little did. */
+/** Keeps small numbers of failures visible. */
 const leastShareBelow = 0.06
 
-/** The axis of the counts: sent upwards, failed downwards, in steps of 1, 2 or 5 times a power of ten. */
+/** The count axis: sent upwards, failed downwards, in steps of 1, 2 or 5 times a power of ten. */
 export function scaleOf(days: readonly Pick<DayCounts, 'sent' | 'failed'>[]): Scale {
   const sent = Math.max(leastTop, ...days.map(({ sent }) => sent))
   const failed = Math.max(0, ...days.map(({ failed }) => failed))
@@ -93,7 +93,7 @@ interface DeliveryStep {
   count: number
 }
 
-/** What a reader calls at once. One of the server's steps ends here. */
+/** Must be the upper bound of one of the server's buckets. */
 export const quickSeconds = 10
 
 const units = [
@@ -103,7 +103,7 @@ const units = [
   { seconds: 1, one: 's', many: 's' },
 ]
 
-/** How long deliveries took. Long times that none took are left out. */
+/** Delivery times by bucket. Empty buckets at the end are left out. */
 export function toSteps(counts: Overview['timeToDelivered']): { steps: DeliveryStep[]; total: number; quick: number } {
   const labelled = counts.map(({ untilSeconds, count }, index) => ({
     label: describeStep(counts[index - 1]?.untilSeconds ?? 0, untilSeconds),

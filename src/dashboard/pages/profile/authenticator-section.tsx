@@ -4,7 +4,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
 import { showInForm } from '../../api/failure.ts'
 import { useChange } from '../../api/use-change.ts'
-import { sessionKey, useOwner } from '../../session/session.ts'
+import { sessionKey, useUser } from '../../session/session.ts'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { turnOffAuthenticator } from '../../session/two-factor.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -14,7 +14,7 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SetUpAuthenticator } from './set-up-authenticator.tsx'
 
 export function AuthenticatorSection() {
-  const { twoFactor } = useOwner()
+  const { twoFactor } = useUser()
   const [setUp, setSetUp] = useState<'not asked' | 'under way' | 'over'>('not asked')
   const [turningOff, { open: ask, close }] = useDisclosure()
   return (
@@ -26,7 +26,7 @@ export function AuthenticatorSection() {
           setUp !== 'under way' && (
             <Button
               variant="default"
-              // After the last step, whose button is gone.
+              // After the last step, the focused button is gone.
               ref={setUp === 'over' ? takeFocus : undefined}
               onClick={twoFactor ? ask : () => setSetUp('under way')}
             >

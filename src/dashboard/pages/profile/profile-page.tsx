@@ -3,9 +3,9 @@ import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { showInForm } from '../../api/failure.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useOwner } from '../../session/session.ts'
+import { useUser } from '../../session/session.ts'
 import { changePassword } from '../../session/sign-in.ts'
-import { Facts } from '../../ui/facts.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -14,13 +14,13 @@ import { AuthenticatorSection } from './authenticator-section.tsx'
 const roleNames = { owner: 'Owner', viewer: 'Viewer' }
 
 export function ProfilePage() {
-  const { name, email, accounts } = useOwner()
+  const { name, email, accounts } = useUser()
   return (
     <>
       <PageHeader title="Profile" description="Your personal details and sign-in settings." />
       <Section title="Details">
-        <Facts
-          facts={[
+        <DescriptionList
+          items={[
             { name: 'Name', value: name },
             { name: 'Email', value: email },
           ]}
@@ -28,8 +28,8 @@ export function ProfilePage() {
       </Section>
       {accounts.length > 0 && (
         <Section title="Your accounts" description="Owners have full access. Viewers have read-only access.">
-          <Facts
-            facts={accounts.map(({ accountId, name, role }) => ({ id: accountId, name, value: roleNames[role] }))}
+          <DescriptionList
+            items={accounts.map(({ accountId, name, role }) => ({ id: accountId, name, value: roleNames[role] }))}
           />
         </Section>
       )}

@@ -5,24 +5,29 @@ import { QRCodeSVG } from 'qrcode.react'
 import { useState } from 'react'
 import { showInForm } from '../../api/failure.ts'
 import { useChange } from '../../api/use-change.ts'
-import { sessionKey, useOwner } from '../../session/session.ts'
-import { beginAuthenticator, type NewAuthenticator, verifyCode } from '../../session/two-factor.ts'
+import { sessionKey, useUser } from '../../session/session.ts'
+import { startAuthenticatorSetup, type NewAuthenticator, verifyCode } from '../../session/two-factor.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { checkCode, CodeField, PasswordField, readCode, takeFocus } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 
 type Step =
-  | { name: 'begin' }
+  | { name: 'confirm' }
   | { name: 'connect'; authenticator: NewAuthenticator }
   | { name: 'keep'; backupCodes: string[] }
 
-/** The password, the app, the backup codes: one after the other. It is on once the app has proven itself. */
+/** Three steps: password, app, backup codes. The app is on once its first code has been verified. */
 export function SetUpAuthenticator({ onEnd }: { onEnd: () => void }) {
-  const [step, setStep] = useState<Step>({ name: 'begin' })
+  const [step, setStep] = useState<Step>({ name: 'confirm' })
   switch (step.name) {
-    case 'begin':
-      return <BeginForm onBegun={(authenticator) => setStep({ name: 'connect', authenticator })} onCancel={onEnd} />
+    case 'confirm':
+      return (
+        <ConfirmPasswordForm
+          onConfirmed={(authenticator) => setStep({ name: 'connect', authenticator })}
+          onCancel={onEnd}
+        />
+      )
     case 'connect': {
       const { totpURI, backupCodes } = step.authenticator
       return <ConnectStep uri={totpURI} onConnected={() => setStep({ name: 'keep', backupCodes })} onCancel={onEnd} />
@@ -32,27 +37,27 @@ export function SetUpAuthenticator({ onEnd }: { onEnd: () => void }) {
   }
 }
 
-interface BeginFormProps {
-  onBegun: (authenticator: NewAuthenticator) => void
+interface ConfirmPasswordFormProps {
+  onConfirmed: (authenticator: NewAuthenticator) => void
   onCancel: () => void
 }
 
-function BeginForm({ onBegun, onCancel }: BeginFormProps) {
+function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps) {
   const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { currentPassword: '' },
     validate: { currentPassword: (password) => (password === '' ? 'Enter your password.' : null) },
   })
-  const begin = useChange({
-    change: beginAuthenticator,
+  const start = useChange({
+    change: startAuthenticatorSetup,
     invalidates: [],
-    onDone: onBegun,
+    onDone: onConfirmed,
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
   const submit = form.onSubmit(({ currentPassword }) => {
     setProblem(undefined)
-    begin.mutate(currentPassword)
+    start.mutate(currentPassword)
   })
   return (
     <form onSubmit={submit} noValidate>
@@ -67,7 +72,7 @@ function BeginForm({ onBegun, onCancel }: BeginFormProps) {
           {...form.getInputProps('currentPassword')}
         />
         <Group gap="sm">
-          <Button type="submit" loading={begin.isPending}>
+          <Button type="submit" loading={start.isPending}>
             Continue
           </Button>
           <Button variant="default" onClick={onCancel}>
@@ -106,7 +111,7 @@ function ConnectStep({ uri, onConnected, onCancel }: ConnectStepProps) {
   )
 }
 
-/** Dark on white in either theme, with the quiet zone that scanners need (ISO/IEC 18004, 9.1). */
+/** Dark on white in both themes, with the quiet zone that scanners need (ISO/IEC 18004, 9.1). */
 function QrCode({ uri }: { uri: string }) {
   return (
     <Box bdrs="md" bd="1px solid var(--mantine-color-default-border)" lh={0} style={{ overflow: 'hidden' }}>
@@ -147,7 +152,7 @@ interface ConfirmCodeFormProps {
   onCancel: () => void
 }
 
-/** A first code proves that the app has the key; with it the app is on. */
+/** Verifies the first code, which turns the app on. */
 function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
   const [problem, setProblem] = useState<string>()
   const form = useForm({
@@ -188,9 +193,9 @@ function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
   )
 }
 
-/** The ten codes at the one moment when they can be read. */
+/** Shows the ten backup codes, once. */
 function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
-  const { email } = useOwner()
+  const { email } = useUser()
   const save = () =>
     saveFile(
       'waybill-backup-codes.txt',
@@ -241,7 +246,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
   )
 }
 
-/** Takes the focus when its step begins: the button that led here is gone. */
+/** Takes the focus when its step starts, because the focused button is gone. */
 function StepTitle({ children }: { children: string }) {
   return (
     <Title order={3} ref={takeFocus} tabIndex={-1} style={{ outline: 'none' }}>

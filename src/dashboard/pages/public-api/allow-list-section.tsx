@@ -10,22 +10,22 @@ import { StatusBadge } from '../../ui/badges.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type ApiAccess, apiAccessKey } from './use-api-access.ts'
 
-/** The allow-list changes entry by entry; what would lock somebody out is asked about first. */
+/** Saves each change immediately, and asks first if it would lock out the user or allow everyone. */
 export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList' | 'you'>) {
   const { accountId, canChange } = useAccount()
-  /** A list that is not saved before its warning was read. */
-  const [asking, setAsking] = useState<string[]>()
+  /** A list that waits for confirmation. */
+  const [confirming, setConfirming] = useState<string[]>()
   const save = useChange({
     change: (allowList: string[]) => settings.publicApi.setAllowList.mutate({ accountId, allowList }),
     invalidates: [apiAccessKey(accountId)],
     done: 'Allow-list saved.',
-    onDone: () => setAsking(undefined),
-    onFailure: () => setAsking(undefined),
+    onDone: () => setConfirming(undefined),
+    onFailure: () => setConfirming(undefined),
   })
   const propose = (next: string[]) => {
     const locksOut = you.allowed && covers(next, you.address) === false
     const opensToAll = next.length === 0 && allowList.length > 0
-    if (locksOut || opensToAll) setAsking(next)
+    if (locksOut || opensToAll) setConfirming(next)
     else save.mutate(next)
   }
   return (
@@ -52,11 +52,11 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
         )}
       </Stack>
       <AllowListWarning
-        proposed={asking}
+        proposed={confirming}
         address={you.address}
         pending={save.isPending}
         onSave={save.mutate}
-        onClose={() => setAsking(undefined)}
+        onClose={() => setConfirming(undefined)}
       />
     </Section>
   )
@@ -102,12 +102,12 @@ function AllowListEntries({ allowList, you, pending, onRemove }: AllowListEntrie
 }
 
 interface AddAddressFormProps {
-  /** The address of whoever is looking; absent when it is on the list. */
+  /** The user's address; absent if the list covers it. */
   offered: string | undefined
   pending: boolean
-  /** Why the list was not saved. */
+  /** Why the last save failed. */
   error: unknown
-  /** A new object whenever it was saved. */
+  /** A new object after each save. */
   saved: object | undefined
   onAdd: (entries: string[]) => void
 }
@@ -121,7 +121,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
   useEffect(() => setRefused(error ? readRefusal(error) : undefined), [error])
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    // Several at once, as they are copied from elsewhere.
+    // People paste several entries at once.
     const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '')
     if (entries.length > 0) onAdd(entries)
     else setRefused('Enter an address or a range.')
@@ -158,23 +158,23 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
   )
 }
 
-/** The list as a whole has one field here, whichever entry is meant. */
+/** All entries share one input field, so the first problem is shown there. */
 function readRefusal(error: unknown): string {
   const { message, fields } = readFailure(error)
   return Object.values(fields)[0] ?? message
 }
 
 interface AllowListWarningProps {
-  /** The list that would be saved; undefined when there is nothing to warn of. */
+  /** The list to confirm; undefined if there is none. */
   proposed: string[] | undefined
-  /** Of whoever is looking. */
+  /** The user's address. */
   address: string
   pending: boolean
   onSave: (allowList: string[]) => void
   onClose: () => void
 }
 
-/** Before a list is saved that shuts out whoever saves it, or that lets everybody in. */
+/** Confirms a list that would lock out the user or allow everyone. */
 function AllowListWarning({ proposed, address, pending, onSave, onClose }: AllowListWarningProps) {
   const opensToAll = proposed?.length === 0
   return (
@@ -209,8 +209,8 @@ function AllowListWarning({ proposed, address, pending, onSave, onClose }: Allow
 }
 
 /**
- * Whether an allow-list lets an address call, as the server will judge; an empty one lets everybody.
- * Undefined when an entry is neither an address nor a range, which the server will refuse anyway.
+ * Whether an allow-list allows an address, by the rules of the server. An empty list allows all. Undefined if
+ * an entry is invalid, which the server rejects.
  */
 function covers(allowList: string[], address: string): boolean | undefined {
   if (allowList.length === 0) return true

@@ -8,23 +8,23 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
-import { Facts } from '../../ui/facts.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState } from '../../ui/placeholders.tsx'
 import { type ApiAccess, apiAccessKey } from './use-api-access.ts'
 
 interface KeySectionProps {
-  /** What the server knows of it: absent when there is none. */
+  /** Absent if there is no key. */
   storedKey: ApiAccess['key']
-  /** The key itself, when it was generated on this very page. */
+  /** The full key, if it was generated on this page. */
   issuedKey: string | undefined
   onIssued: (key: string | undefined) => void
 }
 
 export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) {
   const { canChange } = useAccount()
-  const [asking, setAsking] = useState<'regenerate' | 'revoke'>()
-  const close = () => setAsking(undefined)
+  const [confirming, setConfirming] = useState<'regenerate' | 'revoke'>()
+  const close = () => setConfirming(undefined)
   const { generate, regenerate, revoke } = useKeyChanges({
     onIssued: (key) => {
       onIssued(key)
@@ -38,10 +38,10 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
       actions={
         storedKey && (
           <>
-            <ChangeButton variant="default" onClick={() => setAsking('regenerate')}>
+            <ChangeButton variant="default" onClick={() => setConfirming('regenerate')}>
               Regenerate
             </ChangeButton>
-            <ChangeButton variant="light" color="red" onClick={() => setAsking('revoke')}>
+            <ChangeButton variant="light" color="red" onClick={() => setConfirming('revoke')}>
               Revoke
             </ChangeButton>
           </>
@@ -49,11 +49,9 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
       }
     >
       <Stack>
-        {issuedKey !== undefined && (
-          <SecretOnce label="API key" secret={issuedKey} onDone={() => onIssued(undefined)} />
-        )}
+        {issuedKey !== undefined && <NewSecret label="API key" secret={issuedKey} onDone={() => onIssued(undefined)} />}
         {storedKey ? (
-          <KeyFacts storedKey={storedKey} />
+          <KeyDetails storedKey={storedKey} />
         ) : (
           <EmptyState
             icon={IconKey}
@@ -71,7 +69,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
         )}
       </Stack>
       <ConfirmModal
-        opened={asking === 'regenerate'}
+        opened={confirming === 'regenerate'}
         onClose={close}
         title="Regenerate the API key?"
         consequence="The current key stops working immediately. Requests are rejected until your applications use the new key."
@@ -80,7 +78,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
         onConfirm={() => regenerate.mutate()}
       />
       <ConfirmModal
-        opened={asking === 'revoke'}
+        opened={confirming === 'revoke'}
         onClose={close}
         title="Revoke the API key?"
         consequence="The key stops working immediately and permanently. Requests are rejected until you generate a new key."
@@ -92,10 +90,10 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
   )
 }
 
-function KeyFacts({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: NonNullable<ApiAccess['key']> }) {
+function KeyDetails({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: NonNullable<ApiAccess['key']> }) {
   return (
-    <Facts
-      facts={[
+    <DescriptionList
+      items={[
         { name: 'Starts with', value: <Code fz="sm">{start}…</Code> },
         { name: 'Created', value: <DateTime at={createdAt} /> },
         {
@@ -107,16 +105,16 @@ function KeyFacts({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: 
   )
 }
 
-interface SecretOnceProps {
-  /** What it is, such as `API key`. */
+interface NewSecretProps {
+  /** The name of the secret, such as `API key`. */
   label: string
   secret: string
-  /** Hides it for good. */
+  /** Hides the secret permanently. */
   onDone: () => void
 }
 
-/** A secret at the one moment when it can be read. */
-function SecretOnce({ label, secret, onDone }: SecretOnceProps) {
+/** Shows a new secret, once. */
+function NewSecret({ label, secret, onDone }: NewSecretProps) {
   return (
     <Alert icon={<IconKey />} title={`Copy your ${label} now`} role="status">
       <Stack gap="sm">
@@ -139,7 +137,7 @@ function SecretOnce({ label, secret, onDone }: SecretOnceProps) {
   )
 }
 
-/** `onIssued` hears of the new key, or that there is none any more. */
+/** `onIssued` gets the new key, or undefined after revocation. */
 function useKeyChanges({ onIssued }: { onIssued: (key: string | undefined) => void }) {
   const { accountId } = useAccount()
   const invalidates = [apiAccessKey(accountId)]

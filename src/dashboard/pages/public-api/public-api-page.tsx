@@ -16,7 +16,7 @@ import { type ApiAccess, apiAccessKey, useApiAccess } from './use-api-access.ts'
 
 export function PublicApiPage() {
   const access = useApiAccess()
-  /** In the memory of this page only: the server has forgotten it already. */
+  /** Kept only in the memory of this page; the server stores a hash. */
   const [issuedKey, setIssuedKey] = useState<string>()
   return (
     <>
@@ -37,7 +37,7 @@ export function PublicApiPage() {
   )
 }
 
-/** Says that the allow-list leaves out the address that one is looking from. */
+/** Warns that the allow-list does not cover the user's address. */
 function LockedOutAlert({ access: { you } }: { access: Pick<ApiAccess, 'you'> }) {
   if (you.allowed) return null
   return (
@@ -56,7 +56,7 @@ function LockedOutAlert({ access: { you } }: { access: Pick<ApiAccess, 'you'> })
 
 function AccessSection({ enabled }: { enabled: boolean }) {
   const { accountId, canChange } = useAccount()
-  const [asking, { open, close }] = useDisclosure()
+  const [confirming, { open, close }] = useDisclosure()
   const change = useChange({
     change: (enabled: boolean) => settings.publicApi.setAccess.mutate({ accountId, enabled }),
     invalidates: [apiAccessKey(accountId)],
@@ -85,7 +85,7 @@ function AccessSection({ enabled }: { enabled: boolean }) {
         </Text>
       )}
       <ConfirmModal
-        opened={asking}
+        opened={confirming}
         onClose={close}
         title="Turn off API access?"
         consequence="Every request with your key is rejected, so your applications cannot send messages. Messages that were already sent are still delivered and reported."

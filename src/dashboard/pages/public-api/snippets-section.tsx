@@ -7,14 +7,14 @@ import { CodeBlock } from '../../ui/copy.tsx'
 import { Section } from '../../ui/page.tsx'
 
 interface SnippetsSectionProps {
-  /** Known only just after it was generated. */
+  /** Known only right after it was generated. */
   apiKey: string | undefined
 }
 
 export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProps) {
   const { accountId } = useAccount()
   const template = useSendableTemplate()
-  const facts: SnippetFacts = {
+  const snippet: SnippetInput = {
     url: window.location.origin,
     apiKey,
     template: template.data?.name ?? 'order_shipped',
@@ -48,17 +48,17 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
           <Tabs.Tab value="typescript">TypeScript</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="curl">
-          <CodeBlock label="curl command" code={toCurl(facts)} />
+          <CodeBlock label="curl command" code={toCurl(snippet)} />
         </Tabs.Panel>
         <Tabs.Panel value="typescript">
-          <CodeBlock label="TypeScript code" code={toTypeScript(facts)} />
+          <CodeBlock label="TypeScript code" code={toTypeScript(snippet)} />
         </Tabs.Panel>
       </Tabs>
     </Section>
   )
 }
 
-/** The first template that a send would take now; null when there is none. */
+/** The first sendable template; null if there is none. */
 function useSendableTemplate() {
   const { accountId } = useAccount()
   return useQuery({
@@ -75,8 +75,7 @@ function exampleVariables(placeholders: { key: string; example?: string | undefi
   return Object.fromEntries(placeholders.map(({ key, example }) => [key, example ?? 'text']))
 }
 
-/** What a snippet sends, and where to. */
-interface SnippetFacts {
+interface SnippetInput {
   url: string
   apiKey: string
   template: string
@@ -84,10 +83,10 @@ interface SnippetFacts {
   variables: Record<string, string>
 }
 
-/** A number that belongs to nobody we know, to be replaced. */
+/** A placeholder number. */
 const recipient = '34600111222'
 
-function toCurl({ url, apiKey, template, language, variables }: SnippetFacts): string {
+function toCurl({ url, apiKey, template, language, variables }: SnippetInput): string {
   const body = JSON.stringify({ to: recipient, template, language, ...(isFilled(variables) && { variables }) }, null, 2)
   return [
     `curl -X POST ${url}/api/v1/message/send \\`,
@@ -97,7 +96,7 @@ function toCurl({ url, apiKey, template, language, variables }: SnippetFacts): s
   ].join('\n')
 }
 
-function toTypeScript({ url, apiKey, template, language, variables }: SnippetFacts): string {
+function toTypeScript({ url, apiKey, template, language, variables }: SnippetInput): string {
   const entries = Object.entries(variables).map(([key, value]) => `${quote(key)}: ${quote(value)}`)
   return [
     `import { createClient } from 'waybill/client'`,
@@ -121,7 +120,7 @@ function isFilled(variables: Record<string, string>): boolean {
   return Object.keys(variables).length > 0
 }
 
-/** Within single quotes a shell takes everything as it is, except for the quote itself (POSIX, 2.2.2). */
+/** In single quotes, a shell takes every character literally except the quote itself (POSIX, 2.2.2). */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

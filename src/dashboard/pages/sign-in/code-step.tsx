@@ -3,33 +3,33 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { showInForm } from '../../api/failure.ts'
-import { DoorPage } from '../../layout/signed-out-layout.tsx'
-import { PendingSignInEnded } from '../../session/auth-request.ts'
+import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
+import { PendingSignInExpired } from '../../session/auth-request.ts'
 import { verifyBackupCode, verifyCode } from '../../session/two-factor.ts'
 import { checkCode, CodeField, readCode, takeFocus } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 
 interface CodeStepProps {
   onSignedIn: () => Promise<void>
-  /** The password has to be typed again: for the reason given, or because the person wants to. */
-  onBeginAgain: (reason?: string) => void
+  /** The password must be entered again, for the given reason or because the user chose to. */
+  onRestart: (reason?: string) => void
 }
 
-export function CodeStep({ onSignedIn, onBeginAgain }: CodeStepProps) {
+export function CodeStep({ onSignedIn, onRestart }: CodeStepProps) {
   const [kind, setKind] = useState<CodeKind>('app')
   const { description, other, toOther } = kinds[kind]
   return (
-    <DoorPage title="Enter your code" description={description}>
-      <CodeForm key={kind} kind={kind} onSignedIn={onSignedIn} onEnded={onBeginAgain} />
+    <SignedOutLayout title="Enter your code" description={description}>
+      <CodeForm key={kind} kind={kind} onSignedIn={onSignedIn} onExpired={onRestart} />
       <Stack gap="xs" mt="lg" align="center">
         <Anchor component="button" type="button" size="sm" onClick={() => setKind(other)}>
           {toOther}
         </Anchor>
-        <Anchor component="button" type="button" size="sm" onClick={() => onBeginAgain()}>
+        <Anchor component="button" type="button" size="sm" onClick={() => onRestart()}>
           Sign in as a different user
         </Anchor>
       </Stack>
-    </DoorPage>
+    </SignedOutLayout>
   )
 }
 
@@ -38,12 +38,12 @@ type CodeKind = keyof typeof kinds
 interface CodeFormProps {
   kind: CodeKind
   onSignedIn: () => Promise<void>
-  /** The password has to be typed again, for this reason. */
-  onEnded: (reason: string) => void
+  /** The password must be entered again, for this reason. */
+  onExpired: (reason: string) => void
 }
 
-/** The second step, for those who have set up an authenticator app. */
-function CodeForm({ kind, onSignedIn, onEnded }: CodeFormProps) {
+/** The second sign-in step, for users with an authenticator app. */
+function CodeForm({ kind, onSignedIn, onExpired }: CodeFormProps) {
   const { verify, check, field } = kinds[kind]
   const [problem, setProblem] = useState<string>()
   const form = useForm({ mode: 'uncontrolled', initialValues: { code: '' }, validate: { code: check } })
@@ -51,7 +51,7 @@ function CodeForm({ kind, onSignedIn, onEnded }: CodeFormProps) {
     mutationFn: verify,
     onSuccess: onSignedIn,
     onError: (error) => {
-      if (error instanceof PendingSignInEnded) return onEnded(error.message)
+      if (error instanceof PendingSignInExpired) return onExpired(error.message)
       setProblem(showInForm(form, error))
       form.getInputNode('code')?.focus()
     },

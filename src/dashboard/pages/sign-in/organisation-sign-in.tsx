@@ -6,9 +6,9 @@ import { readFailure } from '../../api/failure.ts'
 import { signInWithOrganisation } from '../../session/sign-in.ts'
 
 interface OrganisationSignInProps {
-  /** The host of its provider. */
+  /** The host of the provider. */
   organisation: string
-  /** The page that it leads to. */
+  /** The page to open afterwards. */
   to: string
   onProblem: (problem: string | undefined) => void
 }
@@ -29,7 +29,7 @@ export function OrganisationSignIn({ organisation, to, onProblem }: Organisation
   )
 }
 
-/** Names the host of the provider, which may need a second line. */
+/** A button that wraps, because its label contains a host name. */
 export function OrganisationButton(props: ButtonProps & Omit<ComponentProps<'button'>, keyof ButtonProps>) {
   return (
     <Button
@@ -44,8 +44,8 @@ export function OrganisationButton(props: ButtonProps & Omit<ComponentProps<'but
 }
 
 /**
- * Why the way through an organisation's provider led back to the sign-in page, in words of ours: whoever made
- * the link chose the code. Codes are of better-auth, and of the provider (RFC 6749, 4.1.2.1).
+ * Describes the error code that the sign-in page was opened with. Codes come from better-auth or the provider
+ * (RFC 6749, 4.1.2.1). Unknown codes are not shown, because anyone can craft such a link.
  */
 export function describeOrganisationError(code: string | null): string | undefined {
   if (code === null) return undefined

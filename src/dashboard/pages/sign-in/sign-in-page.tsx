@@ -4,8 +4,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { showInForm } from '../../api/failure.ts'
-import { DoorPage } from '../../layout/signed-out-layout.tsx'
-import { codeNeeded, readWayBack, signIn, useSignInOptions } from '../../session/sign-in.ts'
+import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
+import { codeNeeded, readReturnPath, signIn, useSignInOptions } from '../../session/sign-in.ts'
 import { PasswordField } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { CodeStep } from './code-step.tsx'
@@ -19,19 +19,19 @@ export function SignInPage() {
   const { state } = useLocation()
   const [needsCode, setNeedsCode] = useState(state === codeNeeded)
   const [problem, setProblem] = useState(() => describeOrganisationError(search.get('error')))
-  const to = readWayBack(search)
+  const to = readReturnPath(search)
   const enter = async () => {
-    // Whoever was here before may have been somebody else.
+    // The cache may hold data of another user.
     queryClient.clear()
     await navigate(to, { replace: true })
   }
-  const beginAgain = (reason?: string) => {
+  const restart = (reason?: string) => {
     setProblem(reason)
     setNeedsCode(false)
   }
-  if (needsCode) return <CodeStep onSignedIn={enter} onBeginAgain={beginAgain} />
+  if (needsCode) return <CodeStep onSignedIn={enter} onRestart={restart} />
   return (
-    <DoorPage title="Sign in" description={search.has('to') ? 'Sign in to view this page.' : undefined}>
+    <SignedOutLayout title="Sign in" description={search.has('to') ? 'Sign in to view this page.' : undefined}>
       <Stack>
         {problem !== undefined && <ErrorAlert title="Sign-in failed" error={problem} />}
         <PasswordForm onProblem={setProblem} onSignedIn={enter} onCodeNeeded={() => setNeedsCode(true)} />
@@ -39,15 +39,15 @@ export function SignInPage() {
           <OrganisationSignIn organisation={organisation} to={to} onProblem={setProblem} />
         )}
       </Stack>
-    </DoorPage>
+    </SignedOutLayout>
   )
 }
 
 interface PasswordFormProps {
-  /** What belongs to no field of it; undefined when another try begins. */
+  /** An error that belongs to no field; undefined when a new attempt starts. */
   onProblem: (problem: string | undefined) => void
   onSignedIn: () => Promise<void>
-  /** The password was right, and is not enough. */
+  /** The password was correct, and a code is needed. */
   onCodeNeeded: () => void
 }
 

@@ -40,7 +40,7 @@ interface MessagePreviewProps {
   variables: Readonly<Record<string, string>>
 }
 
-/** The message as a phone shows it. */
+/** A message as it appears on a phone. */
 export function MessagePreview({ template: { components, language }, variables }: MessagePreviewProps) {
   const [now] = useState(() => new Date())
   const part = (type: string) => components.find((component) => component.type === type)
@@ -51,7 +51,7 @@ export function MessagePreview({ template: { components, language }, variables }
     <div className={classes.chat} role="figure" aria-label="Message preview">
       <div className={classes.bubble}>
         <div className={classes.content}>
-          {/* The language of the message, which may run from right to left. */}
+          {/* The language of the message may be written from right to left. */}
           <div lang={language.replace('_', '-')} dir="auto">
             {header && <Header header={header} />}
             <div className={classes.body}>
@@ -100,13 +100,13 @@ function ButtonIcon({ type }: { type: string }) {
   return Icon ? <Icon size={16} /> : null
 }
 
-/** Text as WhatsApp shows it; placeholders that nobody filled in stand out. */
+/** Text with WhatsApp formatting. Empty placeholders are highlighted. */
 function FormattedText({ text }: { text: string }) {
   return <Pieces pieces={parseFormatting(text)} />
 }
 
 function Pieces({ pieces }: { pieces: Piece[] }) {
-  // Text has no identity but its place.
+  // Pieces of text have no key other than their position.
   return pieces.map((piece, index) => <FormattedPiece key={index} piece={piece} />)
 }
 

@@ -1,13 +1,13 @@
 const placeholder = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g
 
-/** Fills in what was typed; a placeholder without a value stays to be seen. */
+/** Replaces placeholders by their values. A placeholder without a value stays visible. */
 export function fillText(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replace(placeholder, (whole, key: string) =>
     Object.hasOwn(variables, key) && variables[key] !== '' ? (variables[key] ?? whole) : whole,
   )
 }
 
-/** The text in turns: what stands between the placeholders, and each of those. */
+/** Splits a text into placeholders and the text between them. */
 export function splitPlaceholders(text: string): { text: string; isPlaceholder: boolean }[] {
   return text
     .split(/(\{\{\s*[A-Za-z0-9_]+\s*\}\})/)
@@ -15,19 +15,19 @@ export function splitPlaceholders(text: string): { text: string; isPlaceholder: 
     .filter(({ text }) => text !== '')
 }
 
-/** A message as WhatsApp formats it. */
+/** A piece of text with WhatsApp formatting. */
 export type Piece = { kind: 'text' | 'mono'; text: string } | { kind: 'bold' | 'italic' | 'strike'; pieces: Piece[] }
 
 const marks = { '*': 'bold', _: 'italic', '~': 'strike' } as const
 
 /**
- * Three backticks, or one, keep what is between them as it is. The other marks stand around words on one
- * line: before a mark that opens there is no letter, behind it no space, and the reverse where it closes.
+ * Text in backticks is literal. The other marks enclose words on one line: an opening mark has no letter before
+ * it and no space after it, and a closing mark the reverse.
  */
 const formatted =
   /```(?<block>[\s\S]+?)```|`(?<inline>[^`\n]+)`|(?<![\p{L}\p{N}])(?<mark>[*_~])(?!\s|\k<mark>)(?<marked>.*?\S)\k<mark>(?![\p{L}\p{N}])/gu
 
-/** WhatsApp's own marks: `*bold*`, `_italic_`, `~strike~` and "```mono```". */
+/** Parses WhatsApp formatting: `*bold*`, `_italic_`, `~strike~` and "```mono```". */
 export function parseFormatting(text: string): Piece[] {
   const pieces: Piece[] = []
   let end = 0
@@ -43,6 +43,6 @@ export function parseFormatting(text: string): Piece[] {
 function toPiece({ block, inline, mark, marked }: Record<string, string | undefined>): Piece {
   const mono = block ?? inline
   if (mono !== undefined) return { kind: 'mono', text: mono }
-  // One of the alternatives matched: without backticks, it was a mark.
+  // Without backticks, the match was a mark.
   return { kind: marks[mark as keyof typeof marks], pieces: parseFormatting(marked ?? '') }
 }

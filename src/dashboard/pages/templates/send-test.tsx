@@ -9,15 +9,15 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 
 interface SendTestProps {
   sendable: boolean
-  /** What Mantine's form gives the field of the number. */
+  /** The input props of the phone number from the Mantine form. */
   field: object
   pending: boolean
   sent: SentTest | undefined
-  /** Why there is no message at all. */
+  /** Why no message was created. */
   problem: string | undefined
 }
 
-/** The part of the form that sends. */
+/** The test section of the template form. */
 export function SendTest({ sendable, field, pending, sent, problem }: SendTestProps) {
   const { accountId, canChange } = useAccount()
   return (
@@ -49,18 +49,18 @@ export function SendTest({ sendable, field, pending, sent, problem }: SendTestPr
         )}
         {problem !== undefined && <ErrorAlert title="Test not sent" error={problem} />}
         {sent && (
-          <WhatCameOfIt test={sent}>
+          <SentTestAlert test={sent}>
             <Anchor component={Link} to={`/${accountId}/messages/${sent.messageId}`} size="sm">
               View message
             </Anchor>
-          </WhatCameOfIt>
+          </SentTestAlert>
         )}
       </Stack>
     </Box>
   )
 }
 
-function WhatCameOfIt({ test: { status, failure }, children }: { test: SentTest; children: ReactNode }) {
+function SentTestAlert({ test: { status, failure }, children }: { test: SentTest; children: ReactNode }) {
   switch (status) {
     case 'sent':
       return (

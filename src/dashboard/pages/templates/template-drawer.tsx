@@ -10,7 +10,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
-import { Facts } from '../../ui/facts.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
 import { EmptyState } from '../../ui/placeholders.tsx'
 import { MessagePreview } from './message-preview.tsx'
 import { placeProblems } from './place-problems.ts'
@@ -27,7 +27,7 @@ interface TemplateDrawerProps {
 }
 
 export function TemplateDrawer({ opened, templates, whatsAppAccountId, onClose }: TemplateDrawerProps) {
-  // One's own number is the same for every template that one tries.
+  // Kept while the user tests several templates.
   const [to, setTo] = useState('')
   const template = templates.find(({ name, language }) => name === opened?.name && language === opened.language)
   return (
@@ -67,7 +67,7 @@ interface TemplateDetailsProps {
   onTo: (to: string) => void
 }
 
-/** How it looks with these variables, and a way to try it. */
+/** Preview, variables and test of a template. */
 function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDetailsProps) {
   const { accountId } = useAccount()
   const keys = template.placeholders.map(({ key }) => key)
@@ -107,10 +107,10 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
     <form onSubmit={submit} noValidate>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl">
         <Stack gap="lg">
-          {!template.sendable && <Obstacle template={template} />}
+          {!template.sendable && <NotSendableAlert template={template} />}
           <MessagePreview template={template} variables={form.values.variables} />
           <Box visibleFrom="sm">
-            <TemplateFacts template={template} />
+            <TemplateProperties template={template} />
           </Box>
         </Stack>
         <Stack gap="lg">
@@ -128,10 +128,10 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
             sent={sent}
             problem={problem}
           />
-          {/* Not between the preview and what is typed into it. */}
+          {/* Below the variables, so that they stay next to the preview. */}
           <Box hiddenFrom="sm">
             <Divider mb="lg" />
-            <TemplateFacts template={template} />
+            <TemplateProperties template={template} />
           </Box>
         </Stack>
       </SimpleGrid>
@@ -139,7 +139,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
   )
 }
 
-function Obstacle({ template: { status, reason } }: { template: OwnTemplate }) {
+function NotSendableAlert({ template: { status, reason } }: { template: OwnTemplate }) {
   return (
     <Alert
       color={status === 'APPROVED' ? 'gray' : 'yellow'}
@@ -155,17 +155,17 @@ function Obstacle({ template: { status, reason } }: { template: OwnTemplate }) {
   )
 }
 
-/** People write their number with a plus, spaces and hyphens; the API takes digits. */
+/** People write a plus, spaces and hyphens; the API takes only digits. */
 function withoutPunctuation(number: string): string {
   return number.replaceAll(/[\s()+.-]/g, '')
 }
 
-function TemplateFacts({ template }: { template: OwnTemplate }) {
+function TemplateProperties({ template }: { template: OwnTemplate }) {
   const { language, status, category, qualityScore, rejectedReason, syncedAt } = template
   const { tone, label } = describeStatus(status)
   return (
-    <Facts
-      facts={[
+    <DescriptionList
+      items={[
         { name: 'Language', value: describeLanguage(language) },
         { name: 'Status', value: <StatusBadge tone={tone}>{label}</StatusBadge> },
         ...(rejectedReason === undefined ? [] : [{ name: 'Rejection reason', value: inWords(rejectedReason) }]),

@@ -4,12 +4,12 @@ import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { describeStatus } from './template-status.ts'
 
-/** No word of WhatsApp's, which are in capitals. */
+/** Lower case, so that it cannot be a WhatsApp status. */
 const all = 'all'
 
 interface TemplateFiltersProps {
   accounts: WhatsAppAccount[]
-  /** The default one when none is. */
+  /** Undefined for the default account. */
   chosen: string | undefined
   onChoose: (whatsAppAccountId: string) => void
   templates: OwnTemplate[]
@@ -62,21 +62,20 @@ function AccountSelect({ accounts, chosen, onChoose }: Pick<TemplateFiltersProps
 }
 
 export interface TemplateFilter {
-  /** A part of the name. */
   name: string
-  /** WhatsApp's word; null for all. */
+  /** A WhatsApp status, or null for all. */
   status: string | null
 }
 
 export function filterTemplates(templates: OwnTemplate[], { name, status }: TemplateFilter): OwnTemplate[] {
-  // Names have underscores where people type spaces.
+  // Template names have underscores where people type spaces.
   const wanted = name.trim().toLowerCase().replaceAll(' ', '_')
   return templates.filter(
     (template) => (status === null || template.status === status) && template.name.toLowerCase().includes(wanted),
   )
 }
 
-/** How many there are of each status, in the order of the templates. */
+/** The number of templates by status. */
 function countStatuses(templates: OwnTemplate[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { status } of templates) counts.set(status, (counts.get(status) ?? 0) + 1)

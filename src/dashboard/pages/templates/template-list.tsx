@@ -13,7 +13,7 @@ interface TemplateListProps {
   linkTo: (template: TemplateName) => string
 }
 
-/** A table, or on a phone a list; some at a time, since a browser draws thousands slowly. */
+/** A table; on a phone, a list. Shows part of the templates, because browsers render thousands of rows slowly. */
 export function TemplateList({ templates, linkTo }: TemplateListProps) {
   const [shown, setShown] = useState(stepSize)
   const rows = templates.slice(0, shown)
@@ -84,7 +84,7 @@ function PhoneList({ templates, linkTo }: TemplateListProps) {
             </StatusBadge>
           </Group>
           <Text size="sm" c="dimmed">
-            {template.sendable ? 'Sendable' : describeObstacle(template)}
+            {template.sendable ? 'Sendable' : describeWhyNotSendable(template)}
           </Text>
         </Box>
       ))}
@@ -132,8 +132,8 @@ function Sendable({ template }: { template: OwnTemplate }) {
   return template.status === 'APPROVED' ? `No: ${template.reason ?? ''}.` : 'No'
 }
 
-/** Why it cannot be sent. The status says it in words already, where it is that. */
-function describeObstacle({ status, reason }: OwnTemplate): string {
+/** Why a template cannot be sent. */
+function describeWhyNotSendable({ status, reason }: OwnTemplate): string {
   return status === 'APPROVED' ? `Cannot be sent: ${reason ?? ''}.` : describeStatus(status).meaning
 }
 

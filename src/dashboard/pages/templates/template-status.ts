@@ -7,7 +7,7 @@ interface StatusWords {
   meaning: string
 }
 
-/** WhatsApp's words for where a template stands (Meta, "Template management"). */
+/** WhatsApp's template statuses (Meta, "Template management"). */
 const statuses: Partial<Record<string, StatusWords>> = {
   APPROVED: { tone: 'good', label: 'Approved', meaning: 'WhatsApp has approved it.' },
   PENDING: { tone: 'active', label: 'Pending', meaning: 'WhatsApp is reviewing it.' },
@@ -29,7 +29,7 @@ const statuses: Partial<Record<string, StatusWords>> = {
   DELETED: { tone: 'neutral', label: 'Deleted', meaning: 'WhatsApp has deleted it.' },
 }
 
-/** WhatsApp may think of another word: then it is shown as it is. */
+/** Values that WhatsApp adds later are shown unchanged. */
 export function describeStatus(status: string): StatusWords {
   return (
     statuses[status] ?? { tone: 'neutral', label: inWords(status), meaning: 'Only approved templates can be sent.' }

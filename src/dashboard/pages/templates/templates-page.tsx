@@ -49,7 +49,7 @@ function NoAccount() {
   )
 }
 
-/** The templates of one of these WhatsApp accounts, and the one that is open. */
+/** The templates of the selected WhatsApp account, with the open template. */
 function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
   const links = useTemplateLinks()
   const templates = useTemplates(links.whatsAppAccountId)
@@ -114,7 +114,7 @@ function NoTemplates() {
   )
 }
 
-/** When the templates were last read from WhatsApp, and a button that does it now. */
+/** The time of the last sync and a button to sync now. */
 function SyncStatus() {
   const sync = useSync({ done: describe })
   const { whatsAppAccountId } = useTemplateLinks()

@@ -7,14 +7,14 @@ import { useAccount } from '../../session/session.ts'
 import { whatsAppAccountsKey } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
 
 const pageSize = 100
-/** A business has 250 templates, or 6,000 when Meta has verified it; so many are seldom looked through by eye. */
+/** A business can have 250 templates, or 6,000 if verified by Meta. Nobody browses that many. */
 const maxPages = 20
 
 interface LoadedTemplates {
   items: OwnTemplate[]
-  /** Absent when WhatsApp was never asked, or had none. */
+  /** Absent before the first sync, or if WhatsApp has no templates. */
   syncedAt: string | undefined
-  /** There are more than were loaded. */
+  /** More templates exist than were loaded. */
   isCut: boolean
 }
 
@@ -22,7 +22,7 @@ function templatesKey(accountId: string) {
   return ['templates', accountId] as const
 }
 
-/** All templates of a WhatsApp account, the default one when none is named. */
+/** All templates of a WhatsApp account, by default of the default account. */
 export function useTemplates(whatsAppAccountId: string | undefined) {
   const { accountId } = useAccount()
   return useQuery({
@@ -55,7 +55,7 @@ interface Sync {
   onFailure?: (error: unknown) => void
 }
 
-/** Reads the templates of every active WhatsApp account from WhatsApp. */
+/** Syncs the templates of all active WhatsApp accounts. */
 export function useSync(outcome: Sync = {}) {
   const { accountId } = useAccount()
   return useChange<void, SyncResult>({
@@ -71,8 +71,8 @@ export interface TemplateName {
 }
 
 /**
- * The address says which template is open, and of which WhatsApp account the list is, so that either can be
- * linked to: `?account=wa_…&name=order_shipped&language=en`.
+ * The URL holds the WhatsApp account and the open template, so that both can be linked to:
+ * `?account=wa_…&name=order_shipped&language=en`.
  */
 export function useTemplateLinks() {
   const [search, setSearch] = useSearchParams()

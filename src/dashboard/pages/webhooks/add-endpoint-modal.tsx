@@ -17,7 +17,7 @@ interface AddEndpointModalProps {
   onClose: () => void
 }
 
-/** Where to, and what of; then the secret. */
+/** Asks for URL and events, then shows the secret. */
 export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
   const [added, setAdded] = useState<{ endpointId: string; secret: string }>()
   const navigate = useNavigate()
@@ -28,14 +28,14 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
       onExitTransitionEnd={() => setAdded(undefined)}
       title={added ? 'Endpoint added' : 'Add endpoint'}
       size="lg"
-      // What was typed, or the secret, is not lost by a click beside it.
+      // A click outside would discard the input or the secret.
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {added ? (
         <Stack>
           <SigningSecret secret={added.secret} />
-          <HowToVerify />
+          <ReceiverExample />
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Close
@@ -125,7 +125,7 @@ interface EventChoiceProps {
   error?: string | undefined
 }
 
-/** The events that an endpoint can ask for, with what each one means. */
+/** The events that an endpoint can receive, with descriptions. */
 function EventChoice({ value, onChange, error }: EventChoiceProps) {
   return (
     <Checkbox.Group
@@ -143,13 +143,12 @@ function EventChoice({ value, onChange, error }: EventChoiceProps) {
   )
 }
 
-/** The contracts are written for the documentation, which is Markdown: `code` is all that we need of it. */
+/** Descriptions in the contracts are Markdown; only `code` is used here. */
 function withCode(text: string) {
   return text.split('`').map((part, index) => (index % 2 === 0 ? part : <Code key={part}>{part}</Code>))
 }
 
-/** What the application does with the secret. */
-function HowToVerify() {
+function ReceiverExample() {
   return (
     <Stack gap="xs">
       <Text size="sm">In TypeScript or JavaScript, use the Waybill package:</Text>
@@ -165,7 +164,7 @@ function HowToVerify() {
   )
 }
 
-/** The receiver of our own package, in the fewest lines. */
+/** A minimal receiver with our package. */
 const example = `import { createFetchWebhookHandler } from 'waybill/webhook'
 
 export const POST = createFetchWebhookHandler({

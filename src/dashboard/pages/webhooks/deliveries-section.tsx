@@ -33,7 +33,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
           aria-label="State"
           data={options}
           value={shown}
-          // The options above are all there is to choose.
+          // All options are states or `all`.
           onChange={(value) => setShown(value as Shown)}
         />
       }
@@ -63,7 +63,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
   )
 }
 
-/** Refreshes itself until more than the first page is looked at. */
+/** Refreshes while only the first page is loaded. */
 function useDeliveries(accountId: string, endpointId: string, shown: Shown) {
   return useInfiniteQuery({
     queryKey: [...webhooksKey(accountId), 'deliveries', endpointId, shown],

@@ -4,7 +4,7 @@ import type { QueryKey } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
-import { notifyDone, useChange } from '../../api/use-change.ts'
+import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge, type Tone } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -13,11 +13,11 @@ import { describeDuration, describeExactly } from '../../ui/time.ts'
 
 interface DeliveryListProps<D extends Delivery> {
   deliveries: D[]
-  /** Queries that a retry makes stale. */
+  /** Queries to invalidate after a retry. */
   invalidates: QueryKey[]
-  /** What stands on the second line of each; no links, since the line is a button. */
+  /** The second line of each delivery. It must not contain links, because it is inside a button. */
   summary?: (delivery: D) => ReactNode
-  /** What else is said when one is open, such as where it leads. */
+  /** Details of an open delivery, such as links. */
   about: (delivery: D) => ReactNode
 }
 
@@ -27,14 +27,14 @@ export const deliveryStateNames = {
   failed: 'Failed',
 } satisfies Record<Delivery['state'], string>
 
-/** Deliveries, each of which opens and shows its attempts. */
+/** Deliveries that expand to show their attempts. */
 export function DeliveryList<D extends Delivery>({ deliveries, invalidates, summary, about }: DeliveryListProps<D>) {
   return (
     <Accordion multiple order={3} chevronPosition="left" keepMounted={false} variant="contained">
       {deliveries.map((delivery) => (
         <Accordion.Item key={delivery.deliveryId} value={delivery.deliveryId}>
           <Accordion.Control>
-            {/* On a phone the attempts and the time go below. */}
+            {/* On a phone, attempts and time wrap below. */}
             <Group justify="space-between" gap={4} pr="xs">
               <Box miw={0} flex="1 1 260px">
                 <Group gap="xs">
@@ -76,7 +76,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
     change: () => settings.webhook.retry.mutate({ accountId, deliveryId }),
     invalidates,
     onDone: ({ endpointState }) =>
-      notifyDone(
+      notifySuccess(
         endpointState === 'enabled' ? 'Delivery queued.' : 'Delivery queued. It is sent once the endpoint is enabled.',
       ),
   })
@@ -143,7 +143,7 @@ function countAttempts({ attempts: { length } }: Delivery): string {
   return length === 1 ? '1 attempt' : `${length} attempts`
 }
 
-/** Each try of a delivery, and what the endpoint answered. */
+/** The attempts of a delivery with the responses. */
 function AttemptList({ attempts }: { attempts: Attempt[] }) {
   if (attempts.length === 0)
     return (
@@ -167,7 +167,7 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
               {describeDuration(attempt.durationMilliseconds)}
             </Text>
           </Group>
-          <AnswerOf answer={attempt} />
+          <ResponseDetails answer={attempt} />
         </Box>
       ))}
     </Stack>
@@ -180,8 +180,8 @@ interface Answer {
   responseStart?: string | undefined
 }
 
-/** Why it failed, where the status code does not say it, and the first bytes of the answer. */
-export function AnswerOf({ answer: { statusCode, error, responseStart } }: { answer: Answer }) {
+/** The error, unless the status code says it, and the start of the response. */
+export function ResponseDetails({ answer: { statusCode, error, responseStart } }: { answer: Answer }) {
   return (
     <>
       {error !== undefined && error !== `HTTP ${statusCode}` && (
@@ -208,7 +208,7 @@ export function AnswerOf({ answer: { statusCode, error, responseStart } }: { ans
   )
 }
 
-/** What the server notes down begins in lower case: `disabled by its owner`. */
+/** Reasons from the server start in lower case, such as `disabled by its owner`. */
 export function toSentence(text: string): string {
   const start = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(start) ? start : `${start}.`

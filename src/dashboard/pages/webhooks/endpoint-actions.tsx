@@ -31,7 +31,7 @@ function Enable({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
 
 function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
   const { accountId } = useAccount()
-  const [asking, { open, close }] = useDisclosure()
+  const [confirming, { open, close }] = useDisclosure()
   const disable = useChange({
     change: () => settings.webhook.disable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
@@ -44,7 +44,7 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
         Disable
       </ChangeButton>
       <ConfirmModal
-        opened={asking}
+        opened={confirming}
         onClose={close}
         title="Disable the endpoint?"
         consequence="Nothing is delivered until you enable it again. New events are queued until the retention period of this server ends. A delivery in progress is not cancelled."
@@ -58,7 +58,7 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
 
 export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
   const { accountId } = useAccount()
-  const [asking, { open, close }] = useDisclosure()
+  const [confirming, { open, close }] = useDisclosure()
   const navigate = useNavigate()
   const remove = useChange({
     change: () => settings.webhook.remove.mutate({ accountId, endpointId }),
@@ -79,7 +79,7 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
         }
       />
       <ConfirmModal
-        opened={asking}
+        opened={confirming}
         onClose={close}
         title="Remove the endpoint?"
         consequence={`${describeLoss(waiting)} Its secrets and delivery history are deleted. Message events are kept, and another endpoint can recover them.`}

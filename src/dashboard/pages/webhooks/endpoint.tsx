@@ -6,7 +6,7 @@ import { StatusBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { toSentence } from './delivery-list.tsx'
 
-/** One endpoint of the list: what it is, and how it does. */
+/** An endpoint in the list, with its state. */
 export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
   const { endpointId, url, events, description, reason, failingSince, lastDeliveredAt, waiting } = endpoint
   return (
@@ -71,8 +71,8 @@ export function EndpointBadge({ endpoint: { state, failingSince } }: { endpoint:
   return <StatusBadge tone="good">Enabled</StatusBadge>
 }
 
-/** Why nothing arrives; nothing where all is well. */
-export function EndpointTrouble({ endpoint: { state, reason, failingSince, waiting } }: { endpoint: Endpoint }) {
+/** Why deliveries do not arrive; nothing if they do. */
+export function EndpointAlert({ endpoint: { state, reason, failingSince, waiting } }: { endpoint: Endpoint }) {
   if (state === 'disabled')
     return (
       <Alert color="gray" icon={<IconPlayerPause />} title="This endpoint is disabled" mb="lg">
@@ -101,11 +101,11 @@ export function countWaiting(count: number): string {
 
 interface EndpointUrlProps {
   url: string
-  /** Its query often holds a token, and a page is looked at by others too. */
+  /** The query string often contains a token, so it is hidden by default. */
   showQuery?: boolean
 }
 
-/** The host first of all: it tells endpoints apart. */
+/** Highlights the host, which distinguishes endpoints. */
 export function EndpointUrl({ url, showQuery = false }: EndpointUrlProps) {
   const { protocol, host, pathname, search } = new URL(url)
   return (

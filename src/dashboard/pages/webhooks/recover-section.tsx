@@ -13,7 +13,7 @@ import { countWaiting } from './endpoint.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
 const dayMilliseconds = 86_400_000
-/** The height of the label above the field; on a narrow phone the button is below it. */
+/** The height of the label above the field. On a narrow phone, the button is below the field. */
 const besideField = { base: 0, xs: 25 }
 
 export function RecoverSection({ endpoint: { endpointId, failingSince } }: { endpoint: Endpoint }) {
@@ -92,7 +92,7 @@ function describe({ kind, recovered, reachedAt, since }: Recovery): string {
 interface Recovery {
   kind: 'running' | 'stopped' | 'done' | 'failed'
   since: string
-  /** When it began: events until then are looked at. */
+  /** The start of the recovery, up to which events are checked. */
   until: string
   reachedAt: string
   recovered: number
@@ -100,8 +100,8 @@ interface Recovery {
 }
 
 /**
- * Asks the server for one part after the other. It goes on for as long as the page is open; what was
- * queued stays queued, however it ends.
+ * Recovers one part after the other while the page is open. Queued deliveries stay queued, even if it is
+ * interrupted.
  */
 function useRecovery(endpointId: string) {
   const { accountId } = useAccount()
@@ -123,7 +123,7 @@ function useRecovery(endpointId: string) {
     try {
       let next: string | undefined
       do {
-        // The part that is under way when somebody stops is finished by the server: it is counted too.
+        // The server finishes the current part even after a stop, so it is counted.
         const part = await settings.webhook.recover.mutate({ accountId, endpointId, since, ...(next && { next }) })
         next = part.next
         show({ recovered: state.recovered + part.recovered, reachedAt: part.reachedAt })
@@ -137,7 +137,7 @@ function useRecovery(endpointId: string) {
   return { recovery, start, stop: () => running.current?.abort() }
 }
 
-/** Recovery progress, of 100. */
+/** Recovery progress in percent. */
 function progressOf({ kind, since, until, reachedAt }: Recovery): number {
   if (kind === 'done') return 100
   const whole = Date.parse(until) - Date.parse(since)

@@ -51,7 +51,7 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
       >
         {isEmpty ? undefined : (
           <Stack gap="sm">
-            {previousSecretUntil !== undefined && <TwoSecrets until={previousSecretUntil} />}
+            {previousSecretUntil !== undefined && <OverlapNotice until={previousSecretUntil} />}
             {secret !== undefined && <SigningSecret secret={secret} />}
           </Stack>
         )}
@@ -60,7 +60,7 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
         endpointId={endpointId}
         opened={rotating}
         onClose={close}
-        // The one that was revealed is not the one that signs any more.
+        // The revealed secret is no longer current.
         onRotated={() => setSecret(undefined)}
       />
     </>
@@ -86,7 +86,7 @@ interface RotateModalProps {
   onRotated: () => void
 }
 
-/** How long both sign; then the new one. */
+/** Asks for the overlap, then shows the new secret. */
 function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProps) {
   const { accountId } = useAccount()
   const [seconds, setSeconds] = useState(usualSeconds)
@@ -114,7 +114,7 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
           {rotated.previousSecretUntil === undefined ? (
             <Text size="sm">The old secret is no longer used. Update your application now.</Text>
           ) : (
-            <TwoSecrets until={rotated.previousSecretUntil} />
+            <OverlapNotice until={rotated.previousSecretUntil} />
           )}
           <SigningSecret secret={rotated.secret} />
           <Group justify="flex-end">
@@ -152,7 +152,7 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
   )
 }
 
-/** The secret, and where it is written what to do with it. */
+/** The secret with a link to the documentation. */
 export function SigningSecret({ secret }: { secret: string }) {
   return (
     <>
@@ -168,8 +168,8 @@ export function SigningSecret({ secret }: { secret: string }) {
   )
 }
 
-/** While a secret is being rotated. */
-function TwoSecrets({ until }: { until: string }) {
+/** Shown during a rotation. */
+function OverlapNotice({ until }: { until: string }) {
   return (
     <Alert color="gray" p="sm">
       <Text size="sm">

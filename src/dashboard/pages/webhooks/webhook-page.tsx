@@ -9,14 +9,14 @@ import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
-import { Facts } from '../../ui/facts.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { DeliveriesSection } from './deliveries-section.tsx'
-import { AnswerOf } from './delivery-list.tsx'
+import { ResponseDetails } from './delivery-list.tsx'
 import { EndpointActions, RemoveSection } from './endpoint-actions.tsx'
-import { countWaiting, EndpointBadge, EndpointTrouble, EndpointUrl, EventBadges, hostOf } from './endpoint.tsx'
+import { countWaiting, EndpointBadge, EndpointAlert, EndpointUrl, EventBadges, hostOf } from './endpoint.tsx'
 import { RecoverSection } from './recover-section.tsx'
 import { SecretSection } from './secret-section.tsx'
 import { useEndpoints } from './use-endpoints.ts'
@@ -40,7 +40,7 @@ export function WebhookPage() {
       {endpoint && <OpenEndpoint key={endpoint.endpointId} endpoint={endpoint} />}
       {!data && error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!data && !error && <LoadingSkeleton lines={8} />}
-      {data && !endpoint && <NoSuchEndpoint />}
+      {data && !endpoint && <EndpointNotFound />}
     </>
   )
 }
@@ -48,9 +48,9 @@ export function WebhookPage() {
 function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
-      <EndpointTrouble endpoint={endpoint} />
+      <EndpointAlert endpoint={endpoint} />
       <Section title="Details" actions={<EndpointBadge endpoint={endpoint} />}>
-        <EndpointFacts endpoint={endpoint} />
+        <EndpointDetails endpoint={endpoint} />
       </Section>
       <TestSection endpoint={endpoint} />
       <SecretSection endpoint={endpoint} />
@@ -61,7 +61,7 @@ function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-function NoSuchEndpoint() {
+function EndpointNotFound() {
   const { accountId } = useAccount()
   return (
     <EmptyState
@@ -78,11 +78,11 @@ function NoSuchEndpoint() {
   )
 }
 
-function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
+function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
   const { endpointId, url, events, hasHeaders, lastDeliveredAt, waiting, createdAt } = endpoint
   return (
-    <Facts
-      facts={[
+    <DescriptionList
+      items={[
         { name: 'URL', value: <Url url={url} /> },
         { name: 'Events', value: <EventBadges events={events} /> },
         {
@@ -153,12 +153,12 @@ function TestSection({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
         </ChangeButton>
       }
     >
-      {result && <TestAnswer result={result} />}
+      {result && <TestResultAlert result={result} />}
     </Section>
   )
 }
 
-function TestAnswer({ result }: { result: TestResult }) {
+function TestResultAlert({ result }: { result: TestResult }) {
   const { delivered, statusCode, durationMilliseconds, eventId } = result
   const answer = statusCode === undefined ? 'No response' : `HTTP ${statusCode}`
   return (
@@ -171,7 +171,7 @@ function TestAnswer({ result }: { result: TestResult }) {
       <Text size="sm">
         {answer} after {describeDuration(durationMilliseconds)}.
       </Text>
-      <AnswerOf answer={result} />
+      <ResponseDetails answer={result} />
       <Box mt={6} fz="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         webhook-id {eventId}
       </Box>

@@ -14,7 +14,7 @@ import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 
 interface AddModalProps {
   opened: boolean
-  /** The first one is the default, whoever asks. */
+  /** The first account always becomes the default. */
   isFirst: boolean
   onClose: () => void
 }
@@ -28,7 +28,7 @@ export function AddModal({ opened, isFirst, onClose }: AddModalProps) {
       onExitTransitionEnd={() => setAdded(false)}
       title={isAdded ? 'WhatsApp account added' : 'Add a WhatsApp account'}
       size="lg"
-      // A click beside it would lose what was pasted.
+      // A click outside would discard the input.
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
@@ -122,7 +122,7 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
   )
 }
 
-/** A new number can send nothing before its templates are known. */
+/** A new number can send only after its templates are synced. */
 function AddedStep({ onClose }: { onClose: () => void }) {
   const { accountId } = useAccount()
   const sync = useSync({ onFailure: () => {} })

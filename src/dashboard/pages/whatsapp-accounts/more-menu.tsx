@@ -14,10 +14,10 @@ interface MoreMenuProps {
   onChanged: () => void
 }
 
-/** What one does seldom with a WhatsApp account. */
+/** Less frequent actions. */
 export function MoreMenu({ account, onChanged }: MoreMenuProps) {
   const { canChange } = useAccount()
-  const [asking, setAsking] = useState<'deactivate' | 'remove'>()
+  const [confirming, setConfirming] = useState<'deactivate' | 'remove'>()
   const makeDefault = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.setDefault.mutate,
     done: 'Default WhatsApp account changed.',
@@ -35,7 +35,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
   if (!canChange) return button
   return (
     <>
-      {/* The placeholder that would take the focus is no child that ARIA allows in a menu. */}
+      {/* The focus placeholder is not an allowed child of a menu (ARIA 1.2). */}
       <Menu position="bottom-end" width={200} withInitialFocusPlaceholder={false}>
         <Menu.Target>{button}</Menu.Target>
         <Menu.Dropdown>
@@ -45,7 +45,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
             </Menu.Item>
           )}
           {account.active ? (
-            <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => setAsking('deactivate')}>
+            <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => setConfirming('deactivate')}>
               Deactivate
             </Menu.Item>
           ) : (
@@ -57,7 +57,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
           <Menu.Item
             c="var(--mantine-color-error)"
             leftSection={<IconTrash size={16} />}
-            onClick={() => setAsking('remove')}
+            onClick={() => setConfirming('remove')}
           >
             Remove
           </Menu.Item>
@@ -65,11 +65,11 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
       </Menu>
       <DeactivateModal
         account={account}
-        opened={asking === 'deactivate'}
-        onClose={() => setAsking(undefined)}
+        opened={confirming === 'deactivate'}
+        onClose={() => setConfirming(undefined)}
         onDeactivated={onChanged}
       />
-      <RemoveModal account={account} opened={asking === 'remove'} onClose={() => setAsking(undefined)} />
+      <RemoveModal account={account} opened={confirming === 'remove'} onClose={() => setConfirming(undefined)} />
     </>
   )
 }

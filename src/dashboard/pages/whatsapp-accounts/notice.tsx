@@ -5,21 +5,21 @@ import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts
 import { settings } from '../../api/settings.ts'
 import { QualityBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { Facts } from '../../ui/facts.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
 export type TokenTest = z.output<typeof WhatsAppAccountTest>
 
 interface NoticeProps {
   account: WhatsAppAccount
-  /** What came of the test that was made on this page, if one was. */
+  /** The result of the last test on this page. */
   test: TokenTest | undefined
   onReplace: () => void
   onActivated: () => void
   onClose: () => void
 }
 
-/** What stands in the way of sending, and what to do about it; or that the token works. */
+/** The test result, and why the account cannot send. */
 export function Notice({ account, test, onReplace, onActivated, onClose }: NoticeProps) {
   return (
     <>
@@ -29,7 +29,7 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
       )}
       {!account.active &&
         (account.switchedOff ? (
-          <SwitchedOff account={account} onActivated={onActivated} />
+          <Deactivated account={account} onActivated={onActivated} />
         ) : (
           <Refused
             account={account}
@@ -45,7 +45,7 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
 
 function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean; onClose: () => void }) {
   const { displayPhoneNumber, verifiedName, qualityRating, throughputLevel } = test
-  const facts = [
+  const details = [
     ...(displayPhoneNumber === undefined ? [] : [{ name: 'Number', value: displayPhoneNumber }]),
     ...(verifiedName === undefined ? [] : [{ name: 'Verified name', value: verifiedName }]),
     { name: 'Quality', value: <QualityBadge quality={qualityRating} /> },
@@ -62,7 +62,7 @@ function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean;
       onClose={onClose}
     >
       <Stack gap="sm">
-        <Facts facts={facts} />
+        <DescriptionList items={details} />
         {!active && <Text size="sm">The account is still inactive. Activate it to send from it again.</Text>}
       </Stack>
     </Alert>
@@ -75,7 +75,7 @@ interface FailedProps {
   onClose: () => void
 }
 
-/** An account that is in use still was not refused for its token. */
+/** If the account is still active, the test failed for another reason than its token. */
 function Failed({ reason, active, onClose }: FailedProps) {
   return (
     <Alert
@@ -98,7 +98,7 @@ function Failed({ reason, active, onClose }: FailedProps) {
   )
 }
 
-function SwitchedOff({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
+function Deactivated({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   return (
     <Alert mt="md" color="gray" icon={<IconPlayerPause />} title="Deactivated">
       <Stack gap="sm" align="flex-start">
@@ -120,7 +120,7 @@ interface RefusedProps {
 function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: RefusedProps) {
   return (
     <Alert
-      // What was just asked for is read out anew.
+      // The new key makes screen readers announce the result.
       key={isTested ? 'tested' : 'known'}
       mt="md"
       color="red"
@@ -166,14 +166,14 @@ function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; on
   )
 }
 
-/** Meta, "Throughput": messages in and out, of all types, for one number. */
+/** Messages per phone number, in both directions (Meta, "Throughput"). */
 const levels: Partial<Record<string, string>> = {
   STANDARD: 'Standard: up to 80 messages a second',
   HIGH: 'High: up to 1,000 messages a second',
   NOT_APPLICABLE: 'Not applicable',
 }
 
-/** WhatsApp may think of another word: then it is shown as it is. */
+/** Values that WhatsApp adds later are shown unchanged. */
 export function describeThroughput(level: string): string {
   return levels[level] ?? level
 }

@@ -100,7 +100,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
   )
 }
 
-/** Not a password of the person's own: no browser should offer to keep it, or one to fill in. */
+/** `one-time-code` keeps browsers from saving the token as a password or filling one in. */
 export function AccessTokenField(props: PasswordInputProps) {
   return (
     <PasswordField

@@ -7,7 +7,7 @@ export function whatsAppAccountsKey(accountId: string) {
   return ['whatsAppAccounts', accountId] as const
 }
 
-/** The WhatsApp accounts of the account that the address names, the oldest first. */
+/** The WhatsApp accounts of the current account, oldest first. */
 export function useWhatsAppAccounts() {
   const { accountId } = useAccount()
   return useQuery({
@@ -28,7 +28,7 @@ interface WhatsAppAccountChange<Output> {
   onFailure?: (error: unknown) => void
 }
 
-/** A change of one WhatsApp account that needs to know nothing but which. */
+/** A change that takes only the ID of a WhatsApp account. */
 export function useWhatsAppAccountChange<Output>(
   whatsAppAccountId: string,
   { change, ...outcome }: WhatsAppAccountChange<Output>,

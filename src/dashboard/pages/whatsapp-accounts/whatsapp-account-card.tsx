@@ -20,7 +20,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
     change: settings.whatsAppAccount.test.mutate,
     onDone: setTest,
   })
-  const forgetTest = () => setTest(undefined)
+  const clearTest = () => setTest(undefined)
   return (
     <Paper
       component="section"
@@ -53,15 +53,15 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
           <ChangeButton variant="default" leftSection={<IconKey size={16} />} onClick={open}>
             Replace secrets
           </ChangeButton>
-          <MoreMenu account={account} onChanged={forgetTest} />
+          <MoreMenu account={account} onChanged={clearTest} />
         </Group>
       </Group>
-      <Notice account={account} test={test} onReplace={open} onActivated={forgetTest} onClose={forgetTest} />
-      <WhatsAppAccountFacts account={account} />
+      <Notice account={account} test={test} onReplace={open} onActivated={clearTest} onClose={clearTest} />
+      <WhatsAppAccountDetails account={account} />
       <Text size="xs" c="dimmed" mt="md" component="div">
         accountId in requests: <Copyable value={account.whatsAppAccountId} label="WhatsApp account ID" />
       </Text>
-      <ReplaceSecretsModal account={account} opened={replacing} onClose={close} onReplaced={forgetTest} />
+      <ReplaceSecretsModal account={account} opened={replacing} onClose={close} onReplaced={clearTest} />
     </Paper>
   )
 }
@@ -72,7 +72,7 @@ function State({ account }: { account: WhatsAppAccount }) {
   return <StatusBadge tone="bad">Inactive: rejected by WhatsApp</StatusBadge>
 }
 
-function WhatsAppAccountFacts({ account }: { account: WhatsAppAccount }) {
+function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
   return (
     <SimpleGrid component="dl" cols={{ base: 2, md: 3 }} spacing="lg" verticalSpacing="md" mt="lg" mb={0}>
       <Fact name="Phone number ID">
@@ -107,7 +107,7 @@ function WhatsAppAccountFacts({ account }: { account: WhatsAppAccount }) {
   )
 }
 
-/** What to enter in the Meta app whose secret is set here. */
+/** The callback URL to enter in the Meta app. */
 function callbackUrl({ whatsAppAccountId }: WhatsAppAccount): string {
   return new URL(`/webhooks/whatsapp/${whatsAppAccountId}`, window.location.origin).href
 }

@@ -1,18 +1,18 @@
 import { Box, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-interface Fact {
-  /** Where two may have one name. */
+interface Item {
+  /** Needed if two items have the same name. */
   id?: string
   name: string
   value: ReactNode
 }
 
-/** Names and values, one pair a line. */
-export function Facts({ facts }: { facts: Fact[] }) {
+/** A list of names and values. */
+export function DescriptionList({ items }: { items: Item[] }) {
   return (
     <Stack component="dl" gap="xs" m={0}>
-      {facts.map(({ name, value, id = name }) => (
+      {items.map(({ name, value, id = name }) => (
         <Group key={id} gap="md" wrap="nowrap" align="baseline">
           <Text component="dt" size="sm" c="dimmed" w={96} style={{ flexShrink: 0 }}>
             {name}
