@@ -1,10 +1,17 @@
-import { withoutEval } from './api/without-eval.ts'
 import { applyColourScheme } from './theme/colour-scheme.ts'
 
 applyColourScheme(document.documentElement)
-withoutEval()
+disableZodEval()
 
-// Loaded after both: zod looks at its configuration as soon as a contract is read.
+// Imported last, because zod reads its configuration when the first contract is loaded.
 const { renderApp } = await import('./app.tsx')
 const root = document.getElementById('root')
 if (root) renderApp(root)
+
+/**
+ * Does the same as `z.config({ jitless: true })`, before zod is loaded: zod tests whether it can compile code,
+ * and the content security policy would report the attempt.
+ */
+function disableZodEval(): void {
+  Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
+}

@@ -1,12 +1,9 @@
 import type { RouteObject } from 'react-router'
-import { AccountLayout } from './layout/account-layout.tsx'
-import { RouteError } from './layout/route-error.tsx'
+import { AccountLayout, FirstAccountPage } from './layout/account-layout.tsx'
+import { NotFoundPage, RouteError, WholePageSkeleton } from './layout/fallback-pages.tsx'
 import { SignedInLayout } from './layout/signed-in-layout.tsx'
-import { WholePageSkeleton } from './layout/whole-page-skeleton.tsx'
-import { FirstAccountPage } from './pages/first-account-page.tsx'
-import { NotFoundPage } from './pages/not-found-page.tsx'
 
-/** Each page of an account is loaded when it is first opened. */
+/** Pages of an account are loaded on first use. */
 const accountPages: RouteObject[] = [
   {
     path: 'overview',
@@ -45,7 +42,7 @@ const accountPages: RouteObject[] = [
   },
   {
     path: 'audit-log',
-    lazy: { Component: async () => (await import('./pages/audit-log/audit-log-page.tsx')).AuditLogPage },
+    lazy: { Component: async () => (await import('./pages/audit-log-page.tsx')).AuditLogPage },
   },
   { path: '*', Component: NotFoundPage },
 ]
@@ -61,7 +58,7 @@ export const routes: RouteObject[] = [
       },
       {
         path: 'invitation/:token',
-        lazy: { Component: async () => (await import('./pages/invitation/invitation-page.tsx')).InvitationPage },
+        lazy: { Component: async () => (await import('./pages/invitation-page.tsx')).InvitationPage },
       },
       {
         Component: SignedInLayout,

@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** Where `npm start` listens; `vite src/dashboard` shows changes at once and asks it for everything else. */
+/** Where `npm start` listens. `vite src/dashboard` reloads changes and proxies API requests to it. */
 const server = 'http://127.0.0.1:3000'
 
 // oxlint-disable-next-line import/no-default-export -- Vite takes its configuration from it.
@@ -12,10 +12,10 @@ export default defineConfig({
   build: {
     outDir: 'built',
     assetsDir: 'assets',
-    // Everything is a file of its own: the content policy lets nothing run from within the page.
+    // The content security policy allows no inline scripts, so everything is a separate file.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
-    // Mantine and React in one file; a browser keeps it until it changes.
+    // Mantine and React share one chunk, which browsers cache until it changes.
     chunkSizeWarningLimit: 1000,
   },
   server: { proxy: { '/settings/trpc': server, '/settings/auth': server } },

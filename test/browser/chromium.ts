@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chromium, type Browser } from 'playwright-core'
 
-/** Quiet, so that a request to another host is the page's and not the browser's own. */
+/** Disables requests by the browser itself, so that tests see only those of the page. */
 const flags = [
   '--headless',
   '--no-sandbox',
@@ -24,7 +24,7 @@ function findChromium(): string {
     try {
       return execFileSync('which', [name], { encoding: 'utf8' }).trim()
     } catch {
-      // The next name may be there.
+      // Try the next name.
     }
   }
   throw new Error(

@@ -8,8 +8,8 @@ let browser: Browser
 let server: TestServer
 let context: BrowserContext
 let page: Page
-/** What must not happen: requests to other hosts, violations of the content policy, errors. */
-let complaints: string[]
+/** Requests to other hosts, content security policy violations and errors. Expected to stay empty. */
+let pageErrors: string[]
 
 beforeAll(async () => {
   ;[browser, server] = await Promise.all([launchChromium(), startTestServer()])
@@ -21,24 +21,24 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  complaints = []
+  pageErrors = []
   context = await browser.newContext({ viewport: { width: 1440, height: 1000 } })
   page = await context.newPage()
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
-    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== server.url) complaints.push(`asks ${request.url()}`)
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== server.url) pageErrors.push(`asks ${request.url()}`)
   })
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+    if (message.type() === 'error' || message.type() === 'warning') pageErrors.push(message.text())
   })
-  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('pageerror', (error) => pageErrors.push(error.message))
 })
 
 afterEach(async () => {
   await context.close()
 })
 
-test('an integrator sends a message from the documentation page', async () => {
+test('sends a message from the documentation page', async () => {
   const { apiKey } = await server.account()
   await page.goto(`${server.url}/docs`)
   await page.getByRole('heading', { name: 'First call' }).waitFor()
@@ -54,15 +54,15 @@ test('an integrator sends a message from the documentation page', async () => {
 
   expect(response.status()).toBe(200)
   expect(response.request().postDataJSON()).toEqual(sendMessage.example.input)
-  // The key in the documentation is an example: sent along, it would make the next try a replay.
+  // The documented key is an example: sending it would make the next attempt a replay.
   expect(await response.request().headerValue('idempotency-key')).toBeNull()
   const { data } = await response.json()
   await client.getByText('200 OK').waitFor()
   await client.getByText(data.messageId).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a filter that is only an example is not sent', async () => {
+test('does not send filters that are only examples', async () => {
   await page.goto(`${server.url}/docs#tag/messages/GET/api/v1/message`)
   const snippet = page.getByRole('region', { name: 'List messages, newest first' }).getByText(/curl /)
   await snippet.first().waitFor()
@@ -70,11 +70,11 @@ test('a filter that is only an example is not sent', async () => {
   expect(await snippet.first().textContent()).not.toMatch(/status=|externalId=|cursor=/)
 })
 
-test.each(['light', 'dark'] as const)('the page follows a %s system', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('follows a %s system colour scheme', async (colorScheme) => {
   await page.emulateMedia({ colorScheme })
   await page.goto(`${server.url}/docs`)
   await page.getByRole('heading', { name: 'First call' }).waitFor()
 
   expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fillText } from '../../src/dashboard/pages/templates/fill-text.ts'
-import { parseFormatting, type Piece } from '../../src/dashboard/pages/templates/parse-formatting.ts'
+import { fillText, parseFormatting, type Piece } from '../../src/dashboard/pages/templates/message-text.ts'
 import { placeProblems } from '../../src/dashboard/pages/templates/place-problems.ts'
 
 describe('parseFormatting', () => {
@@ -32,7 +31,7 @@ function write(pieces: Piece[]): string {
     .join('')
 }
 
-test('a placeholder without a value stays to be seen', () => {
+test('keeps a placeholder without a value visible', () => {
   const text = 'Hello {{1}} and {{ name }}, {{2}}{{constructor}}'
   expect(fillText(text, { '1': 'Ada', name: '$&', '2': '' })).toBe('Hello Ada and $&, {{2}}{{constructor}}')
 })
@@ -42,19 +41,19 @@ function place(fields: Record<string, string>) {
 }
 
 describe('placeProblems', () => {
-  test('puts the problems of several variables beside each of them', () => {
+  test('assigns each problem to its variable', () => {
     expect(place({ variables: '"1" must not be empty. variables: "name" must not hold a tab.' })).toEqual({
       fields: { 'variables.1': 'Must not be empty.', 'variables.name': 'Must not hold a tab.' },
       rest: undefined,
     })
   })
 
-  test('knows the fields of the form by their own names', () => {
+  test('assigns problems to fields by name', () => {
     const fields = { to: 'Must be digits.', 'variables.1': 'Must be a string.' }
     expect(place(fields)).toEqual({ fields, rest: undefined })
   })
 
-  test('tells what has no field as a whole', () => {
+  test('returns problems without a field as a whole', () => {
     expect(place({ variables: 'with them filled in, the body is too long.' })).toEqual({
       fields: {},
       rest: 'All of it.',

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { toSteps } from '../../src/dashboard/pages/overview/delivery-steps.ts'
-import { describeShare } from '../../src/dashboard/pages/overview/describe-share.ts'
-import { scaleOf } from '../../src/dashboard/pages/overview/scale.ts'
+import { describeShare, scaleOf, toSteps } from '../../src/dashboard/pages/overview/statistics.ts'
 
 test.each([
   { part: 0, whole: 0, described: '–' },
@@ -10,7 +8,7 @@ test.each([
   { part: 1, whole: 1_000_000, described: '0.1%' },
   { part: 999_999, whole: 1_000_000, described: '99.9%' },
   { part: 3, whole: 3, described: '100.0%' },
-])('$part of $whole is $described', ({ part, whole, described }) => {
+])('describes $part of $whole as $described', ({ part, whole, described }) => {
   expect(describeShare(part, whole)).toBe(described)
 })
 
@@ -21,11 +19,11 @@ test.each([
   { sent: 1400, failed: 20, ticks: [0, 500, 1000, 1500], domain: [-90, 1500] },
   { sent: 1400, failed: 611, ticks: [-500, 0, 500, 1000, 1500], domain: [-611, 1500] },
   { sent: 0, failed: 7, ticks: [-6, -4, -2, 0, 2, 4], domain: [-7, 4] },
-])('the axis for $sent sent and $failed failed has round steps', ({ sent, failed, ticks, domain }) => {
+])('chooses round axis steps for $sent sent and $failed failed', ({ sent, failed, ticks, domain }) => {
   expect(scaleOf([{ sent, failed }])).toEqual({ ticks, domain })
 })
 
-test('steps of the time to delivered are named, and long ones that none took are left out', () => {
+test('labels delivery time buckets and leaves out empty ones at the end', () => {
   const until = [1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400, undefined]
   const counts = (last: number) =>
     until.map((untilSeconds, index) => ({

@@ -12,6 +12,6 @@ test.each([
   { value: 'a;=1+1', cell: "a;'=1+1" },
   { value: '\r\n@SUM(A1)', cell: '"\'\r\n\'@SUM(A1)"' },
   { value: undefined, cell: '' },
-])('a spreadsheet reads $value and runs nothing of it', ({ value, cell }) => {
+])('escapes $value so that a spreadsheet shows it and runs no formula', ({ value, cell }) => {
   expect(toCsv([[value, 'next']])).toBe(`${cell},next\r\n`)
 })

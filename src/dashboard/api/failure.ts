@@ -1,13 +1,13 @@
 import { TRPCClientError } from '@trpc/client'
-import type { ErrorCode, DashboardErrorData } from '../../../contracts/errors.ts'
-import { SignInError } from './sign-in-error.ts'
+import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
+import { SignInError } from '../session/auth-request.ts'
 
-/** What went wrong, as a person is told. */
+/** An error as it is shown to the user. */
 export interface Failure {
   message: string
-  /** Absent when no answer came, or none of ours. */
+  /** Absent if there was no response, or one from another server. */
   code?: ErrorCode
-  /** What is wrong with each field, by its dotted name. */
+  /** Problems by dotted field name. */
   fields: Readonly<Record<string, string>>
 }
 
@@ -20,17 +20,17 @@ export function readFailure(error: unknown): Failure {
   return { message: error.message, code: data.code, fields: Object.fromEntries(fields) }
 }
 
-/** A 4xx answers the same again; a second try helps only where no answer came or the server failed. */
+/** A retry helps only if there was no response or the server failed; a 4xx would repeat. */
 export function isWorthRetrying(error: unknown): boolean {
   const status = readData(error)?.httpStatus
   return status === undefined || status >= 500
 }
 
-const unreachable = 'The server could not be reached. Check your connection, then try again.'
+const unreachable = 'Could not reach the server. Check your connection and try again.'
 
 function readData(error: unknown): DashboardErrorData | undefined {
   if (!(error instanceof TRPCClientError)) return undefined
-  // Our server formats every error like this; absent when the answer was not from it.
+  // Absent if the response came from another server, such as a proxy.
   const data = error.data as Partial<DashboardErrorData> | null | undefined
   return data?.code === undefined ? undefined : (data as DashboardErrorData)
 }
@@ -39,4 +39,20 @@ function readData(error: unknown): DashboardErrorData | undefined {
 function toSentence(problem: string): string {
   const start = problem.charAt(0).toUpperCase() + problem.slice(1)
   return /[.!?)]$/.test(start) ? start : `${start}.`
+}
+
+interface FormLike {
+  getValues: () => object
+  setErrors: (errors: Record<string, string>) => void
+}
+
+/**
+ * Shows field errors in a Mantine form. Returns the message to show above the form, or undefined if all
+ * problems belong to fields.
+ */
+export function showInForm(form: FormLike, error: unknown): string | undefined {
+  const { message, fields } = readFailure(error)
+  const known = Object.entries(fields).filter(([name]) => (name.split('.')[0] ?? '') in form.getValues())
+  form.setErrors(Object.fromEntries(known))
+  return known.length > 0 && known.length === Object.keys(fields).length ? undefined : message
 }

@@ -3,7 +3,7 @@ import { isWorthRetrying, readFailure } from './failure.ts'
 
 const maxRetries = 2
 
-/** A session may end at any call, so that is heard of in one place. */
+/** Any call can find the session expired, so all of them are handled here. */
 export function createQueryClient({ onSignInRequired }: { onSignInRequired: () => void }): QueryClient {
   const onError = (error: unknown) => {
     if (readFailure(error).code === 'SIGN_IN_REQUIRED') onSignInRequired()
@@ -16,7 +16,7 @@ export function createQueryClient({ onSignInRequired }: { onSignInRequired: () =
         staleTime: 5_000,
         retry: (failures, error) => failures < maxRetries && isWorthRetrying(error),
       },
-      // A change is never made twice by us.
+      // Retrying could apply a change twice.
       mutations: { retry: false },
     },
   })

@@ -1,5 +1,36 @@
 import { createTRPCClient, httpLink } from '@trpc/client'
-import type { SettingsRouter } from './settings-router.ts'
+import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
+import type { z } from 'zod'
+import type { DashboardErrorData } from '../../../contracts/errors.ts'
+import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
+import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 
 /** Every procedure of the dashboard, such as `settings.publicApi.get.query({ accountId })`. */
 export const { settings } = createTRPCClient<SettingsRouter>({ links: [httpLink({ url: '/settings/trpc' })] })
+
+type DashboardErrorShape = TRPCErrorShape<DashboardErrorData>
+
+interface TypesOf<C extends DashboardProcedure> {
+  input: z.input<C['input']>
+  output: z.output<C['output']>
+  meta: object
+  errorShape: DashboardErrorShape
+}
+
+type ProcedureOf<C extends DashboardProcedure> = C['kind'] extends 'query'
+  ? TRPCQueryProcedure<TypesOf<C>>
+  : TRPCMutationProcedure<TypesOf<C>>
+
+type RouterRecordOf<Tree> = {
+  [Name in keyof Tree]: Tree[Name] extends DashboardProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
+}
+
+interface RootTypes {
+  ctx: object
+  meta: object
+  errorShape: DashboardErrorShape
+  transformer: false
+}
+
+/** The router type of the dashboard, derived from the contracts. */
+type SettingsRouter = TRPCBuiltRouter<RootTypes, RouterRecordOf<SettingsContracts>>

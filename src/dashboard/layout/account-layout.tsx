@@ -1,17 +1,37 @@
-import { Outlet, useParams } from 'react-router'
-import { NotFoundPage } from '../pages/not-found-page.tsx'
-import { AccountContext } from '../session/account.ts'
-import { useOwner } from '../session/session.ts'
+import { IconBuildingOff } from '@tabler/icons-react'
+import { Navigate, Outlet, useParams } from 'react-router'
+import { AccountContext, useUser } from '../session/session.ts'
+import { PageHeader } from '../ui/page.tsx'
+import { EmptyState } from '../ui/placeholders.tsx'
+import { NotFoundPage } from './fallback-pages.tsx'
 
-/** The account that the address names, for the pages below it. */
+/** Provides the account in the URL to the pages below it. */
 export function AccountLayout() {
   const { accountId } = useParams()
-  const account = useOwner().accounts.find((account) => account.accountId === accountId)
+  const account = useUser().accounts.find((account) => account.accountId === accountId)
   if (!account) return <NotFoundPage />
   return (
     <AccountContext value={{ ...account, canChange: account.role === 'owner' }}>
-      {/* Another account is another page: nothing half typed goes along. */}
+      {/* The key resets forms when the account changes. */}
       <Outlet key={account.accountId} />
     </AccountContext>
+  )
+}
+
+const firstPage = 'overview'
+
+/** Redirects to the account in the URL, or to the first account. */
+export function FirstAccountPage() {
+  const named = useParams()['accountId']
+  const { accounts, email } = useUser()
+  const accountId = named ?? accounts[0]?.accountId
+  if (accountId !== undefined) return <Navigate to={`/${accountId}/${firstPage}`} replace />
+  return (
+    <>
+      <PageHeader title="Welcome" />
+      <EmptyState icon={IconBuildingOff} title="No accounts">
+        Ask your administrator to invite {email} to an account.
+      </EmptyState>
+    </>
   )
 }

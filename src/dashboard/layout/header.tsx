@@ -1,11 +1,35 @@
-import { AppShell, Burger, Group } from '@mantine/core'
-import { AccountSwitcher } from './account-switcher.tsx'
+import {
+  AppShell,
+  Avatar,
+  Burger,
+  Button,
+  Group,
+  type MantineColorScheme,
+  Menu,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core'
+import {
+  IconCheck,
+  IconDeviceDesktop,
+  IconLogout,
+  IconMoon,
+  IconSelector,
+  IconSun,
+  IconUser,
+} from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useLocation, useNavigate } from 'react-router'
+import { notifyFailure } from '../api/use-change.ts'
+import { useUser } from '../session/session.ts'
+import { signOut } from '../session/sign-in.ts'
 import { Logo } from './logo.tsx'
-import { UserMenu } from './user-menu.tsx'
 
 interface HeaderProps {
   accountId: string | undefined
-  /** The navigation of a phone. */
+  /** The navigation button on a phone. */
   menu: { opened: boolean; toggle: () => void }
 }
 
@@ -19,7 +43,7 @@ export function Header({ accountId, menu }: HeaderProps) {
             size="sm"
             opened={menu.opened}
             onClick={menu.toggle}
-            aria-label={menu.opened ? 'Close the menu' : 'Open the menu'}
+            aria-label={menu.opened ? 'Close navigation' : 'Open navigation'}
             aria-expanded={menu.opened}
           />
           <Logo />
@@ -29,4 +53,125 @@ export function Header({ accountId, menu }: HeaderProps) {
       </Group>
     </AppShell.Header>
   )
+}
+
+/** The account name, as a menu if there are several accounts. */
+function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
+  const { accounts } = useUser()
+  const navigate = useNavigate()
+  const section = useLocation().pathname.split('/')[2] ?? ''
+  const current = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
+  if (!current) return null
+  if (accounts.length === 1)
+    return (
+      <Text c="dimmed" size="sm" truncate pl="xs" visibleFrom="xs">
+        {current.name}
+      </Text>
+    )
+  return (
+    <Menu position="bottom-start" width={260}>
+      <Menu.Target>
+        <Button
+          variant="default"
+          size="xs"
+          rightSection={<IconSelector size={14} />}
+          aria-label={`Account: ${current.name}. Switch account`}
+          styles={{ root: { minWidth: 0 } }}
+        >
+          {current.name}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown mah={400} style={{ overflowY: 'auto' }}>
+        {accounts.map(({ accountId, name, role }) => (
+          <Menu.Item
+            key={accountId}
+            onClick={() => void navigate(`/${accountId}/${section}`)}
+            rightSection={accountId === current.accountId ? <IconCheck size={14} aria-label="Selected" /> : null}
+          >
+            <Text size="sm" truncate>
+              {name}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {role === 'owner' ? 'Owner' : 'Viewer'}
+            </Text>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+const schemes = [
+  { scheme: 'auto', label: 'System', icon: IconDeviceDesktop },
+  { scheme: 'light', label: 'Light', icon: IconSun },
+  { scheme: 'dark', label: 'Dark', icon: IconMoon },
+] as const satisfies { scheme: MantineColorScheme; label: string; icon: typeof IconSun }[]
+
+function UserMenu() {
+  const { name, email } = useUser()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const leave = useSignOut()
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <UnstyledButton px={6} py={4} style={{ borderRadius: 'var(--mantine-radius-md)' }}>
+          <Group gap="xs" wrap="nowrap">
+            <Avatar color="waybill" radius="xl" size={32} aria-hidden>
+              <IconUser size={18} />
+            </Avatar>
+            <Text size="sm" visibleFrom="sm" maw={160} truncate>
+              {name}
+            </Text>
+            <VisuallyHidden>User menu</VisuallyHidden>
+          </Group>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" fw={600} c="var(--mantine-color-text)" truncate>
+            {name}
+          </Text>
+          <Text size="xs" truncate>
+            {email}
+          </Text>
+        </Menu.Label>
+        <Menu.Item component={Link} to="/profile" leftSection={<IconUser size={16} />}>
+          Profile
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>Appearance</Menu.Label>
+        {schemes.map(({ scheme, label, icon: Icon }) => (
+          <Menu.Item
+            key={scheme}
+            closeMenuOnClick={false}
+            leftSection={<Icon size={16} />}
+            rightSection={colorScheme === scheme ? <IconCheck size={14} aria-label="Selected" /> : null}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void leave()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** Clears cached account data with the session. */
+function useSignOut(): () => Promise<void> {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  return async () => {
+    try {
+      await signOut()
+    } catch (error) {
+      notifyFailure(error)
+      return
+    }
+    await navigate('/sign-in')
+    queryClient.clear()
+  }
 }

@@ -1,15 +1,22 @@
-import { AppShell, Container } from '@mantine/core'
+import { AppShell, Container, NavLink, ScrollArea, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import {
+  IconBrandWhatsapp,
+  IconChartBar,
+  IconHistory,
+  IconKey,
+  IconMessages,
+  IconTemplate,
+  IconWebhook,
+} from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
-import { Outlet, useLocation, useParams } from 'react-router'
-import { SessionContext, useSessionQuery } from '../session/session.ts'
-import { ErrorAlert } from '../ui/error-alert.tsx'
+import { NavLink as RouterLink, Outlet, useLocation, useParams } from 'react-router'
+import { SessionContext, useUser, useSessionQuery } from '../session/session.ts'
+import { ErrorAlert } from '../ui/placeholders.tsx'
+import { WholePageSkeleton } from './fallback-pages.tsx'
 import { Header } from './header.tsx'
-import { Navigation } from './navigation.tsx'
-import { SkipLink } from './skip-link.tsx'
-import { WholePageSkeleton } from './whole-page-skeleton.tsx'
 
-/** The frame of every page that needs a session. */
+/** The layout of every page that requires a session. */
 export function SignedInLayout() {
   const session = useSessionQuery()
   if (session.data)
@@ -30,7 +37,7 @@ function Frame() {
   const [opened, { toggle, close }] = useDisclosure()
   const { pathname } = useLocation()
   const named = useParams()['accountId']
-  // Pages that are about no account, such as the profile, keep the way to the one that was open before.
+  // Pages without an account, such as the profile, keep the links to the last account.
   const last = useRef(named)
   if (named !== undefined) last.current = named
   useEffect(close, [pathname, close])
@@ -49,5 +56,68 @@ function Frame() {
         </Container>
       </AppShell.Main>
     </AppShell>
+  )
+}
+
+const entries = [
+  { path: 'overview', label: 'Overview', icon: IconChartBar },
+  { path: 'public-api', label: 'Public API', icon: IconKey },
+  { path: 'whatsapp-accounts', label: 'WhatsApp accounts', icon: IconBrandWhatsapp },
+  { path: 'templates', label: 'Templates', icon: IconTemplate },
+  { path: 'messages', label: 'Messages', icon: IconMessages },
+  { path: 'webhooks', label: 'Webhooks', icon: IconWebhook },
+  { path: 'audit-log', label: 'Audit log', icon: IconHistory },
+]
+
+interface NavigationProps {
+  accountId: string | undefined
+  /** On a phone, where the navigation is behind a button. */
+  opened: boolean
+}
+
+function Navigation({ accountId, opened }: NavigationProps) {
+  const { accounts } = useUser()
+  const section = useLocation().pathname.split('/')[2]
+  const account = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
+  return (
+    <AppShell.Navbar p="sm" aria-label="Settings" className="navigation" data-opened={opened || undefined}>
+      <AppShell.Section grow component={ScrollArea}>
+        <Text size="xs" fw={600} c="dimmed" px="sm" py="xs">
+          Settings
+        </Text>
+        {account &&
+          entries.map(({ path, label, icon: Icon }) => (
+            <NavLink
+              key={path}
+              component={RouterLink}
+              to={`/${account.accountId}/${path}`}
+              label={label}
+              active={section === path}
+              leftSection={<Icon size={18} stroke={1.6} />}
+              mb={2}
+              c={section === path ? undefined : 'var(--mantine-color-text)'}
+              fw={section === path ? 600 : 400}
+              style={{ borderRadius: 'var(--mantine-radius-md)' }}
+            />
+          ))}
+      </AppShell.Section>
+    </AppShell.Navbar>
+  )
+}
+
+/** The first tab stop, which skips the navigation. */
+function SkipLink() {
+  return (
+    <a
+      className="skip-link"
+      href="#main"
+      onClick={(event) => {
+        // A fragment in the URL would confuse the router.
+        event.preventDefault()
+        document.getElementById('main')?.focus()
+      }}
+    >
+      Skip to content
+    </a>
   )
 }

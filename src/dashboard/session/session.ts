@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
+import type { Role } from '../../../contracts/procedure.ts'
 import { settings } from '../api/settings.ts'
 
-export type Session = Awaited<ReturnType<typeof settings.session.get.query>>
+type Session = Awaited<ReturnType<typeof settings.session.get.query>>
 
 export const sessionKey = ['session'] as const
 
@@ -12,9 +13,28 @@ export function useSessionQuery() {
 
 export const SessionContext = createContext<Session | undefined>(undefined)
 
-/** The person who is signed in, and their accounts: on every page that needs a session. */
-export function useOwner(): Session {
+/** The signed-in user and their accounts. */
+export function useUser(): Session {
   const session = use(SessionContext)
-  if (!session) throw new Error('useOwner is for pages within the signed-in layout')
+  if (!session) throw new Error('useUser is for pages within the signed-in layout')
   return session
 }
+
+interface Account {
+  accountId: string
+  name: string
+  role: Role
+  /** False for viewers. The server enforces it too. */
+  canChange: boolean
+}
+
+export const AccountContext = createContext<Account | undefined>(undefined)
+
+/** The account in the URL. */
+export function useAccount(): Account {
+  const account = use(AccountContext)
+  if (!account) throw new Error('useAccount is for pages below /:accountId')
+  return account
+}
+
+export const viewersHint = 'Viewers have read-only access'

@@ -1,7 +1,7 @@
-/** Where a browser keeps what was chosen: `light`, `dark` or `auto`. */
+/** The local storage key of the colour scheme: `light`, `dark` or `auto`. */
 export const colourSchemeKey = 'waybill-colour-scheme'
 
-/** Before anything is drawn or loaded, so that a dark page does not begin with a white one. */
+/** Runs before the first paint, so that a dark page does not flash white. */
 export function applyColourScheme(root: HTMLElement): void {
   const chosen = localStorage.getItem(colourSchemeKey)
   const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'

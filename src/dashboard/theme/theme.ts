@@ -10,7 +10,7 @@ import {
   type MantineColorsTuple,
 } from '@mantine/core'
 
-/** The one accent. Its shades 6 and 7 carry white text (WCAG 2.2, 1.4.3). */
+/** The accent colour. Shades 6 and 7 have enough contrast for white text (WCAG 2.2, 1.4.3). */
 const waybill: MantineColorsTuple = [
   '#ecf7f3',
   '#d5ece3',
@@ -41,9 +41,9 @@ export const theme = createTheme({
     },
   },
   components: {
-    // Within a text, colour alone does not tell a link (WCAG 2.2, 1.4.1).
+    // Links in text must not be marked by colour alone (WCAG 2.2, 1.4.1).
     Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
-    // Focus goes to the first item: a placeholder in its place is no child that a menu may have (ARIA 1.2).
+    // The focus placeholder is not an allowed child of a menu (ARIA 1.2).
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Modal: Modal.extend({
       defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
@@ -51,13 +51,13 @@ export const theme = createTheme({
     }),
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
-      // Below a title, Mantine's own is too faint to be read by everybody.
+      // Mantine's own description colour has too little contrast.
       styles: { description: { color: 'var(--mantine-color-text)' } },
     }),
   },
 })
 
-/** Badges and alerts: a tint, and text on it that everybody can read. */
+/** Tint and text colours of badges and alerts, with sufficient contrast. */
 const tints = {
   waybill: { tint: '#38a380', onLight: waybill[9], onDark: waybill[2] },
   red: tintOf('red'),
@@ -81,7 +81,7 @@ function tintVariables(scheme: 'light' | 'dark'): Record<string, string> {
   )
 }
 
-/** Where Mantine's own greys and reds are too faint to be read by everybody. */
+/** Replaces Mantine colours that have too little contrast. */
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
   variables: {},
   light: {

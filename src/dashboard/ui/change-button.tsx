@@ -1,14 +1,14 @@
-import { Button, Tooltip, type ButtonProps } from '@mantine/core'
+import { Button, type ButtonProps, Tooltip } from '@mantine/core'
 import type { ComponentProps } from 'react'
-import { useAccount, viewersHint } from '../session/account.ts'
+import { useAccount, viewersHint } from '../session/session.ts'
 
-/** A button that changes the account: a viewer sees it, and why it is not for them. */
+/** A button that changes the account. For viewers it is disabled, with a tooltip that says why. */
 export function ChangeButton({ disabled, ...button }: ButtonProps & Omit<ComponentProps<'button'>, keyof ButtonProps>) {
   const { canChange } = useAccount()
   if (canChange) return <Button {...button} disabled={disabled ?? false} />
   return (
     <Tooltip label={viewersHint} events={{ hover: true, focus: true, touch: true }}>
-      {/* Not `disabled`: that could not be focused, and its hint never be read. */}
+      {/* Not `disabled`: a disabled button cannot be focused, so its tooltip could not be read. */}
       <Button {...button} data-disabled aria-disabled onClick={(event) => event.preventDefault()} />
     </Tooltip>
   )

@@ -5,11 +5,11 @@ interface ConfirmModalProps {
   opened: boolean
   /** The question, such as `Revoke the API key?` */
   title: string
-  /** What follows, in plain words. */
+  /** What happens on confirmation. */
   consequence: ReactNode
   /** The verb, such as `Revoke key`. */
   confirmLabel: string
-  /** Red unless nothing is lost. */
+  /** Red by default, for destructive actions. */
   color?: string
   pending?: boolean
   onConfirm: () => void

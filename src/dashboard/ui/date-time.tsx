@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
-import { describeExactly, describeRelatively } from './describe-time.ts'
+import { describeExactly, describeRelatively } from './time.ts'
 
 const refreshMilliseconds = 30_000
 
-/** How long ago, with the exact time in its title. */
+/** Relative time, with the exact time in the title. */
 export function DateTime({ at }: { at: string }) {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {

@@ -3,7 +3,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhoo
 import { webhookConfig } from '../../support/webhooks.ts'
 import { type DashboardBrowser, startDashboard } from './support.ts'
 
-/** A page asks again every few seconds. */
+/** Pages refresh every few seconds. */
 export const soon = { timeout: 15_000 }
 
 export interface Deliveries {
@@ -12,7 +12,7 @@ export interface Deliveries {
   close(): Promise<void>
 }
 
-/** The dashboard, a worker that delivers, and somebody who receives. A second attempt is an hour away. */
+/** Starts the dashboard, a delivery worker and a receiver. The second attempt is an hour later. */
 export async function startDeliveries(): Promise<Deliveries> {
   const [dashboard, receiver] = await Promise.all([startDashboard(), startWebhookReceiver()])
   const worker = new Worker(dashboard.server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })

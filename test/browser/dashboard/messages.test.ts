@@ -7,7 +7,7 @@ import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, soon, startDeliveries } from './deliveries.ts'
-import { type DashboardBrowser, findBarriers, type SignedInVisit } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
 let deliveries: Deliveries
 let dashboard: DashboardBrowser
@@ -46,8 +46,8 @@ async function report(
   await applyStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
 }
 
-test('a message goes through its states while it is looked at', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('updates the timeline of an open message', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const message = await send(account, 'order-1')
   await openOfAccount('messages')
   await page
@@ -64,7 +64,7 @@ test('a message goes through its states while it is looked at', async () => {
   expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(1)
 
   await report(message, 'read')
-  await steps.filter({ hasText: 'The recipient opened it' }).getByRole('time').waitFor()
+  await steps.filter({ hasText: 'The recipient read the message' }).getByRole('time').waitFor()
   expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(0)
 
   await page.getByRole('link', { name: 'Messages' }).first().click()
@@ -72,11 +72,11 @@ test('a message goes through its states while it is looked at', async () => {
     .getByRole('row', { name: /order-1/ })
     .getByText('Read')
     .waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a message that failed explains itself, and its webhook can be retried', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('explains a failed message and retries its webhook', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(answer(500), '/broken?token=hush')
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/broken?token=hush` })
   const message = await send(account, 'order-1')
@@ -85,22 +85,22 @@ test('a message that failed explains itself, and its webhook can be retried', as
   await openOfAccount(`messages/${message.messageId}`)
   const alert = page.getByRole('alert').filter({ hasText: 'The message cannot reach this recipient.' })
   await alert.waitFor()
-  expect(await alert.textContent()).toMatch(/Check the number.*code 131026: Message undeliverable/)
+  expect(await alert.textContent()).toMatch(/Check the number.*error 131026: Message undeliverable/)
   await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()
   await page.getByText('HTTP 500').waitFor()
-  expect(await page.getByRole('region', { name: 'Start of the answer' }).textContent()).toBe('answer 500')
+  expect(await page.getByRole('region', { name: 'Start of the response' }).textContent()).toBe('answer 500')
   expect(await page.content()).not.toContain('hush')
 
   receiver.behave(accept, '/broken?token=hush')
   await page.getByRole('button', { name: 'Retry now' }).click()
   await page.getByText('HTTP 200').waitFor()
-  await page.getByRole('link', { name: 'Open the endpoint' }).click()
+  await page.getByRole('link', { name: 'View endpoint' }).click()
   await page.getByRole('heading', { level: 1, name: new URL(receiver.url).host }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the log is narrowed by what the address says, and whoever types keeps the focus', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('keeps the filters in the URL and the focus in the field', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await report(await send(account, 'order-1'), 'delivered')
   await send(account, 'order-2', '34600111333')
   await openOfAccount('messages')
@@ -113,7 +113,7 @@ test('the log is narrowed by what the address says, and whoever types keeps the 
   expect(await page.evaluate('document.activeElement.placeholder')).toBe('order-1042')
 
   await page.getByLabel('Status').selectOption('Delivered')
-  await page.getByText('No message matches').waitFor()
+  await page.getByText('No matching messages').waitFor()
   await page.getByRole('button', { name: 'Clear External ID' }).click()
   await rows.filter({ hasText: 'order-1' }).waitFor()
   await page.reload()
@@ -123,19 +123,19 @@ test('the log is narrowed by what the address says, and whoever types keeps the 
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await expect.poll(() => rows.count(), soon).toBe(2)
   await page.getByRole('textbox', { name: 'Recipient' }).fill('+34 600')
-  await page.getByText('Give the whole number with its country code.').waitFor()
+  await page.getByText('Enter the full number with its country code.').waitFor()
   await page.getByRole('textbox', { name: 'Recipient' }).fill('+34 600 111 333')
   await expect.poll(() => rows.count(), soon).toBe(1)
   await page.getByLabel('Time').selectOption('Custom range')
   await page.getByLabel('From').fill('2999-01-01T00:00')
-  await page.getByText('No message matches').waitFor()
+  await page.getByText('No matching messages').waitFor()
   await page.getByRole('button', { name: 'Show all messages' }).click()
   await expect.poll(() => rows.count(), soon).toBe(2)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('new messages show up, and earlier ones are loaded on request', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('shows new messages and loads earlier ones on request', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   for (let number = 1; number <= 26; number++) await send(account, `order-${number}`)
   await openOfAccount('messages')
   await page.getByRole('row', { name: /order-26/ }).waitFor()
@@ -147,11 +147,11 @@ test('new messages show up, and earlier ones are loaded on request', async () =>
 
   await page.getByRole('row', { name: /order-1$/ }).waitFor()
   expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a log that is too long to be searched at once is searched further on request', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('continues a search of a long log on request', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await sql`
     insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
       external_id, created_at)
@@ -160,14 +160,14 @@ test('a log that is too long to be searched at once is searched further on reque
     from generate_series(0, 100000) as n`.execute(dashboard.server.deps.db)
 
   await openOfAccount('messages?status=failed')
-  await page.getByText('None of the newest messages matches').waitFor()
+  await page.getByText('No matches in the newest messages').waitFor()
   await page.getByRole('button', { name: 'Load more' }).click()
   await page.getByRole('row', { name: /long-0/ }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('what the filters match is exported for a spreadsheet', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('exports the filtered messages as CSV', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   for (let number = 1; number <= 101; number++) await send(account, `order-${number}`)
   await send(account, '=1+1, "quoted"')
   await send(account, 'elsewhere', '34600111333')
@@ -185,12 +185,12 @@ test('what the filters match is exported for a spreadsheet', async () => {
   const externalIds = rows.map((row) => row[header.indexOf('externalId')])
   expect(externalIds).toEqual([`'=1+1, "quoted"`, ...Array.from({ length: 101 }, (_, index) => `order-${101 - index}`)])
   expect(rows.every((row) => row.length === header.length)).toBe(true)
-  await page.getByText('102 messages were exported.').waitFor()
-  expect(complaints).toEqual([])
+  await page.getByText('102 messages exported.').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('an export goes on after an answer that was lost', async () => {
-  const { page, context, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('retries an export after a lost response', async () => {
+  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   for (let number = 1; number <= 101; number++) await send(account, `order-${number}`)
   await openOfAccount('messages')
   await page.getByRole('row', { name: /order-101/ }).waitFor()
@@ -203,12 +203,12 @@ test('an export goes on after an answer that was lost', async () => {
   ])
 
   expect(parseCsv(await readFile(await download.path(), 'utf8'))).toHaveLength(102)
-  await page.getByText('101 messages were exported.').waitFor()
-  expect(complaints.filter((complaint) => !complaint.includes('net::ERR_FAILED'))).toEqual([])
+  await page.getByText('101 messages exported.').waitFor()
+  expect(pageErrors.filter((pageError) => !pageError.includes('net::ERR_FAILED'))).toEqual([])
 })
 
-test('from a message the way back leads to the log as it was narrowed', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('returns from a message to the filtered log', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account, 'order-1')
   await send(account, 'order-2')
   await openOfAccount('messages?externalId=order-1')
@@ -219,65 +219,65 @@ test('from a message the way back leads to the log as it was narrowed', async ()
 
   await page.getByRole('row', { name: /order-1/ }).waitFor()
   expect(new URL(page.url()).search).toBe('?externalId=order-1')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an account without messages says how to send one', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
+test('shows an account without messages how to send one', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('messages')
-  await page.getByRole('region', { name: 'How to send a message' }).waitFor()
+  await page.getByRole('region', { name: 'Example request' }).waitFor()
   expect(await page.getByRole('link', { name: 'Get an API key' }).getAttribute('href')).toBe(
     `/settings/${account.accountId}/public-api`,
   )
 
   await openOfAccount('messages/msg_of_nobody')
-  await page.getByText('There is no such message').waitFor()
-  expect(complaints).toEqual([])
+  await page.getByText('Message not found').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('a viewer reads what was answered, and cannot retry', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
-  const message = await furnish(account)
+test('lets a viewer read deliveries but not retry them', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
+  const message = await seedMessages(account)
   await openOfAccount(`messages/${message.messageId}`)
   await page.getByRole('button', { name: /^message.failed/ }).click()
   const retry = page.getByRole('button', { name: 'Retry now' })
   expect(await retry.getAttribute('aria-disabled')).toBe('true')
   await retry.hover()
-  await page.getByText('Viewers cannot change anything').waitFor()
-  expect(complaints).toEqual([])
+  await page.getByText('Viewers have read-only access').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('the pages of messages have no barriers in %s', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('message pages are accessible in %s', async (colorScheme) => {
   const visit = await dashboard.signedIn({ colorScheme })
-  await expectNoBarriers(visit)
+  await expectAccessible(visit)
 })
 
-test('the pages of messages have no barriers on a phone', async () => {
+test('message pages are accessible on a phone', async () => {
   const visit = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
-  await expectNoBarriers(visit)
+  await expectAccessible(visit)
 })
 
-async function expectNoBarriers({ page, openOfAccount, complaints, account }: SignedInVisit) {
+async function expectAccessible({ page, openOfAccount, pageErrors, account }: SignedInVisit) {
   await openOfAccount('messages')
   await page.getByText('Send your first message').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
 
-  const message = await furnish(account)
+  const message = await seedMessages(account)
   await page.getByRole('link', { name: '+34600111222' }).first().waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   expect(width).toBe(0)
 
   await openOfAccount(`messages/${message.messageId}`)
   await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()
   await page.getByText('HTTP 500').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 }
 
-/** A message of every state, the last of which failed and was told in vain. */
-async function furnish(account: TestAccount): Promise<Sent> {
+/** Sends a message in every status; the webhook of the failed one fails too. */
+async function seedMessages(account: TestAccount): Promise<Sent> {
   receiver.behave(answer(500), '/furnished')
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/furnished` })
   for (const status of ['sent', 'delivered', 'read'] as const) await report(await send(account, status), status)
@@ -286,7 +286,7 @@ async function furnish(account: TestAccount): Promise<Sent> {
   return failed
 }
 
-/** RFC 4180, for what a spreadsheet would read. */
+/** Parses CSV as a spreadsheet does (RFC 4180). */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []

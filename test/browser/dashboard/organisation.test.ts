@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inviteOwner } from '../../../src/users/invitation.ts'
 import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
-import { type DashboardBrowser, findBarriers, password, startDashboard, type Visit } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard, type Visit } from './support.ts'
 
 let provider: TestOidcProvider
 let host: string
@@ -20,27 +20,27 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  // All people of a test come from one address.
+  // All users of a test share one IP address.
   await dashboard.server.database.db.deleteFrom('owner_sign_in_rates').execute()
 })
 
-/** The page of the dashboard that the link of an invitation opens. */
+/** The dashboard path of a new invitation. */
 async function invite(email: string): Promise<string> {
   const { accountId } = await dashboard.server.account()
   const { path } = await inviteOwner(dashboard.server.deps, accountId, { email, role: 'owner' })
   return path.replace('/settings', '')
 }
 
-/** The provider's own pages are expected, and no others. */
-function unexpected({ complaints }: Visit): string[] {
-  return complaints.filter((complaint) => !complaint.startsWith(`asks ${provider.issuer}/`))
+/** Only requests to the provider are expected. */
+function unexpected({ pageErrors }: Visit): string[] {
+  return pageErrors.filter((pageError) => !pageError.startsWith(`asks ${provider.issuer}/`))
 }
 
 async function signInWithOrganisation({ page }: Visit): Promise<void> {
   await page.getByRole('button', { name: `Sign in with ${host}` }).click()
 }
 
-test('an invitation is accepted with the organisation, which signs in from then on', async () => {
+test('accepts an invitation with the organisation and signs in with it later', async () => {
   const link = await invite('grace@example.com')
   provider.person = { email: 'grace@example.com', email_verified: true }
   const guest = await dashboard.visit()
@@ -58,24 +58,24 @@ test('an invitation is accepted with the organisation, which signs in from then 
   expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
 })
 
-test('an invitation is accepted with a password all the same', async () => {
+test('accepts an invitation with a password if an organisation is configured', async () => {
   const guest = await dashboard.visit()
   await guest.open(await invite('alan@example.com'))
   await guest.page.getByLabel('Your name').fill('Alan Turing')
-  await guest.page.getByRole('button', { name: 'Choose a password instead' }).click()
+  await guest.page.getByRole('button', { name: 'Use a password instead' }).click()
   await guest.page.getByLabel('Password', { exact: true }).fill(password)
   await guest.page.getByRole('button', { name: 'Accept and sign in', exact: true }).click()
 
   await guest.page.getByRole('button', { name: /Alan Turing/ }).waitFor()
-  expect(guest.complaints).toEqual([])
+  expect(guest.pageErrors).toEqual([])
 })
 
-test('a link for a new password takes nothing else', async () => {
+test('offers only a new password on a password reset link', async () => {
   const { server } = dashboard
   const { account, email } = await dashboard.signedIn()
   const invitation = { email, role: 'owner', setsPassword: true } as const
   const { path } = await inviteOwner(server.deps, account.accountId, invitation)
-  const { page, open, complaints } = await dashboard.visit()
+  const { page, open, pageErrors } = await dashboard.visit()
   await open(path.replace('/settings', ''))
   await page.getByLabel('New password', { exact: true }).fill('another horse battery staple')
   expect(await page.getByText(host).count()).toBe(0)
@@ -83,10 +83,10 @@ test('a link for a new password takes nothing else', async () => {
   await page.getByRole('button', { name: 'Set password and sign in' }).click()
 
   await page.getByRole('button', { name: /Ada Lovelace/ }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('whoever signs in with their organisation has no password to set an authenticator app up with', async () => {
+test('does not set up an authenticator app for a user without a password', async () => {
   const link = await invite('nopassword@example.com')
   provider.person = { email: 'nopassword@example.com', email_verified: true }
   const guest = await dashboard.visit()
@@ -96,25 +96,25 @@ test('whoever signs in with their organisation has no password to set an authent
   await page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
   await page.getByRole('button', { name: /Ada/ }).waitFor()
   await guest.open('/profile')
-  await page.getByText('without a password here it cannot be set up').waitFor()
+  await page.getByText('You need a password here to set it up.').waitFor()
 
   await page.getByRole('button', { name: 'Set up' }).click()
   await page.getByLabel('Your password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Continue' }).click()
 
-  await page.getByText('This is not your current password.').waitFor()
+  await page.getByText('Incorrect password.').waitFor()
   expect(unexpected(guest)).toEqual([])
 })
 
-test('whom nobody has invited is told so, and may sign in as somebody else', async () => {
+test('reports a missing invitation and allows another sign-in', async () => {
   const guest = await dashboard.visit()
   provider.person = { email: 'stranger@example.com', email_verified: true }
   await guest.open('/profile')
   await signInWithOrganisation(guest)
-  await guest.page.getByText('Nobody has invited the e-mail address that your organisation knows you by.').waitFor()
+  await guest.page.getByText('There is no invitation for the email address that your organisation reported.').waitFor()
 
   const { email } = await dashboard.signedIn()
-  await guest.page.getByLabel('E-mail address').fill(email)
+  await guest.page.getByLabel('Email address').fill(email)
   await guest.page.getByLabel('Password', { exact: true }).fill(password)
   await guest.page.getByRole('button', { name: 'Sign in', exact: true }).click()
 
@@ -122,26 +122,26 @@ test('whom nobody has invited is told so, and may sign in as somebody else', asy
   expect(unexpected(guest)).toEqual([])
 })
 
-test('an address that the provider has not verified is told so', async () => {
+test('reports an email address that the provider has not verified', async () => {
   const { email } = await dashboard.signedIn()
   provider.person = { email, email_verified: false }
   const guest = await dashboard.visit()
   await guest.open('/sign-in')
   await signInWithOrganisation(guest)
 
-  await guest.page.getByText('Your organisation did not say that your e-mail address is verified.').waitFor()
+  await guest.page.getByText('Your organisation has not verified your email address.').waitFor()
   expect(unexpected(guest)).toEqual([])
 })
 
-test('whoever says no at the provider is back at the sign-in page', async () => {
+test('returns to the sign-in page if the provider denies access', async () => {
   const guest = await dashboard.visit()
   await guest.open('/auth/oauth2/callback/oidc?error=access_denied&state=unknown')
 
-  await guest.page.getByText('Your organisation did not let you in, or you said no.').waitFor()
-  expect(guest.complaints).toEqual([])
+  await guest.page.getByText('Your organisation denied access, or you cancelled the sign-in.').waitFor()
+  expect(guest.pageErrors).toEqual([])
 })
 
-test('whoever comes back from the provider can press the button again', async () => {
+test('allows another attempt after going back from the provider', async () => {
   const guest = await dashboard.visit()
   const { page, open } = guest
   await page.route(`${provider.issuer}/**`, (route) => route.fulfill({ body: 'the sign-in of an organisation' }))
@@ -156,17 +156,20 @@ test('whoever comes back from the provider can press the button again', async ()
   expect(unexpected(guest)).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('no page has barriers in %s', async (colorScheme) => {
-  const { page, open, complaints } = await dashboard.visit({ colorScheme })
-  for (const [address, content] of [
-    ['/sign-in?to=%2Fprofile&error=signup_disabled', page.getByRole('button', { name: `Sign in with ${host}` })],
-    [await invite(`${colorScheme}@example.com`), page.getByRole('button', { name: 'Choose a password instead' })],
-  ] as const) {
-    await open(address)
-    await content.waitFor()
-    expect({ address, barriers: await findBarriers(page) }).toEqual({ address, barriers: [] })
-  }
-  await page.getByRole('button', { name: 'Choose a password instead' }).click()
-  expect(await findBarriers(page)).toEqual([])
-  expect(complaints).toEqual([])
-})
+test.each(['light', 'dark'] as const)(
+  'sign-in pages with an organisation are accessible in %s',
+  async (colorScheme) => {
+    const { page, open, pageErrors } = await dashboard.visit({ colorScheme })
+    for (const [address, content] of [
+      ['/sign-in?to=%2Fprofile&error=signup_disabled', page.getByRole('button', { name: `Sign in with ${host}` })],
+      [await invite(`${colorScheme}@example.com`), page.getByRole('button', { name: 'Use a password instead' })],
+    ] as const) {
+      await open(address)
+      await content.waitFor()
+      expect({ address, violations: await findAccessibilityViolations(page) }).toEqual({ address, violations: [] })
+    }
+    await page.getByRole('button', { name: 'Use a password instead' }).click()
+    expect(await findAccessibilityViolations(page)).toEqual([])
+    expect(pageErrors).toEqual([])
+  },
+)

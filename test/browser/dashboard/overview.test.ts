@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
-import { describeDay } from '../../../src/dashboard/pages/overview/describe-day.ts'
+import { describeDay } from '../../../src/dashboard/pages/overview/statistics.ts'
 import { getOverview } from '../../../src/messages/queries/overview.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import type { TestAccount } from '../../support/server.ts'
-import { type DashboardBrowser, findBarriers, startDashboard } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
-/** The page asks again every ten seconds. */
+/** The page refreshes every ten seconds. */
 const soon = { timeout: 15_000 }
 
 let dashboard: DashboardBrowser
@@ -31,8 +31,8 @@ async function send({ accountId, trpc }: TestAccount): Promise<Sent> {
   return { accountId, messageId, waMessageId }
 }
 
-/** The simulator refuses this number with WhatsApp's code 131026. */
-async function sendInVain(account: TestAccount): Promise<void> {
+/** The simulator rejects this number with error 131026. */
+async function sendRejected(account: TestAccount): Promise<void> {
   const response = await account.post('/api/v1/message/send', { ...sendMessage.example.input, to: '15550131026' })
   expect(response.json().success).toBe(false)
 }
@@ -44,12 +44,12 @@ async function report(message: Sent, status: Exclude<MessageStatus, 'pending'>, 
   await applyStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at, error } }])
 }
 
-/** Four were sent; of these one was read, one more delivered, and one failed. Two were refused. */
-async function furnish(account: TestAccount): Promise<void> {
+/** Four sent messages: one read, one delivered, one failed, one unchanged. Two more are rejected. */
+async function seedMessages(account: TestAccount): Promise<void> {
   const [read, delivered, failed] = [await send(account), await send(account), await send(account)]
   await send(account)
-  await sendInVain(account)
-  await sendInVain(account)
+  await sendRejected(account)
+  await sendRejected(account)
   await report(read, 'delivered', 7)
   await report(read, 'read', 60)
   await report(delivered, 'delivered', 120)
@@ -59,7 +59,7 @@ async function furnish(account: TestAccount): Promise<void> {
 const chartOf = (page: Page) => page.getByRole('img', { name: /^Messages by day/ })
 const bars = '.recharts-bar-rectangle path'
 
-/** The name of each key figure, and what is written under it. */
+/** The value of each key figure by name. */
 async function readFigures(page: Page): Promise<Record<string, string>> {
   const cards = await page.locator('dl > div').all()
   const pairs = cards.map(async (card) => [
@@ -69,15 +69,15 @@ async function readFigures(page: Page): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(pairs))
 }
 
-/** The rows below the header, cell by cell. */
+/** The cells of the rows below the header. */
 async function readTable(page: Page, name: string): Promise<string[][]> {
   const rows = await page.getByRole('table', { name }).getByRole('row').all()
   return Promise.all(rows.slice(1).map((row) => row.locator('th, td').allTextContents()))
 }
 
-test('an account opens with what became of its messages', async () => {
-  const { page, open, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
-  await furnish(account)
+test('opens an account with its message statistics', async () => {
+  const { page, open, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
+  await seedMessages(account)
   await open('')
   await page.locator(bars).first().waitFor()
 
@@ -92,12 +92,12 @@ test('an account opens with what became of its messages', async () => {
   })
   const label = await chartOf(page).getAttribute('aria-label')
   expect(label).toContain('over 30 days: 4 sent, 2 delivered, 1 read, 3 failed')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the chart is there as a table too, hidden until it is asked for', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
-  await furnish(account)
+test('shows the chart as a table on request', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
   await openOfAccount('overview')
   await page.locator(bars).first().waitFor()
   const { days } = await getOverview(dashboard.server.deps, { accountId: account.accountId, days: 30 })
@@ -118,13 +118,13 @@ test('the chart is there as a table too, hidden until it is asked for', async ()
     .waitFor()
   expect(await chartOf(page).count()).toBe(0)
   expect(await readTable(page, 'Messages by day, in UTC')).toEqual(expected)
-  expect(await findBarriers(page)).toEqual([])
-  expect(complaints).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a day tells its counts when it is pointed at', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
-  await furnish(account)
+test('shows the counts of a day on hover', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
   await openOfAccount('overview')
   const bar = page.locator(bars).first()
   await bar.hover()
@@ -132,49 +132,49 @@ test('a day tells its counts when it is pointed at', async () => {
   await chartOf(page)
     .getByText(/^\w+ \d+, \d{4}$/)
     .waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('failures are counted by reason, and a reason leads to the messages', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
-  await furnish(account)
+test('counts failures by reason and links to the messages', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
   await openOfAccount('overview')
   const reasons = page.getByRole('list', { name: 'Reasons' }).getByRole('listitem')
   await reasons.first().waitFor()
 
   expect(await reasons.allTextContents()).toEqual([
-    'The message cannot reach this recipient.2 · 66.7%WhatsApp’s code 131026',
-    'WhatsApp withheld this marketing message from the recipient.1 · 33.3%WhatsApp’s code 131049',
+    'The message cannot reach this recipient.2 · 66.7%WhatsApp error 131026',
+    'WhatsApp withheld this marketing message from the recipient.1 · 33.3%WhatsApp error 131049',
   ])
   await reasons.first().getByRole('link').click()
 
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
   expect(new URL(page.url()).search).toBe('?status=failed&range=30d')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('how long messages took to arrive is told in steps', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
-  await furnish(account)
+test('shows delivery times by bucket', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
   await openOfAccount('overview')
-  await page.getByText('50.0% arrived within 10 seconds.').waitFor()
+  await page.getByText('50.0% delivered within 10 seconds.').waitFor()
 
-  const steps = (await readTable(page, 'Time to delivered')).map(([label, , count, share]) => [label, count, share])
+  const steps = (await readTable(page, 'Delivery time')).map(([label, , count, share]) => [label, count, share])
   expect(steps.filter(([, count]) => count !== '0')).toEqual([
     ['5 to 10 s', '1', '50.0%'],
     ['1 to 5 min', '1', '50.0%'],
   ])
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a first message is seen at once, and what becomes of it without a reload', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('shows a first message and its status changes without a reload', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const message = await send(account)
   await openOfAccount('overview')
   const latest = page.getByRole('list', { name: 'Latest messages' }).getByRole('listitem')
   await latest.getByText('Sent').waitFor()
   await page.locator(bars).first().waitFor()
-  // Nothing was delivered yet, and nothing of nothing is no rate.
+  // Without deliveries there is no read rate.
   expect(await readFigures(page)).toMatchObject({ Sent: '1', 'Delivery rate': '0.0%', 'Read rate': '–' })
   expect(await page.locator(bars).count()).toBe(1)
   expect(await latest.count()).toBe(1)
@@ -186,11 +186,11 @@ test('a first message is seen at once, and what becomes of it without a reload',
   await latest.getByRole('link').click()
   await page.getByRole('heading', { level: 1, name: /^Message to/ }).waitFor()
   expect(new URL(page.url()).pathname).toBe(`/settings/${account.accountId}/messages/${message.messageId}`)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('only the five latest messages are shown', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('shows only the five latest messages', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   for (let count = 1; count <= 6; count++) await send(account)
   await openOfAccount('overview')
   const latest = page.getByRole('list', { name: 'Latest messages' }).getByRole('listitem')
@@ -199,11 +199,11 @@ test('only the five latest messages are shown', async () => {
   expect(await latest.count()).toBe(5)
   await page.getByRole('link', { name: 'All messages' }).click()
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the period is chosen by keyboard too, and is kept on reload', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('changes the period by keyboard and keeps it on reload', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account)
   await openOfAccount('overview')
   const table = page.getByRole('table', { name: 'Messages by day, in UTC' })
@@ -221,24 +221,24 @@ test('the period is chosen by keyboard too, and is kept on reload', async () => 
   expect(await week.isChecked()).toBe(true)
   await page.getByText('90 days').click()
   await expect.poll(() => table.getByRole('row').count(), soon).toBe(91)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a new account is told where to begin', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('shows a new account where to start', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('overview')
   await page.getByText('Send your first message').waitFor()
   expect(await page.getByRole('radiogroup').count()).toBe(0)
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
 
   await page.getByRole('link', { name: 'Open Public API' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an answer that does not come is said, and can be asked for again', async () => {
-  const { page, context, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('reports a failed request and retries it', async () => {
+  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account)
   await context.route('**/settings.overview.get*', (route) => route.fulfill({ status: 404, body: 'not ours' }))
   await openOfAccount('overview')
@@ -250,11 +250,11 @@ test('an answer that does not come is said, and can be asked for again', async (
 
   await page.locator(bars).first().waitFor()
   expect(await alert.count()).toBe(0)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('what draws the chart is loaded where a chart is drawn', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('loads the chart library only on pages with a chart', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account)
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
@@ -266,7 +266,7 @@ test('what draws the chart is loaded where a chart is drawn', async () => {
 
   await page.locator(bars).first().waitFor()
   expect(asked.filter((url) => url.includes('chart'))).not.toEqual([])
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
 test.each([
@@ -274,16 +274,13 @@ test.each([
   { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'light', viewport: { width: 390, height: 844 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-] as const)(
-  'the overview has no barriers in $colorScheme, $viewport.width px wide',
-  async ({ colorScheme, viewport }) => {
-    const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ colorScheme, viewport })
-    await furnish(account)
-    await openOfAccount('overview?days=90')
-    await page.locator(bars).first().waitFor()
+] as const)('the overview is accessible in $colorScheme at $viewport.width px', async ({ colorScheme, viewport }) => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ colorScheme, viewport })
+  await seedMessages(account)
+  await openOfAccount('overview?days=90')
+  await page.locator(bars).first().waitFor()
 
-    expect(await findBarriers(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
-    expect(complaints).toEqual([])
-  },
-)
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
+  expect(pageErrors).toEqual([])
+})

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
-import { type DashboardBrowser, findBarriers, startDashboard } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 
@@ -21,17 +21,17 @@ async function send(apiKey: string) {
   })
 }
 
-test('a key is revoked, generated, shown once, and sends', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('revokes a key, generates a new one and shows it once', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
   await page.getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('dialog', { name: 'Revoke the API key?' }).getByRole('button', { name: 'Revoke key' }).click()
-  await page.getByText('There is no key').waitFor()
+  await page.getByText('No API key').waitFor()
   expect((await send(account.apiKey)).statusCode).toBe(401)
 
   await page.getByRole('button', { name: 'Generate key' }).click()
 
-  await page.getByText('You will not see it again.').waitFor()
+  await page.getByText('It is shown only once.').waitFor()
   const apiKey = await page.getByRole('textbox', { name: 'API key' }).inputValue()
   expect((await send(apiKey)).statusCode).toBe(200)
   await page.getByRole('button', { name: 'Copy API key' }).click()
@@ -40,44 +40,44 @@ test('a key is revoked, generated, shown once, and sends', async () => {
   await page.reload()
   await page.getByText(`${apiKey.slice(0, 14)}…`).waitFor()
   expect(await page.content()).not.toContain(apiKey)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a key that is regenerated replaces the old one at once', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('replaces the old key immediately on regeneration', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
   await page.getByRole('button', { name: 'Regenerate' }).click()
-  await page.getByRole('dialog').getByText('The present key stops working at once.').waitFor()
+  await page.getByRole('dialog').getByText('The current key stops working immediately.').waitFor()
   await page.getByRole('button', { name: 'Regenerate key' }).click()
 
   const apiKey = await page.getByRole('textbox', { name: 'API key' }).inputValue()
   expect((await send(account.apiKey)).statusCode).toBe(401)
   expect((await send(apiKey)).statusCode).toBe(200)
-  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByRole('button', { name: 'I have saved it' }).click()
   expect(await page.content()).not.toContain(apiKey)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the curl command sends with the new key as it stands', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('shows a curl command that works with the new key', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
   await page.getByRole('button', { name: 'Regenerate' }).click()
   await page.getByRole('button', { name: 'Regenerate key' }).click()
-  await page.getByText('You will not see it again.').waitFor()
+  await page.getByText('It is shown only once.').waitFor()
   const command = await page.getByRole('region', { name: 'curl command' }).textContent()
 
   const { stdout } = await promisify(execFile)('sh', ['-c', (command ?? '').replace('curl', 'curl -s')])
 
   expect(JSON.parse(stdout)).toMatchObject({ success: true, data: { status: 'sent' } })
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('access that is switched off refuses requests until it is on again', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('rejects requests while API access is off', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
-  const access = page.getByRole('switch', { name: 'Let applications use the API' })
+  const access = page.getByRole('switch', { name: 'Allow API requests' })
   await access.click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click()
   await page.getByText('API access is off.').waitFor()
   expect((await send(account.apiKey)).json().error.code).toBe('API_DISABLED')
 
@@ -85,83 +85,83 @@ test('access that is switched off refuses requests until it is on again', async 
 
   await page.getByText('API access is on.').waitFor()
   expect((await send(account.apiKey)).statusCode).toBe(200)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('locking oneself out is asked about before, and said afterwards', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('asks before a user locks out their own address and warns afterwards', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
-  const field = page.getByLabel('Add an address or a range')
+  const field = page.getByLabel('Address or range')
   await field.fill('192.0.2.0/24')
   await field.press('Enter')
-  const warning = page.getByRole('dialog', { name: 'Lock your own address out?' })
+  const warning = page.getByRole('dialog', { name: 'Lock out your own address?' })
   await warning.getByText('127.0.0.1').waitFor()
   expect((await send(account.apiKey)).statusCode).toBe(200)
 
   await warning.getByRole('button', { name: 'Save anyway' }).click()
 
-  await page.getByText('Your address 127.0.0.1 is not on the allow-list').waitFor()
+  await page.getByText('Your IP address 127.0.0.1 is not on the allow-list').waitFor()
   expect((await send(account.apiKey)).json().error.code).toBe('IP_NOT_ALLOWED')
 
   await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
-  await page.getByText('Your address 127.0.0.1 is not on the allow-list').waitFor({ state: 'hidden' })
+  await page.getByText('Your IP address 127.0.0.1 is not on the allow-list').waitFor({ state: 'hidden' })
   expect((await send(account.apiKey)).statusCode).toBe(200)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('what is no address is refused beside the field, and stays in it', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('shows an invalid address as a field error and keeps the input', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
-  const field = page.getByLabel('Add an address or a range')
+  const field = page.getByLabel('Address or range')
   await field.fill('192.0.2.0/33')
   await field.press('Enter')
 
   await page.getByText('"192.0.2.0/33" is neither an IP address nor a CIDR range').waitFor()
   expect(await field.inputValue()).toBe('192.0.2.0/33')
   expect(await field.getAttribute('aria-invalid')).toBe('true')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an emptied list lets everybody call, and that is asked about', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('asks before an empty allow-list allows all addresses', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
   await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
   await page.getByRole('button', { name: 'Remove 127.0.0.1' }).click()
-  const warning = page.getByRole('dialog', { name: 'Let every address call?' })
-  await warning.getByRole('button', { name: 'Let everybody call' }).click()
+  const warning = page.getByRole('dialog', { name: 'Allow all addresses?' })
+  await warning.getByRole('button', { name: 'Allow all addresses' }).click()
 
-  await page.getByText('Every address may call').waitFor()
-  expect(complaints).toEqual([])
+  await page.getByText('All addresses allowed').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('the rate limit fills while one looks', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('updates the rate limit while the page is open', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
   await page.getByText(/^0 of 100,000 used/).waitFor()
   await send(account.apiKey)
 
   await page.getByText(/^1 of 100,000 used/).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a viewer sees it all and changes nothing', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn({ role: 'viewer' })
+test('lets a viewer see API settings but not change them', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('public-api')
   const revoke = page.getByRole('button', { name: 'Revoke' })
   await revoke.waitFor()
 
   expect(await revoke.getAttribute('aria-disabled')).toBe('true')
   expect(await page.getByRole('switch').isDisabled()).toBe(true)
-  expect(await page.getByLabel('Add an address or a range').count()).toBe(0)
+  expect(await page.getByLabel('Address or range').count()).toBe(0)
   await revoke.focus()
-  await page.getByRole('tooltip', { name: 'Viewers cannot change anything' }).waitFor()
+  await page.getByRole('tooltip', { name: 'Viewers have read-only access' }).waitFor()
   await revoke.press('Enter')
   expect(await page.getByRole('dialog').count()).toBe(0)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('changes stand in the audit log', async () => {
-  const { page, openOfAccount, email, complaints } = await dashboard.signedIn()
+test('records changes in the audit log', async () => {
+  const { page, openOfAccount, email, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
   await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
   await page.getByRole('button', { name: 'Remove 127.0.0.1' }).waitFor()
@@ -170,19 +170,19 @@ test('changes stand in the audit log', async () => {
   const row = page.getByRole('row').filter({ hasText: 'Set the allow-list to 127.0.0.1' })
   expect(await row.textContent()).toContain(email)
   expect(await row.textContent()).toContain('Done')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('the pages of the API have no barriers in %s', async (colorScheme) => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn({ colorScheme })
+test.each(['light', 'dark'] as const)('API pages are accessible in %s', async (colorScheme) => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ colorScheme })
   await openOfAccount('public-api')
   await page.getByRole('button', { name: 'Regenerate' }).click()
   await page.getByRole('dialog').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Regenerate key' }).click()
-  await page.getByText('You will not see it again.').waitFor()
+  await page.getByText('It is shown only once.').waitFor()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  const field = page.getByLabel('Add an address or a range')
+  const field = page.getByLabel('Address or range')
   await field.fill('nonsense')
   await field.press('Enter')
   await page.getByText('is neither an IP address').waitFor()
@@ -191,9 +191,9 @@ test.each(['light', 'dark'] as const)('the pages of the API have no barriers in 
   await page.getByRole('button', { name: 'Save anyway' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.getByText('is not on the allow-list').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   await openOfAccount('audit-log')
   await page.getByRole('row').nth(2).waitFor()
-  expect(await findBarriers(page)).toEqual([])
-  expect(complaints).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
 })

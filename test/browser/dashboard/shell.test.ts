@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inviteOwner } from '../../../src/users/invitation.ts'
-import { type DashboardBrowser, findBarriers, password, startDashboard } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 
@@ -12,8 +12,8 @@ afterAll(async () => {
   await dashboard?.close()
 })
 
-test('whoever is signed in lands in their account, and gets about by the navigation', async () => {
-  const { page, open, complaints, account } = await dashboard.signedIn()
+test('opens the account of a signed-in user and navigates between pages', async () => {
+  const { page, open, pageErrors, account } = await dashboard.signedIn()
   await open('')
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(page.url()).toContain(`/settings/${account.accountId}/`)
@@ -24,11 +24,11 @@ test('whoever is signed in lands in their account, and gets about by the navigat
   await heading.waitFor()
   expect(await page.title()).toBe('Audit log · Waybill')
   expect(await heading.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the first tab leads past the navigation', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('skips the navigation with the first tab stop', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
   await page.getByRole('heading', { level: 1 }).waitFor()
 
@@ -36,36 +36,36 @@ test('the first tab leads past the navigation', async () => {
   await page.keyboard.press('Enter')
 
   expect(await page.evaluate('document.activeElement.id')).toBe('main')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a chosen colour scheme stays', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('keeps the selected colour scheme', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
-  await page.getByRole('button', { name: /sign out/ }).click()
+  await page.getByRole('button', { name: /User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Dark' }).click()
   await page.reload()
 
   expect(await page.evaluate('document.documentElement.dataset.mantineColorScheme')).toBe('dark')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('on a phone the navigation is behind a button', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
+test('hides the navigation behind a button on a phone', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
   await openOfAccount('public-api')
   const link = page.getByRole('link', { name: 'Webhooks' })
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(await link.isVisible()).toBe(false)
-  await page.getByRole('button', { name: 'Open the menu' }).click()
+  await page.getByRole('button', { name: 'Open navigation' }).click()
   await link.click()
 
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
-  await page.getByRole('button', { name: 'Open the menu' }).waitFor()
-  expect(complaints).toEqual([])
+  await page.getByRole('button', { name: 'Open navigation' }).waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('a person with several accounts switches between them, and stays in their part of it', async () => {
-  const { page, context, openOfAccount, email, complaints } = await dashboard.signedIn()
+test('switches between accounts and stays on the same page', async () => {
+  const { page, context, openOfAccount, email, pageErrors } = await dashboard.signedIn()
   const { server } = dashboard
   const other = await server.account()
   await server.deps.db.updateTable('accounts').set({ name: 'Other' }).where('id', '=', other.accountId).execute()
@@ -83,35 +83,35 @@ test('a person with several accounts switches between them, and stays in their p
 
   await page.getByRole('button', { name: 'Account: Other. Switch account' }).waitFor()
   expect(new URL(page.url()).pathname).toBe(`/settings/${other.accountId}/audit-log`)
-  expect(await findBarriers(page)).toEqual([])
-  expect(complaints).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a person without an account is told so', async () => {
-  const { page, open, account, complaints } = await dashboard.signedIn()
+test('informs a user without accounts', async () => {
+  const { page, open, account, pageErrors } = await dashboard.signedIn()
   await dashboard.server.deps.db.deleteFrom('owner_roles').where('account_id', '=', account.accountId).execute()
   await open('/')
 
-  await page.getByText('You are a member of no account').waitFor()
-  expect(complaints).toEqual([])
+  await page.getByText('No accounts').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('an account of somebody else is not there', async () => {
-  const { page, open, complaints } = await dashboard.signedIn()
+test('shows an account of another user as not found', async () => {
+  const { page, open, pageErrors } = await dashboard.signedIn()
   await open('/acc_of_somebody_else/messages')
 
   await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('the frame has no barriers in %s', async (colorScheme) => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn({ colorScheme })
+test.each(['light', 'dark'] as const)('the layout is accessible in %s', async (colorScheme) => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ colorScheme })
   await openOfAccount('public-api')
   await page.getByRole('heading', { level: 1 }).waitFor()
 
-  expect(await findBarriers(page)).toEqual([])
-  await page.getByRole('button', { name: /sign out/ }).click()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await page.getByRole('button', { name: /User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Profile' }).waitFor()
-  expect(await findBarriers(page)).toEqual([])
-  expect(complaints).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
 })

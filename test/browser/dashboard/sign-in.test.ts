@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { resetPassword } from '../../../src/users/change-member.ts'
 import { inviteOwner } from '../../../src/users/invitation.ts'
-import { type DashboardBrowser, findBarriers, password, startDashboard, type Visit } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard, type Visit } from './support.ts'
 
 let dashboard: DashboardBrowser
 
@@ -14,23 +14,23 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  // All people of a test come from one address.
+  // All users of a test share one IP address.
   await dashboard.server.database.db.deleteFrom('owner_sign_in_rates').execute()
 })
 
 async function fillSignIn({ page }: Visit, email: string, given: string): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(given)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-test('an invitation leads into the account, once', async () => {
+test('accepts an invitation once and opens the account', async () => {
   const { accountId } = await dashboard.server.account()
   const { path } = await inviteOwner(dashboard.server.deps, accountId, { email: 'grace@example.com', role: 'owner' })
-  const { page, open, complaints } = await dashboard.visit()
+  const { page, open, pageErrors } = await dashboard.visit()
   await open(path.replace('/settings', ''))
   await page.getByText('grace@example.com').waitFor()
-  await page.getByText('Owner: may change everything').waitFor()
+  await page.getByText('Owner: full access').waitFor()
   await page.getByLabel('Your name').fill('Grace Hopper')
   await page.getByLabel('Password', { exact: true }).fill('too short')
   await page.getByRole('button', { name: 'Accept and sign in' }).click()
@@ -43,16 +43,16 @@ test('an invitation leads into the account, once', async () => {
   await page.getByText('Grace Hopper').waitFor()
 
   await open(path.replace('/settings', ''))
-  await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
-  expect(complaints).toEqual([])
+  await page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('who has lost their password chooses a new one with the link of an operator', async () => {
+test('sets a new password with a reset link', async () => {
   const owner = await dashboard.signedIn()
   const { path } = await resetPassword(dashboard.server.deps, owner.account.accountId, owner.email)
-  const { page, open, complaints } = await dashboard.visit()
+  const { page, open, pageErrors } = await dashboard.visit()
   await open(path.replace('/settings', ''))
-  await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+  await page.getByRole('heading', { name: 'Set a new password' }).waitFor()
   expect(await page.getByLabel('Your name').count()).toBe(0)
 
   await page.getByLabel('New password', { exact: true }).fill('a new password, which is long')
@@ -62,33 +62,33 @@ test('who has lost their password chooses a new one with the link of an operator
   await page.getByText('Ada Lovelace').waitFor()
   await owner.open('/profile')
   await owner.page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect([...complaints, ...owner.complaints]).toEqual([])
+  expect([...pageErrors, ...owner.pageErrors]).toEqual([])
 })
 
-test('whoever is not signed in gets to the page they asked for after signing in', async () => {
+test('opens the requested page after sign-in', async () => {
   const owner = await dashboard.signedIn()
   const guest = await dashboard.visit()
   await guest.open(`/${owner.account.accountId}/audit-log`)
   await fillSignIn(guest, owner.email, 'not the password')
-  await guest.page.getByText('The e-mail address or the password is wrong.').waitFor()
+  await guest.page.getByText('Incorrect email address or password.').waitFor()
 
   await fillSignIn(guest, owner.email, password)
 
   await guest.page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
-  expect(guest.complaints).toEqual([])
+  expect(guest.pageErrors).toEqual([])
 })
 
-test('a way back that leads elsewhere is not taken', async () => {
+test('does not redirect to another site after sign-in', async () => {
   const owner = await dashboard.signedIn()
   const guest = await dashboard.visit()
   await guest.open('/sign-in?to=//example.com/')
   await fillSignIn(guest, owner.email, password)
 
   await guest.page.getByRole('navigation', { name: 'Settings' }).waitFor()
-  expect(guest.complaints).toEqual([])
+  expect(guest.pageErrors).toEqual([])
 })
 
-test('too many tries are said in words', async () => {
+test('reports too many sign-in attempts', async () => {
   const guest = await dashboard.visit()
   await guest.open('/sign-in')
   for (let tries = 1; tries <= 10; tries += 1) {
@@ -98,25 +98,25 @@ test('too many tries are said in words', async () => {
   }
   await fillSignIn(guest, 'nobody@example.com', 'not the password')
 
-  await guest.page.getByText(/^Too many tries\. Wait \d+ seconds?, then try again\.$/).waitFor()
-  expect(guest.complaints).toEqual([])
+  await guest.page.getByText(/^Too many attempts\. Try again in \d+ seconds?\.$/).waitFor()
+  expect(guest.pageErrors).toEqual([])
 })
 
-test('signing out ends the session', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('ends the session on sign-out', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('audit-log')
-  await page.getByRole('button', { name: /sign out/ }).click()
+  await page.getByRole('button', { name: /User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 
   await openOfAccount('audit-log')
 
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a changed password ends every other session', async () => {
-  const { page, open, email, complaints } = await dashboard.signedIn()
+test('ends all other sessions when the password changes', async () => {
+  const { page, open, email, pageErrors } = await dashboard.signedIn()
   const elsewhere = await dashboard.visit()
   await elsewhere.open('/sign-in')
   await fillSignIn(elsewhere, email, password)
@@ -126,36 +126,36 @@ test('a changed password ends every other session', async () => {
   await page.getByLabel('Current password').fill('not the password')
   await page.getByLabel('New password').fill('another horse battery staple')
   await page.getByRole('button', { name: 'Change password' }).click()
-  await page.getByText('This is not your current password.').waitFor()
+  await page.getByText('Incorrect password.').waitFor()
 
   await page.getByLabel('Current password').fill(password)
   await page.getByRole('button', { name: 'Change password' }).click()
 
-  await page.getByText('Your password is changed.').waitFor()
+  await page.getByText('Password changed.').waitFor()
   await elsewhere.page.reload()
   await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('no page before the account has barriers in %s', async (colorScheme) => {
-  const { page, open, account, complaints } = await dashboard.signedIn({ colorScheme })
+test.each(['light', 'dark'] as const)('pages without an account are accessible in %s', async (colorScheme) => {
+  const { page, open, account, pageErrors } = await dashboard.signedIn({ colorScheme })
   const { path } = await inviteOwner(dashboard.server.deps, account.accountId, {
     email: `${colorScheme}@example.com`,
     role: 'viewer',
   })
   for (const [address, content] of [
-    ['/sign-in?to=%2Fprofile', page.getByLabel('E-mail address')],
-    [path.replace('/settings', ''), page.getByText('Link ends')],
-    ['/invitation/spent', page.getByText('This link no longer works')],
+    ['/sign-in?to=%2Fprofile', page.getByLabel('Email address')],
+    [path.replace('/settings', ''), page.getByText('Expires')],
+    ['/invitation/spent', page.getByText('This link is no longer valid')],
     ['/profile', page.getByLabel('New password')],
   ] as const) {
     await open(address)
     await content.waitFor()
     const submit = page.locator('button[type=submit]')
     if ((await submit.count()) > 0) await submit.click()
-    expect({ address, barriers: await findBarriers(page) }).toEqual({ address, barriers: [] })
+    expect({ address, violations: await findAccessibilityViolations(page) }).toEqual({ address, violations: [] })
   }
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })

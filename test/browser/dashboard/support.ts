@@ -9,9 +9,9 @@ import { launchChromium } from '../chromium.ts'
 
 export interface DashboardBrowser {
   server: TestServer
-  /** Somebody without a session. */
+  /** Opens a browser context without a session. */
   visit(options?: VisitOptions): Promise<Visit>
-  /** A fresh account, and its owner, or a viewer, in front of the dashboard. */
+  /** Creates an account and signs in as its owner or a viewer. */
   signedIn(options?: VisitOptions & { role?: Role }): Promise<SignedInVisit>
   close(): Promise<void>
 }
@@ -24,8 +24,8 @@ export interface VisitOptions {
 export interface Visit {
   context: BrowserContext
   page: Page
-  /** What must not happen: requests to other hosts, violations of the content policy, errors. */
-  complaints: string[]
+  /** Requests to other hosts, content security policy violations and errors. Expected to stay empty. */
+  pageErrors: string[]
   /** Opens a page of the dashboard, such as `/sign-in`. */
   open(path: string): Promise<void>
 }
@@ -39,7 +39,7 @@ export interface SignedInVisit extends Visit {
 
 export const password = 'correct horse battery staple'
 
-/** A server that serves the dashboard as it is now, and a browser. */
+/** Starts a server with a fresh build of the dashboard, and a browser. */
 export async function startDashboard(options?: TestServerOptions): Promise<DashboardBrowser> {
   await buildDashboard()
   const [browser, server] = await Promise.all([launchChromium(), startTestServer(options)])
@@ -71,28 +71,28 @@ async function startVisit(
   })
   context.setDefaultTimeout(15_000)
   const page = await context.newPage()
-  const complaints: string[] = []
+  const pageErrors: string[] = []
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
-    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== server.url) complaints.push(`asks ${request.url()}`)
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== server.url) pageErrors.push(`asks ${request.url()}`)
   })
   page.on('console', (message) => {
     const text = message.text()
-    // A refusal is an answer; the browser notes it by itself.
+    // The browser logs every 4xx response, which tests may expect.
     if (/^Failed to load resource: .* status of 4\d\d/.test(text)) return
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(text)
+    if (message.type() === 'error' || message.type() === 'warning') pageErrors.push(text)
   })
-  page.on('pageerror', (error) => complaints.push(error.message))
-  return { context, page, complaints, open: async (path) => void (await page.goto(`${server.url}/settings${path}`)) }
+  page.on('pageerror', (error) => pageErrors.push(error.message))
+  return { context, page, pageErrors, open: async (path) => void (await page.goto(`${server.url}/settings${path}`)) }
 }
 
 let people = 0
 
-/** Through the server's own doors: invited, accepted, signed in. */
+/** Invites the user, accepts the invitation and signs in over HTTP. */
 async function signIn(server: TestServer, { context }: Visit, accountId: string, role: Role): Promise<string> {
   const email = `person${++people}@example.com`
   const { path } = await inviteOwner(server.deps, accountId, { email, role })
-  // All people of a test come from one address.
+  // All users of a test share one IP address.
   await server.database.db.deleteFrom('owner_sign_in_rates').execute()
   const headers = { origin: server.url }
   for (const [url, data] of [
@@ -109,11 +109,11 @@ interface AxeResults {
   violations: { id: string; impact: string | null; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-/** What axe-core finds wrong with the page and calls serious or critical (WCAG 2.2, A and AA, among others). */
-export async function findBarriers(page: Page): Promise<string[]> {
-  // Evaluated, since the content policy lets no script tag in.
+/** Serious and critical violations found by axe-core (WCAG 2.2 A and AA, among others). */
+export async function findAccessibilityViolations(page: Page): Promise<string[]> {
+  // Evaluated, because the content security policy blocks script tags.
   await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'))
-  // What is fading in has the contrast of what is fading in.
+  // Contrast is too low while elements fade in.
   await page.evaluate('Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})))')
   const { violations } = await page.evaluate<AxeResults>('axe.run()')
   return violations

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findBarriers, startDashboard, type DashboardBrowser } from './support.ts'
+import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
 
 let dashboard: DashboardBrowser
 
@@ -11,8 +11,8 @@ afterAll(async () => {
   await dashboard?.close()
 })
 
-test('templates are found by name and by status, and say why they cannot be sent', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('finds templates by name and status and says why some cannot be sent', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   const rows = page.getByRole('row')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
@@ -25,15 +25,15 @@ test('templates are found by name and by status, and say why they cannot be sent
   await page.getByRole('option', { name: 'Paused (1)' }).click()
 
   await page.getByText('1 of 11 templates').waitFor()
-  await rows.getByText('Too many recipients disliked it.').waitFor()
+  await rows.getByText('Paused for low quality.').waitFor()
   await page.getByRole('combobox', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'All', exact: true }).click()
   await rows.getByText('No: it has a header of format IMAGE, and header media cannot be sent yet.').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a sync brings what WhatsApp has now', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('syncs the current templates from WhatsApp', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
   dashboard.server.simulator.templatesOf(account.wabaId).add({ name: 'brand_new', body: 'New.' })
@@ -41,19 +41,19 @@ test('a sync brings what WhatsApp has now', async () => {
   await page.getByRole('button', { name: 'Sync now' }).click()
 
   await page.getByRole('link', { name: 'brand_new' }).waitFor()
-  await page.getByText('Read 12 templates from WhatsApp, 10 approved.').waitFor()
+  await page.getByText('Synced 12 templates from WhatsApp, 10 approved.').waitFor()
   await page.getByText('Last synced just now').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the templates of another WhatsApp account are chosen by its number', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('shows the templates of another WhatsApp account', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const wabaId = `9${account.wabaId}`
   await account.addWhatsAppAccount({ wabaId, phoneNumberId: `6${account.phoneNumberId}` })
   dashboard.server.simulator.templatesOf(wabaId).add({ name: 'of_the_other', body: 'Other.' })
   await openOfAccount('templates')
   await page.getByRole('button', { name: 'Sync now' }).click()
-  await page.getByText('Read 12 templates from WhatsApp, 10 approved.').waitFor()
+  await page.getByText('Synced 12 templates from WhatsApp, 10 approved.').waitFor()
 
   await page.getByRole('combobox', { name: 'WhatsApp account' }).click()
   await page.getByRole('option', { name: `6${account.phoneNumberId}` }).click()
@@ -61,11 +61,11 @@ test('the templates of another WhatsApp account are chosen by its number', async
   await page.getByRole('link', { name: 'of_the_other' }).click()
   await page.getByRole('figure').getByText('Other.').waitFor()
   expect(new URL(page.url()).searchParams.get('account')).toMatch(/^wa_/)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('the preview follows what is typed, as WhatsApp formats it', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('updates the preview with WhatsApp formatting', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await account.template({
     name: 'formatted',
     components: [
@@ -80,7 +80,7 @@ test('the preview follows what is typed, as WhatsApp formats it', async () => {
     ],
   })
   await openOfAccount('templates?name=formatted&language=en')
-  const preview = page.getByRole('figure', { name: 'Preview of the message' })
+  const preview = page.getByRole('figure', { name: 'Message preview' })
   await preview.locator('strong').getByText('Ada').waitFor()
 
   await page.getByLabel('{{1}}').fill('Grace & <b>co</b>')
@@ -93,17 +93,17 @@ test('the preview follows what is typed, as WhatsApp formats it', async () => {
   expect(await preview.getByRole('listitem').allTextContents()).toEqual(['Stop'])
   await page.getByLabel('{{2}}').fill('')
   await preview.locator('mark').getByText('{{2}}').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a test is sent, and leads to its message', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('sends a test and links to its message', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'appointment_reminder' }).click()
   await page.getByLabel('{{first_name}}').fill('Grace')
-  await page.getByLabel('A phone number of your own').fill('+34 600 111 222')
+  await page.getByLabel('Your phone number').fill('+34 600 111 222')
   await page.getByRole('button', { name: 'Send test' }).click()
-  const link = page.getByRole('link', { name: 'See what becomes of it' })
+  const link = page.getByRole('link', { name: 'View message' })
   await link.waitFor()
 
   const { items } = await account.trpc.message.list.query({})
@@ -113,15 +113,15 @@ test('a test is sent, and leads to its message', async () => {
   await page.waitForURL(`**/settings/${account.accountId}/messages/${items[0]?.messageId}`)
   const sent = dashboard.server.simulator.requests.findLast(({ path }) => path === `/${account.phoneNumberId}/messages`)
   expect(JSON.stringify(sent?.body)).toContain('Grace')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('what is wrong with a test is said beside its field, and one that fails leads to its message', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('shows field errors of a test and links a failed test to its message', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates?name=order_shipped&language=en')
-  const number = page.getByLabel('A phone number of your own')
+  const number = page.getByLabel('Your phone number')
   await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByText('Type a phone number of your own.').waitFor()
+  await page.getByText('Enter your phone number.').waitFor()
 
   await number.fill('0600111222')
   await page.getByRole('button', { name: 'Send test' }).click()
@@ -137,50 +137,50 @@ test('what is wrong with a test is said beside its field, and one that fails lea
   expect(await page.getByLabel('{{1}}').getAttribute('aria-invalid')).toBe('true')
   expect(await page.getByLabel('{{2}}').getAttribute('aria-invalid')).toBe('true')
 
-  // The simulator refuses this recipient: error 131026.
+  // The simulator rejects this recipient with error 131026.
   await page.getByLabel('{{1}}').fill('Ada')
   await page.getByLabel('{{2}}').fill('A-1024')
   await number.fill('15550131026')
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByRole('alert').getByText('The message cannot reach this recipient.').waitFor()
   const [failed] = (await account.trpc.message.list.query({ status: 'failed' })).items
-  await page.getByRole('link', { name: 'See the message' }).click()
+  await page.getByRole('link', { name: 'View message' }).click()
 
   await page.waitForURL(`**/settings/${account.accountId}/messages/${failed?.messageId}`)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a test whose answer never came is not called sent', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('shows a test without a response as pending', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates?name=hello_world&language=en_US')
   // The simulator drops the connection.
-  await page.getByLabel('A phone number of your own').fill('15559000004')
+  await page.getByLabel('Your phone number').fill('15559000004')
   await page.getByRole('button', { name: 'Send test' }).click()
 
-  await page.getByRole('alert').getByText('WhatsApp’s answer never came').waitFor()
-  expect(await findBarriers(page)).toEqual([])
-  await page.getByRole('link', { name: 'See what becomes of it' }).click()
+  await page.getByRole('alert').getByText('No response from WhatsApp').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await page.getByRole('link', { name: 'View message' }).click()
   await page.getByRole('heading', { level: 1, name: 'Message to +15559000004' }).waitFor()
   await page.getByRole('main').getByText('Pending', { exact: true }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a closed template leaves the address, and a link to none says so', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('removes a closed template from the URL and reports an unknown one', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'hello_world' }).click()
-  await page.getByText('This template has none').waitFor()
+  await page.getByText('This template has no variables.').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(new URL(page.url()).search).toBe('')
 
   await openOfAccount('templates?name=gone&language=en')
-  await page.getByText('There is no such template').waitFor()
-  expect(complaints).toEqual([])
+  await page.getByText('Template not found').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('without a WhatsApp account the page leads to where one is added', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('links to WhatsApp accounts if there are none', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await dashboard.server.database.db
     .deleteFrom('whatsapp_accounts')
     .where('account_id', '=', account.accountId)
@@ -189,40 +189,40 @@ test('without a WhatsApp account the page leads to where one is added', async ()
   await page.getByRole('link', { name: 'Go to WhatsApp accounts' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'WhatsApp accounts' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a viewer sees the templates, and can neither sync nor send', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn({ role: 'viewer' })
+test('lets a viewer see templates but neither sync nor send', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('templates?name=order_shipped&language=en')
   await page.getByRole('figure').getByText('Hello Ada, your order A-1024 is on its way.').waitFor()
   const send = page.getByRole('button', { name: 'Send test' })
   expect(await send.getAttribute('aria-disabled')).toBe('true')
-  expect(await page.getByLabel('A phone number of your own').isDisabled()).toBe(true)
+  expect(await page.getByLabel('Your phone number').isDisabled()).toBe(true)
 
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await page.getByRole('button', { name: 'Sync now' }).getAttribute('aria-disabled')).toBe('true')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
 test.each([
   { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-] as const)('the page and its drawer have no barriers in $colorScheme at $viewport.width', async (options) => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn(options)
+] as const)('the page and its drawer are accessible in $colorScheme at $viewport.width px', async (options) => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn(options)
   await account.addWhatsAppAccount()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
 
   await page.getByRole('link', { name: 'delivery_feedback' }).click()
   await page.getByLabel('{{1}}').fill('')
-  await page.getByLabel('A phone number of your own').fill('12')
+  await page.getByLabel('Your phone number').fill('12')
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText(/^Must be the country code/).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })

@@ -6,7 +6,7 @@ import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, soon, startDeliveries } from './deliveries.ts'
-import { type DashboardBrowser, findBarriers, type SignedInVisit } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
 let deliveries: Deliveries
 let dashboard: DashboardBrowser
@@ -43,8 +43,8 @@ function sectionOf(page: Page, title: string) {
   return page.getByRole('region', { name: title, exact: true })
 }
 
-test('an owner adds an endpoint, tries it, and rotates its secret while both sign', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('adds an endpoint, tests it and rotates its secret with an overlap', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await openOfAccount('webhooks')
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   const dialog = page.getByRole('dialog')
@@ -57,21 +57,21 @@ test('an owner adds an endpoint, tries it, and rotates its secret while both sig
   const first = await dialog.getByRole('textbox', { name: 'Signing secret' }).inputValue()
   expect(first).toMatch(/^whsec_/)
   await dialog.getByRole('link', { name: 'How events are signed' }).waitFor()
-  await dialog.getByRole('button', { name: 'Open the endpoint' }).click()
+  await dialog.getByRole('button', { name: 'View endpoint' }).click()
   await page.getByText('Order system').waitFor()
   await dialog.waitFor({ state: 'detached' })
   expect(await page.content()).not.toContain('hush')
   expect(await page.content()).not.toContain(first)
 
   await page.getByRole('button', { name: 'Send test event' }).click()
-  await page.getByText('The test event was delivered').waitFor()
+  await page.getByText('Test event delivered').waitFor()
   const [test] = receiver.at('/hooks?token=hush')
   expect(test && isSignedBy(first, test)).toBe(true)
 
   await page.getByRole('button', { name: 'Rotate' }).click()
   await dialog.getByLabel('1 hour').check()
   await dialog.getByRole('button', { name: 'Rotate secret' }).click()
-  await dialog.getByText(/^Until .* the secret before this one signs too/).waitFor()
+  await dialog.getByText(/^Until .*, events are also signed with the previous secret/).waitFor()
   const second = await dialog.getByRole('textbox', { name: 'Signing secret' }).inputValue()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await deliver(account)
@@ -81,42 +81,42 @@ test('an owner adds an endpoint, tries it, and rotates its secret while both sig
   expect(event && [isSignedBy(first, event), isSignedBy(second, event)]).toEqual([true, true])
 
   const secret = sectionOf(page, 'Signing secret')
-  await secret.getByText(/signs too/).waitFor()
+  await secret.getByText(/also signed with the previous secret/).waitFor()
   await secret.getByRole('button', { name: 'Reveal' }).click()
   expect(await secret.getByRole('textbox', { name: 'Signing secret' }).inputValue()).toBe(second)
   await secret.getByRole('button', { name: 'Hide' }).click()
   await secret.getByRole('button', { name: 'Reveal' }).waitFor()
   expect(await page.content()).not.toContain(second)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an answer of 500 shows its attempt, and the delivery is retried', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('shows a failed attempt and retries the delivery', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(answer(500), '/flaky')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/flaky` })
   await openOfAccount(`webhooks/${endpointId}`)
-  await page.getByText('Nothing was to be delivered yet.').waitFor()
+  await page.getByText('No deliveries yet.').waitFor()
   await page.getByRole('button', { name: 'Send test event' }).click()
-  await page.getByText('The test event was not delivered').waitFor()
+  await page.getByText('Test event not delivered').waitFor()
 
   await deliver(account)
   const deliveries = sectionOf(page, 'Deliveries')
   await deliveries.getByRole('button', { name: /^message.delivered.*Waiting.*1 attempt/ }).click()
   await deliveries.getByText('HTTP 500').waitFor()
-  expect(await deliveries.getByRole('region', { name: 'Start of the answer' }).textContent()).toBe('answer 500')
-  await page.getByRole('alert').filter({ hasText: 'Deliveries fail' }).waitFor()
+  expect(await deliveries.getByRole('region', { name: 'Start of the response' }).textContent()).toBe('answer 500')
+  await page.getByRole('alert').filter({ hasText: 'Deliveries are failing' }).waitFor()
 
   receiver.behave(accept, '/flaky')
   await deliveries.getByRole('button', { name: 'Retry now' }).click()
   await deliveries.getByText('HTTP 200').waitFor()
   await page.getByRole('alert').waitFor({ state: 'detached' })
   await deliveries.getByText('Failed', { exact: true }).click()
-  await deliveries.getByText('None is failed.').waitFor()
-  expect(complaints).toEqual([])
+  await deliveries.getByText('No failed deliveries.').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('what an endpoint missed is recovered', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('recovers the events that an endpoint missed', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await deliver(account)
   await deliver(account)
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/missed` })
@@ -128,19 +128,19 @@ test('what an endpoint missed is recovered', async () => {
   await expect.poll(() => receiver.at('/missed').length, soon).toBe(2)
 
   await recover.getByRole('button', { name: 'Recover' }).click()
-  await recover.getByText(/There was nothing to recover since/).waitFor()
+  await recover.getByText(/No events to recover since/).waitFor()
   await recover.getByLabel('Recover since').fill('2999-01-01T00:00')
   await recover.getByRole('button', { name: 'Recover' }).click()
   await recover.getByText('There is nothing to recover since a time that is yet to come.').waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a recovery can be stopped between two parts, and begun anew', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('stops a recovery between two parts and starts it again', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/long` })
   await openOfAccount(`webhooks/${endpointId}`)
   const recover = sectionOf(page, 'Recover')
-  // A server with more than one part to look at, that is slow at the second.
+  // Simulates a recovery of several parts whose second part is slow.
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   let parts = 0
   await page.route('**/settings.webhook.recover', async (route) => {
@@ -155,17 +155,17 @@ test('a recovery can be stopped between two parts, and begun anew', async () => 
   expect(Number(await recover.getByRole('progressbar').getAttribute('aria-valuenow'))).toBeCloseTo(50, 0)
   await recover.getByRole('button', { name: 'Stop' }).click()
   stop()
-  await recover.getByText(/^Stopped: 10,000 deliveries queued.*begin anew/).waitFor()
+  await recover.getByText(/^Stopped: 10,000 deliveries queued.*start again/).waitFor()
   expect(parts).toBe(2)
 
   await page.unroute('**/settings.webhook.recover')
   await recover.getByRole('button', { name: 'Recover' }).click()
-  await recover.getByText(/There was nothing to recover since/).waitFor()
-  expect(complaints).toEqual([])
+  await recover.getByText(/No events to recover since/).waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('an endpoint is disabled, enabled and removed', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn()
+test('disables, enables and removes an endpoint', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/paused` })
   await openOfAccount('webhooks')
   await page.getByRole('article').getByRole('link').click()
@@ -181,13 +181,13 @@ test('an endpoint is disabled, enabled and removed', async () => {
 
   await page.getByRole('button', { name: 'Remove endpoint' }).click()
   await dialog.getByRole('button', { name: 'Remove endpoint' }).click()
-  await page.getByText('No endpoint yet').waitFor()
-  await page.getByText('The endpoint was removed.').waitFor()
-  expect(complaints).toEqual([])
+  await page.getByText('No endpoints yet').waitFor()
+  await page.getByText('Endpoint removed.').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('a viewer sees an endpoint, and cannot change it', async () => {
-  const { page, openOfAccount, complaints, account } = await dashboard.signedIn({ role: 'viewer' })
+test('lets a viewer see an endpoint but not change it', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/seen` })
   await openOfAccount(`webhooks/${endpointId}`)
   await page.getByRole('button', { name: 'Reveal' }).waitFor()
@@ -197,48 +197,48 @@ test('a viewer sees an endpoint, and cannot change it', async () => {
     page.getByRole('button', { name, exact: true, disabled: true }).getAttribute('aria-disabled'),
   )
   expect(await Promise.all(disabled)).toEqual(names.map(() => 'true'))
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('the pages of webhooks have no barriers in %s', async (colorScheme) => {
-  await expectNoBarriers(await dashboard.signedIn({ colorScheme }))
+test.each(['light', 'dark'] as const)('webhook pages are accessible in %s', async (colorScheme) => {
+  await expectAccessible(await dashboard.signedIn({ colorScheme }))
 })
 
-test('the pages of webhooks have no barriers on a phone', async () => {
-  await expectNoBarriers(await dashboard.signedIn({ viewport: { width: 390, height: 844 } }))
+test('webhook pages are accessible on a phone', async () => {
+  await expectAccessible(await dashboard.signedIn({ viewport: { width: 390, height: 844 } }))
 })
 
-async function expectNoBarriers({ page, openOfAccount, complaints, account }: SignedInVisit) {
+async function expectAccessible({ page, openOfAccount, pageErrors, account }: SignedInVisit) {
   const overflow = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   await openOfAccount('webhooks')
-  await page.getByText('No endpoint yet').waitFor()
+  await page.getByText('No endpoints yet').waitFor()
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('URL').fill(`${receiver.url}/a/rather/long/path/of/an/application?token=hush`)
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   receiver.behave(answer(500), '/a/rather/long/path/of/an/application?token=hush')
   await dialog.getByRole('button', { name: 'Add endpoint' }).click()
   await dialog.getByRole('textbox', { name: 'Signing secret' }).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await dialog.waitFor({ state: 'detached' })
   await deliver(account)
   await page.getByText('1 delivery waiting').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
 
   await page.getByRole('article').getByRole('link').click()
   await page.getByRole('button', { name: 'Send test event' }).click()
-  await page.getByText('The test event was not delivered').waitFor()
+  await page.getByText('Test event not delivered').waitFor()
   await page.getByRole('button', { name: 'Reveal' }).click()
   await page.getByRole('button', { name: 'Hide' }).waitFor()
   await page.getByRole('button', { name: /^message.delivered/ }).click()
   await page.getByRole('button', { name: 'Recover' }).click()
-  await page.getByText(/There was nothing to recover since/).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  await page.getByText(/No events to recover since/).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
   await page.getByRole('button', { name: 'Rotate' }).click()
   await dialog.getByLabel('24 hours').waitFor()
-  expect(await findBarriers(page)).toEqual([])
-  expect(complaints).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deactivateWhatsAppAccount } from '../../../src/accounts/whatsapp/change.ts'
-import { type DashboardBrowser, findBarriers, startDashboard } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 
@@ -18,12 +18,12 @@ function cardOf(page: Page, phoneNumberId: string) {
   return page.getByRole('region', { name: phoneNumberId })
 }
 
-/** A number that WhatsApp knows and Waybill does not. */
+/** A number that exists at WhatsApp but not in Waybill. */
 function newNumber() {
   const number = {
     phoneNumberId: `7${randomInt(1e12, 9e12)}`,
     wabaId: `8${randomInt(1e12, 9e12)}`,
-    // Its own: WhatsApp answers a token that is known for other numbers differently.
+    // Unique, because WhatsApp responds differently to a token of another number.
     accessToken: `a-token-of-a-system-user-${randomInt(1e9)}`,
   }
   dashboard.server.simulator.addPhoneNumber({ ...number, displayPhoneNumber: '+34 600 111 222', verifiedName: 'Ada’s' })
@@ -31,8 +31,8 @@ function newNumber() {
   return number
 }
 
-test('a WhatsApp account is added, its templates are read, and its token is tested', async () => {
-  const { page, openOfAccount, complaints } = await dashboard.signedIn()
+test('adds a WhatsApp account, syncs its templates and tests its token', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   const number = newNumber()
   await openOfAccount('whatsapp-accounts')
   await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
@@ -43,22 +43,22 @@ test('a WhatsApp account is added, its templates are read, and its token is test
   await dialog.getByLabel('App secret (optional)').fill('a-secret-of-the-app')
   await dialog.getByRole('button', { name: 'Add account' }).click()
   await dialog.getByRole('button', { name: 'Sync templates' }).click()
-  await dialog.getByText('12 read from WhatsApp, 10 of them approved.').waitFor()
+  await dialog.getByText('12 synced from WhatsApp, 10 approved.').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).last().click()
 
   const card = cardOf(page, number.phoneNumberId)
   await card.getByRole('button', { name: 'Test token' }).click()
 
-  await card.getByText('WhatsApp accepts the token').waitFor()
-  // The number is known by its name from now on.
+  await card.getByText('The token is valid').waitFor()
+  // The test also stores the verified name.
   await card.getByRole('heading', { name: 'Ada’s +34 600 111 222' }).waitFor()
   expect(await card.getByText('High (green)').count()).toBe(2)
   expect(await page.getByText('a-token-of-a-system-user').count()).toBe(0)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('what is wrong with a new WhatsApp account is said beside its field', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('shows field errors of a new WhatsApp account', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const { phoneNumberId, wabaId } = account
   dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'the-token-of-this-number' })
   await openOfAccount('whatsapp-accounts')
@@ -67,7 +67,7 @@ test('what is wrong with a new WhatsApp account is said beside its field', async
   await dialog.getByLabel('Phone number ID').fill(account.phoneNumberId)
   await dialog.getByLabel('WABA ID').fill('+34600111222')
   await dialog.getByRole('button', { name: 'Add account' }).click()
-  await dialog.getByText('Paste the access token.').waitFor()
+  await dialog.getByText('Enter the access token.').waitFor()
 
   await dialog.getByLabel('Access token').fill('token')
   await dialog.getByRole('button', { name: 'Add account' }).click()
@@ -82,11 +82,11 @@ test('what is wrong with a new WhatsApp account is said beside its field', async
 
   await dialog.getByText(`Phone number id ${account.phoneNumberId} is in use already.`).waitFor()
   expect(await dialog.getByLabel('Phone number ID').getAttribute('aria-invalid')).toBe('true')
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a token that WhatsApp refuses shows why, until another one is given', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('explains a rejected token until it is replaced', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const number = newNumber()
   await account.addWhatsAppAccount(number)
   await openOfAccount('whatsapp-accounts')
@@ -100,22 +100,22 @@ test('a token that WhatsApp refuses shows why, until another one is given', asyn
   dashboard.server.simulator.addPhoneNumber({ ...number, accessToken: 'the-next-token' })
   await card.getByRole('button', { name: 'Test token' }).click()
 
-  await card.getByRole('alert').getByText('WhatsApp refused the token').waitFor()
+  await card.getByRole('alert').getByText('WhatsApp rejected the token').waitFor()
   await card
     .getByText(/access token/i)
     .first()
     .waitFor()
-  await card.getByText('Inactive: refused by WhatsApp').waitFor()
+  await card.getByText('Inactive: rejected by WhatsApp').waitFor()
 
   await replaceToken('Replace token', 'the-next-token')
   await card.getByText('Active', { exact: true }).waitFor()
   await card.getByRole('button', { name: 'Test token' }).click()
-  await card.getByText('WhatsApp accepts the token').waitFor()
-  expect(complaints).toEqual([])
+  await card.getByText('The token is valid').waitFor()
+  expect(pageErrors).toEqual([])
 })
 
-test('the token of an account that is switched off can be tested too', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('tests the token of a deactivated account', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const number = newNumber()
   const { phoneNumberId } = number
   const id = await account.addWhatsAppAccount(number)
@@ -127,20 +127,20 @@ test('the token of an account that is switched off can be tested too', async () 
   await card.getByRole('button', { name: 'Test token' }).click()
 
   await card.getByRole('alert').getByText('The test failed').waitFor()
-  await card.getByText('The account stays switched off.').waitFor()
+  await card.getByText('The account stays deactivated.').waitFor()
   await card.getByRole('button', { name: 'Activate' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('another account becomes the default, and only then the first one can go', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('removes the default account only after another becomes the default', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const number = newNumber()
   await account.addWhatsAppAccount(number)
   await openOfAccount('whatsapp-accounts')
   const choose = async (phoneNumberId: string, action: string) => {
     await cardOf(page, phoneNumberId).getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: action }).click()
-    // Else this menu, fading out, may be taken for the next one.
+    // Otherwise the closing menu could be mistaken for the next one.
     await page.getByRole('menu').waitFor({ state: 'detached' })
   }
   await choose(account.phoneNumberId, 'Remove')
@@ -155,30 +155,30 @@ test('another account becomes the default, and only then the first one can go', 
   await page.getByRole('button', { name: 'Remove', exact: true }).click()
 
   await cardOf(page, account.phoneNumberId).waitFor({ state: 'detached' })
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an account is taken out of use and put back', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('deactivates and activates a WhatsApp account', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('whatsapp-accounts')
   const card = cardOf(page, account.phoneNumberId)
   await card.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Deactivate' }).click()
-  await page.getByText(/So are requests that name no account/).waitFor()
+  await page.getByText(/Requests that don’t set accountId are rejected too/).waitFor()
   await page.getByRole('button', { name: 'Deactivate', exact: true }).click()
 
-  await card.getByText('Switched off').waitFor()
+  await card.getByText('Deactivated', { exact: true }).waitFor()
   const send = { to: '34600111222', template: 'hello_world', language: 'en_US' }
   const refused = await account.post('/api/v1/message/send', send)
   expect(refused.json().error.code).toBe('NO_ACTIVE_ACCOUNT')
 
   await card.getByRole('button', { name: 'Activate' }).click()
   await card.getByText('Active', { exact: true }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('a refusal can be read by everybody in %s', async (colorScheme) => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn({ colorScheme })
+test.each(['light', 'dark'] as const)('error notifications are accessible in %s', async (colorScheme) => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ colorScheme })
   const whatsAppAccountId = await account.addWhatsAppAccount()
   await deactivateWhatsAppAccount(dashboard.server.deps, account.accountId, whatsAppAccountId)
   await openOfAccount('whatsapp-accounts')
@@ -186,12 +186,12 @@ test.each(['light', 'dark'] as const)('a refusal can be read by everybody in %s'
   await page.getByRole('menuitem', { name: 'Make default' }).click()
 
   await page.getByText('This WhatsApp account is inactive: nothing is sent from it. Activate it first.').waitFor()
-  expect(await findBarriers(page)).toEqual([])
-  expect(complaints).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('an account without any is told what it takes', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn()
+test('explains how to add the first WhatsApp account', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await dashboard.server.database.db
     .deleteFrom('whatsapp_accounts')
     .where('account_id', '=', account.accountId)
@@ -200,31 +200,31 @@ test('an account without any is told what it takes', async () => {
 
   await page.getByText('No WhatsApp account yet').waitFor()
   await page.getByRole('button', { name: 'Add WhatsApp account' }).waitFor()
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
-test('a viewer sees the accounts and can change none', async () => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn({ role: 'viewer' })
+test('lets a viewer see WhatsApp accounts but not change them', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('whatsapp-accounts')
   await cardOf(page, account.phoneNumberId).waitFor()
 
   for (const name of ['Add WhatsApp account', 'Test token', 'Replace secrets', 'More']) {
     const button = page.getByRole('button', { name })
     expect(await button.getAttribute('aria-disabled')).toBe('true')
-    // Forced: it is not enabled, and what a click on it does is the question.
+    // Forced, because Playwright does not click disabled buttons.
     await button.click({ force: true })
   }
   expect(await page.getByRole('dialog').count()).toBe(0)
   expect(await page.getByRole('menu').count()).toBe(0)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })
 
 test.each([
   { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'light', viewport: { width: 390, height: 844 } },
-] as const)('the page and its dialogs have no barriers in $colorScheme at $viewport.width', async (options) => {
-  const { page, openOfAccount, account, complaints } = await dashboard.signedIn(options)
+] as const)('the page and its dialogs are accessible in $colorScheme at $viewport.width px', async (options) => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn(options)
   const refused = await account.addWhatsAppAccount()
   await dashboard.server.database.db
     .updateTable('whatsapp_accounts')
@@ -234,22 +234,22 @@ test.each([
   await openOfAccount('whatsapp-accounts')
   const card = cardOf(page, account.phoneNumberId)
   await card.getByRole('button', { name: 'Test token' }).click()
-  await card.getByText('WhatsApp accepts the token').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  await card.getByText('The token is valid').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
 
   await card.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Remove' }).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  expect(await findAccessibilityViolations(page)).toEqual([])
   await page.getByRole('menuitem', { name: 'Remove' }).click()
-  await page.getByText(/Waybill forgets/).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  await page.getByText(/Waybill deletes/).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
   await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
   await page.getByRole('button', { name: 'Add account' }).click()
-  await page.getByText('Type the WABA ID.').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  await page.getByText('Enter the WABA ID.').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-  expect(complaints).toEqual([])
+  expect(pageErrors).toEqual([])
 })

@@ -1,22 +1,25 @@
 import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { notifyDone } from '../../api/notify.ts'
-import { useAccount } from '../../session/account.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
+import type { Message, MessagePage } from '../../../../contracts/api/message.ts'
+import { isWorthRetrying } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { notifySuccess } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { saveFile } from '../../ui/save-file.ts'
-import { exportMessages, maxExported, type Export } from './export-messages.ts'
-import type { MessageFilters } from './message-filters.ts'
+import { type MessageFilters, toListInput } from './message-filters.ts'
+import { byteOrderMark, toCsv } from './to-csv.ts'
 
 type State =
   | { kind: 'idle' }
   | { kind: 'reading'; count: number }
   | { kind: 'failed'; error: unknown }
-  /** Something is to be said of the file that was saved. */
+  /** The file was saved, but is incomplete. */
   | { kind: 'cut' }
 
-/** What the filters match, as a file for a spreadsheet. */
+/** Exports the filtered messages as CSV. */
 export function ExportButton({ filters }: { filters: MessageFilters }) {
   const { state, start, stop } = useExport(filters)
   return (
@@ -36,16 +39,16 @@ export function ExportButton({ filters }: { filters: MessageFilters }) {
           {state.kind === 'reading' && (
             <>
               <Text size="sm" role="status">
-                {inWords(state.count)} messages read. The file is saved when all are there.
+                {inWords(state.count)} messages loaded. The file is saved when all messages are loaded.
               </Text>
-              <Progress value={100} animated striped aria-label="Reading messages" />
+              <Progress value={100} animated striped aria-label="Loading messages" />
             </>
           )}
           {state.kind === 'failed' && <ErrorAlert error={state.error} onRetry={() => void start()} />}
           {state.kind === 'cut' && (
             <Text size="sm" role="status">
-              The file holds the newest {inWords(maxExported)} messages that match; there may be more. Narrow the time
-              range, then export the older ones.
+              The file contains the newest {inWords(maxExported)} matching messages. To export older ones, narrow the
+              time range.
             </Text>
           )}
           <Group justify="flex-end">
@@ -88,9 +91,72 @@ function useExport(filters: MessageFilters) {
 
 function save({ parts, count }: Export): void {
   saveFile(`waybill-messages-${new Date().toISOString().slice(0, 10)}.csv`, parts, 'text/csv;charset=utf-8')
-  notifyDone(count === 1 ? '1 message was exported.' : `${inWords(count)} messages were exported.`)
+  notifySuccess(count === 1 ? '1 message exported.' : `${inWords(count)} messages exported.`)
 }
 
 function inWords(count: number): string {
   return count.toLocaleString('en')
+}
+
+/** A size that browsers and spreadsheets handle well. */
+const maxExported = 50_000
+const pageSize = 100
+/** About half a minute in total, since a failure discards the pages loaded so far. */
+const maxRetries = 5
+
+const columns: Record<string, (message: Message) => string | undefined> = {
+  createdAt: (message) => message.createdAt,
+  messageId: (message) => message.messageId,
+  externalId: (message) => message.externalId,
+  to: (message) => message.to,
+  template: (message) => message.template,
+  language: (message) => message.language,
+  status: (message) => message.status,
+  sentAt: (message) => message.sentAt,
+  deliveredAt: (message) => message.deliveredAt,
+  readAt: (message) => message.readAt,
+  failedAt: (message) => message.failedAt,
+  errorCode: (message) => message.error?.code,
+  errorMessage: (message) => message.error?.message,
+  whatsAppAccountId: (message) => message.accountId,
+  waMessageId: (message) => message.waMessageId,
+}
+
+interface Export {
+  parts: string[]
+  count: number
+  /** Whether the limit was reached before the end of the log. */
+  isCut: boolean
+}
+
+/** Loads all matching messages page by page, newest first. */
+async function exportMessages(
+  queryClient: QueryClient,
+  accountId: string,
+  filters: MessageFilters,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (count: number) => void },
+): Promise<Export> {
+  // Fixed, because a range such as the last hour must not move between pages.
+  const startedAt = new Date()
+  const filter = toListInput(filters, startedAt)
+  const parts = [byteOrderMark + toCsv([Object.keys(columns)])]
+  let cursor: string | undefined
+  let count = 0
+  do {
+    const limit = Math.min(pageSize, maxExported - count)
+    const input = { accountId, ...filter, limit, ...(cursor !== undefined && { cursor }) }
+    const page: MessagePage = await queryClient.fetchQuery({
+      // Unique to this export, since a cancelled one may still have a retry pending.
+      queryKey: ['exportedMessages', startedAt, input],
+      queryFn: () => settings.message.list.query(input, { signal }),
+      retry: (failures, error) => !signal.aborted && failures < maxRetries && isWorthRetrying(error),
+      staleTime: 0,
+      gcTime: 0,
+    })
+    parts.push(toCsv(page.items.map((message) => Object.values(columns).map((read) => read(message)))))
+    count += page.items.length
+    cursor = page.nextCursor
+    onProgress(count)
+  } while (cursor !== undefined && count < maxExported)
+  return { parts, count, isCut: cursor !== undefined }
 }

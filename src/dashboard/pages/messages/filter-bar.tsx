@@ -1,10 +1,10 @@
-import { Box, Button, Group, NativeSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Box, Button, CloseButton, Group, NativeSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { IconFilter } from '@tabler/icons-react'
+import { useState } from 'react'
 import { messageStatuses } from '../../../../contracts/api/message.ts'
 import { PhoneNumber } from '../../../../contracts/fields.ts'
-import { fromLocalInput, toLocalInput } from '../../ui/local-time.ts'
-import { FilterField } from './filter-field.tsx'
+import { fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { isFiltered, type MessageFilters, noFilters, type Range, ranges } from './message-filters.ts'
 import { statusNames } from './message-status.tsx'
 
@@ -23,7 +23,7 @@ const rangeOptions = [
   { value: 'custom', label: 'Custom range' },
 ] satisfies { value: string; label: string }[]
 
-/** On a phone the fields are behind a button: the messages come first. */
+/** On a phone, the fields are behind a button. */
 export function FilterBar({ filters, onChange }: FilterBarProps) {
   const [opened, { toggle }] = useDisclosure()
   const narrowed = isFiltered(filters)
@@ -38,7 +38,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
         aria-expanded={opened}
         onClick={toggle}
       >
-        {narrowed ? 'Filters (in use)' : 'Filters'}
+        {narrowed ? 'Filters (active)' : 'Filters'}
       </Button>
       <Box {...(!opened && { visibleFrom: 'sm' })} mt={{ base: 'sm', sm: 0 }}>
         <SimpleGrid cols={{ base: 1, xs: 2, sm: 3, lg: 5 }} spacing="sm">
@@ -54,7 +54,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
             label="Time"
             data={rangeOptions}
             value={filters.range}
-            // The options above are all ranges.
+            // All options are ranges.
             onChange={({ currentTarget: { value } }) => change({ range: value as Range })}
           />
           <FilterField
@@ -65,7 +65,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
             onApply={(to) => change({ to })}
             clean={(text) => text.replaceAll(/\D/g, '')}
             problemOf={(to) =>
-              PhoneNumber.safeParse(to).success ? undefined : 'Give the whole number with its country code.'
+              PhoneNumber.safeParse(to).success ? undefined : 'Enter the full number with its country code.'
             }
           />
           <FilterField
@@ -84,7 +84,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
         {filters.range === 'custom' && <CustomRange filters={filters} onChange={change} />}
         <Group justify="space-between" mt="xs" mih={30} gap="sm">
           <Text size="xs" c="dimmed">
-            Recipient, template and external ID are looked for as a whole.
+            Recipient, template and external ID must match exactly.
           </Text>
           {narrowed && (
             <Button size="compact-sm" variant="subtle" onClick={() => onChange(noFilters)}>
@@ -106,7 +106,7 @@ function CustomRange({
 }) {
   const isBackwards = filters.from !== '' && filters.until !== '' && filters.from >= filters.until
   return (
-    // Wide enough for date and time with the button of the calendar.
+    // Wide enough for date, time and the calendar button.
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mt="sm">
       <TextInput
         type="datetime-local"
@@ -118,9 +118,88 @@ function CustomRange({
         type="datetime-local"
         label="Until"
         value={toLocalInput(filters.until)}
-        error={isBackwards && 'Must be after the start.'}
+        error={isBackwards && 'Must be after the start time.'}
         onChange={({ currentTarget: { value } }) => onChange({ until: fromLocalInput(value) ?? '' })}
       />
     </SimpleGrid>
+  )
+}
+
+interface FilterFieldProps {
+  label: string
+  placeholder: string
+  /** The applied filter. */
+  value: string
+  onApply: (value: string) => void
+  /** Normalises the input, for example by removing spaces from a phone number. */
+  clean?: (text: string) => string
+  /** Why a value cannot be applied yet. */
+  problemOf?: (value: string) => string | undefined
+  inputMode?: 'text' | 'tel'
+}
+
+const waitMilliseconds = 400
+
+/** A text filter that is applied when the user pauses. */
+function FilterField({
+  label,
+  placeholder,
+  value,
+  onApply,
+  clean = (text) => text.trim(),
+  problemOf = () => undefined,
+  inputMode = 'text',
+}: FilterFieldProps) {
+  const [text, setText] = useState(value)
+  const [problem, setProblem] = useState<string>()
+  // `value` follows what was applied with a delay. Only a different value replaces the input.
+  const [applied, setApplied] = useState(value)
+  const [seen, setSeen] = useState(value)
+  if (value !== seen) {
+    setSeen(value)
+    if (value !== applied) {
+      setApplied(value)
+      setText(value)
+      setProblem(undefined)
+    }
+  }
+  const apply = useDebouncedCallback((text: string) => {
+    const cleaned = clean(text)
+    const found = cleaned === '' ? undefined : problemOf(cleaned)
+    setProblem(found)
+    if (found !== undefined || cleaned === applied) return
+    setApplied(cleaned)
+    onApply(cleaned)
+  }, waitMilliseconds)
+  const change = (text: string) => {
+    setText(text)
+    apply(text)
+  }
+  return (
+    <TextInput
+      label={label}
+      placeholder={placeholder}
+      value={text}
+      error={problem}
+      inputMode={inputMode}
+      autoComplete="off"
+      spellCheck={false}
+      onChange={(event) => change(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') apply.flush()
+      }}
+      rightSection={
+        text !== '' && (
+          <CloseButton
+            size="sm"
+            aria-label={`Clear ${label}`}
+            onClick={() => {
+              change('')
+              apply.flush()
+            }}
+          />
+        )
+      }
+    />
   )
 }

@@ -1,6 +1,6 @@
 import { type MessageStatus, messageStatuses } from '../../../../contracts/api/message.ts'
 
-/** How far back; the address names them, so that a link means the same tomorrow. */
+/** Relative time ranges, kept in the URL by name. */
 export const ranges = {
   '1h': { label: 'Last hour', milliseconds: 3_600_000 },
   '24h': { label: 'Last 24 hours', milliseconds: 86_400_000 },
@@ -9,11 +9,11 @@ export const ranges = {
 } as const
 export type Range = keyof typeof ranges | 'any' | 'custom'
 
-/** What the log is narrowed to; an empty text stands for everything. */
+/** Filters of the message log. An empty string means no filter. */
 export interface MessageFilters {
   status: MessageStatus | ''
   range: Range
-  /** ISO times of a custom range; either may be open. */
+  /** ISO times of a custom range. Either can be empty. */
   from: string
   until: string
   to: string
@@ -31,7 +31,7 @@ export const noFilters: MessageFilters = {
   externalId: '',
 }
 
-/** The filters live in the address: a reload, the way back and a shared link show the same. */
+/** The filters are kept in the URL, so that they survive reloads and can be shared. */
 export function readFilters(search: URLSearchParams): MessageFilters {
   const range = search.get('range') ?? ''
   const [from, until] = [readTime(search.get('from')), readTime(search.get('until'))]
@@ -52,7 +52,7 @@ export function writeFilters({ range, from, until, ...rest }: MessageFilters): U
   return new URLSearchParams(named)
 }
 
-/** The same, as `message.list` takes it. */
+/** The filters as input of `message.list`. */
 export function toListInput({ range, from, until, ...rest }: MessageFilters, now: Date) {
   const { status, to, template, externalId } = rest
   const time = range === 'custom' ? { from, until } : { from: startOf(range, now), until: '' }

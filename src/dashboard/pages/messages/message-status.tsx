@@ -1,5 +1,5 @@
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
-import { StatusBadge, type Tone } from '../../ui/status-badge.tsx'
+import { StatusBadge, type Tone } from '../../ui/badges.tsx'
 
 export const statusNames = {
   pending: 'Pending',

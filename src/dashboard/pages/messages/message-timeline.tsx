@@ -2,10 +2,9 @@ import { Text, Timeline } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 import type { Message } from '../../../../contracts/api/message.ts'
-import { describeExactly } from '../../ui/describe-time.ts'
-import { type Step, toSteps } from './timeline-steps.ts'
+import { describeDuration, describeExactly } from '../../ui/time.ts'
 
-/** No answer comes this late: the connection broke, or the process died. */
+/** After this time no response can arrive: the connection broke or the process died. */
 const unknownAfterMilliseconds = 60_000
 
 export function MessageTimeline({ message }: { message: Message }) {
@@ -42,7 +41,7 @@ export function MessageTimeline({ message }: { message: Message }) {
 function Bullet({ kind }: Pick<Step, 'kind'>) {
   switch (kind) {
     case 'done':
-    case 'untold':
+    case 'unreported':
       return <IconCheck size={13} aria-hidden />
     case 'failed':
       return <IconX size={13} aria-hidden />
@@ -61,7 +60,7 @@ function StepText({ step: { meaning, kind, at, after } }: { step: Step }) {
         {at !== undefined && <time dateTime={at}>{describeExactly(at)}</time>}
         {after !== undefined && ` · ${after}`}
         {kind === 'open' && 'Not yet'}
-        {kind === 'untold' && 'WhatsApp did not say when'}
+        {kind === 'unreported' && 'Time not reported by WhatsApp'}
       </Text>
     </>
   )
@@ -76,8 +75,63 @@ function UnknownOutcome({ since }: { since: string }) {
   if (now - Date.parse(since) < unknownAfterMilliseconds) return null
   return (
     <Text size="sm" mt="md">
-      No answer of WhatsApp is known, so it may have been sent or not. It stays pending until WhatsApp reports on it. To
-      send it again without the risk of two, use the same Idempotency-Key.
+      WhatsApp’s response was lost, so the message may or may not have been sent. It stays pending until WhatsApp
+      reports a status. To retry without the risk of a duplicate, use the same Idempotency-Key.
     </Text>
   )
+}
+
+interface Step {
+  name: string
+  meaning: string
+  kind: 'done' | 'failed' | 'open' | 'unreported'
+  at?: string
+  /** The time since the previous step. */
+  after?: string
+}
+
+/** WhatsApp reports whole seconds, so a step can appear to precede the one before it. */
+function describeGap(before: string, at: string): string {
+  const milliseconds = Date.parse(at) - Date.parse(before)
+  return milliseconds <= 0 ? 'within a second' : `${describeDuration(milliseconds)} later`
+}
+
+/** The past and the possible next steps of a message. */
+function toSteps(message: Message): Step[] {
+  const steps = listSteps(message)
+  let before: string | undefined
+  return steps.map((step) => {
+    const gap = before !== undefined && step.at !== undefined ? describeGap(before, step.at) : undefined
+    before = step.at ?? before
+    return { ...step, ...(gap !== undefined && { after: gap }) }
+  })
+}
+
+function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }: Message): Step[] {
+  const recorded: Step = { name: 'Recorded', meaning: 'Waybill recorded the message.', kind: 'done', at: createdAt }
+  const sent = step('Sent', 'WhatsApp accepted the message.', sentAt, status !== 'pending')
+  if (status === 'failed')
+    return [
+      recorded,
+      ...(sentAt === undefined ? [] : [sent]),
+      {
+        name: 'Failed',
+        meaning: 'The message did not reach the recipient.',
+        kind: 'failed',
+        ...(failedAt && { at: failedAt }),
+      },
+    ]
+  const arrived = status === 'delivered' || status === 'read'
+  return [
+    recorded,
+    sent,
+    step('Delivered', 'The message reached the recipient’s device.', deliveredAt, arrived),
+    step('Read', 'The recipient read the message. Some recipients turn off read receipts.', readAt, status === 'read'),
+  ]
+}
+
+/** A later step implies this one, even if WhatsApp never reported it. */
+function step(name: string, meaning: string, at: string | undefined, isPast: boolean): Step {
+  if (at !== undefined) return { name, meaning, kind: 'done', at }
+  return { name, meaning, kind: isPast ? 'unreported' : 'open' }
 }

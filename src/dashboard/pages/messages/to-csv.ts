@@ -1,7 +1,7 @@
-/** Excel takes a file for UTF-8 only when it begins like this. */
+/** Excel reads a file as UTF-8 only if it starts with this mark. */
 export const byteOrderMark = '\ufeff'
 
-/** Rows as RFC 4180 has them: every line ends with CRLF. */
+/** Formats rows as CSV (RFC 4180). */
 export function toCsv(rows: readonly (readonly (string | undefined)[])[]): string {
   return rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('')
 }
@@ -12,8 +12,8 @@ function toCell(value: string | undefined): string {
 }
 
 /**
- * A spreadsheet would take it for a formula, and run it (OWASP, CSV injection). Where people write decimal
- * commas, it takes a semicolon for the end of a cell, so behind one a formula could begin too.
+ * Escapes text that a spreadsheet would run as a formula (OWASP, CSV injection). In locales with decimal commas,
+ * a semicolon ends a cell, so a formula could also start after one.
  */
 function defuse(text: string): string {
   return text.replaceAll(/(^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "$1'").replace(/^(?=[\t\r])/, "'")

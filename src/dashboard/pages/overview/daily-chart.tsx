@@ -1,17 +1,22 @@
-import '@mantine/charts/styles.css'
 import { BarChart, type BarChartSeries } from '@mantine/charts'
+import '@mantine/charts/styles.css'
 import { Paper, Text } from '@mantine/core'
-import { abbreviateDay, describeDay } from './describe-day.ts'
-import { describeCount } from './describe-share.ts'
+import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
-import { scaleOf } from './scale.ts'
-import { stateNames, states, type State } from './series.ts'
-import { Swatch } from './swatch.tsx'
-import type { DayCounts } from './totals.ts'
+import {
+  abbreviateDay,
+  type DayCounts,
+  describeCount,
+  describeDay,
+  scaleOf,
+  type State,
+  stateNames,
+  states,
+} from './statistics.ts'
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
-/** From the line upwards: what was read, what else was delivered, what else was sent. Downwards: what failed. */
+/** Stacked upwards from zero: read, delivered, sent. Failed goes downwards. */
 const series: BarChartSeries[] = (['read', 'delivered', 'sent', 'failed'] satisfies State[]).map((state) => ({
   name: state,
   label: stateNames[state],
@@ -20,7 +25,7 @@ const series: BarChartSeries[] = (['read', 'delivered', 'sent', 'failed'] satisf
 
 const maxLabels = 7
 
-/** Nothing in it moves: it is drawn anew every few seconds. */
+/** Not animated, because it is redrawn every few seconds. */
 export function DailyChart({ days }: { days: DayCounts[] }) {
   const { ticks, domain } = scaleOf(days)
   return (
@@ -31,7 +36,7 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
       series={series}
       type="stacked"
       maxBarWidth={32}
-      // It is a picture; the table beside it is what a keyboard reaches.
+      // The chart is an image; keyboards and screen readers use the table.
       accessibilityLayer={false}
       barChartProps={{ stackOffset: 'sign', barCategoryGap: '18%', margin: { bottom: 30, left: 10, right: 20 } }}
       barProps={({ name }) => (name === 'failed' ? { minPointSize: (_, index) => (days[index]?.failed ? 3 : 0) } : {})}
@@ -54,15 +59,15 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
   )
 }
 
-/** Days at one distance from each other, the last one among them. */
+/** Evenly spaced days, including the last one. */
 function chooseLabelled(days: readonly DayCounts[]): string[] {
   const distance = Math.ceil(days.length / maxLabels)
   return days.filter((_, index) => (days.length - 1 - index) % distance === 0).map(({ date }) => date)
 }
 
 /**
- * A message that was read was delivered and sent too: what is stacked is what each state adds. One that failed
- * after it was sent stands below the line alone.
+ * A read message also counts as delivered and sent, so the bars stack the differences. A message that failed
+ * after it was sent appears only below zero.
  */
 function toBar(counts: DayCounts) {
   const { date, sent, delivered, read, failed, failedLater } = counts

@@ -1,17 +1,14 @@
-import { Button, Group, ScrollArea, Skeleton, Text, VisuallyHidden } from '@mantine/core'
+import { Button, Group, ScrollArea, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import { Section } from '../../ui/section.tsx'
-import { DailyTable } from './daily-table.tsx'
-import { describeCount } from './describe-share.ts'
+import { Section } from '../../ui/page.tsx'
+import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
-import { stateNames, states } from './series.ts'
-import { Swatch } from './swatch.tsx'
-import { addUp, type DayCounts } from './totals.ts'
+import { addUp, type DayCounts, describeCount, describeDay, stateNames, states } from './statistics.ts'
 
-/** What draws it is heavy: the figures are there before it. */
+/** Loaded separately, because the chart library is large. */
 const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
 
-/** A chart, and the same as a table: for whoever cannot see the chart, and on request for everybody. */
+/** A chart and the same data as a table, which screen readers always get. */
 export function DailySection({ days }: { days: DayCounts[] }) {
   const [asTable, setAsTable] = useState(false)
   const { sent, failed } = addUp(days)
@@ -19,7 +16,7 @@ export function DailySection({ days }: { days: DayCounts[] }) {
   return (
     <Section
       title="Messages by day"
-      description="Each message counts on the day your application sent it. Days are in UTC."
+      description="Messages are counted on the day they were sent, in UTC."
       actions={
         !isEmpty && (
           <Button size="xs" variant="default" onClick={() => setAsTable(!asTable)}>
@@ -28,7 +25,7 @@ export function DailySection({ days }: { days: DayCounts[] }) {
         )
       }
     >
-      {isEmpty && <Text size="sm">No message was sent in these {days.length} days.</Text>}
+      {isEmpty && <Text size="sm">No messages sent in the last {days.length} days.</Text>}
       {!isEmpty && asTable && (
         <ScrollArea.Autosize
           mah={340}
@@ -72,5 +69,37 @@ function Legend() {
 function describeChart(days: readonly DayCounts[]): string {
   const totals = addUp(days)
   const counts = states.map((state) => `${describeCount(totals[state])} ${stateNames[state].toLowerCase()}`)
-  return `Messages by day, over ${days.length} days: ${counts.join(', ')}. A table with each day follows.`
+  return `Messages by day, over ${days.length} days: ${counts.join(', ')}. A table by day follows.`
+}
+
+/** Latest day first. */
+function DailyTable({ days }: { days: DayCounts[] }) {
+  return (
+    <Table aria-label="Messages by day, in UTC" fz="sm" stickyHeader className={styles['numbers']}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">Day</Table.Th>
+          {states.map((state) => (
+            <Table.Th key={state} scope="col" ta="right">
+              {stateNames[state]}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {days.toReversed().map((day) => (
+          <Table.Tr key={day.date}>
+            <Table.Th scope="row" fw={400}>
+              <time dateTime={day.date}>{describeDay(day.date)}</time>
+            </Table.Th>
+            {states.map((state) => (
+              <Table.Td key={state} ta="right">
+                {describeCount(day[state])}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
 }

@@ -1,27 +1,24 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
-import { useAccount } from '../../session/account.ts'
-import { Section } from '../../ui/section.tsx'
+import { useAccount } from '../../session/session.ts'
+import { Section } from '../../ui/page.tsx'
 import { isRange, noFilters, writeFilters } from '../messages/message-filters.ts'
-import { Bar } from './bar.tsx'
-import { describeCount, describeShare } from './describe-share.ts'
+import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
+import { describeCount, describeShare } from './statistics.ts'
 
 interface FailuresSectionProps extends Pick<Overview, 'failures'> {
-  /** All of them, of which the reasons are the most frequent ones. */
+  /** All failed messages; the list has only the most frequent reasons. */
   failed: number
   dayCount: number
 }
 
 export function FailuresSection({ failures, failed, dayCount }: FailuresSectionProps) {
   return (
-    <Section
-      title="Why messages failed"
-      description="The most frequent reasons first. Each leads to the messages that failed."
-    >
+    <Section title="Failure reasons" description="Most frequent first. Select a reason to see the failed messages.">
       {failures.length === 0 ? (
-        <Text size="sm">No message failed in these {dayCount} days.</Text>
+        <Text size="sm">No messages failed in the last {dayCount} days.</Text>
       ) : (
         <Stack component="ul" gap="md" m={0} p={0} aria-label="Reasons" className={styles['list']}>
           {failures.map((failure) => (
@@ -59,14 +56,14 @@ function FailureReason({
       <Bar state="failed" share={failed === 0 ? 0 : count / failed} />
       {code !== '' && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {/^\d+$/.test(code) ? 'WhatsApp’s code' : 'Code'} {code}
+          {/^\d+$/.test(code) ? 'WhatsApp error' : 'Error'} {code}
         </Text>
       )}
     </li>
   )
 }
 
-/** The filter of the log that comes nearest: it has no 90 days. */
+/** The closest filter of the message log, which has no range of 90 days. */
 function failedIn(dayCount: number): URLSearchParams {
   const range = `${dayCount}d`
   return writeFilters({ ...noFilters, status: 'failed', range: isRange(range) ? range : 'any' })

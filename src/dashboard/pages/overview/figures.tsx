@@ -1,19 +1,16 @@
 import { Box, Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { describeCount, describeShare } from './describe-share.ts'
 import styles from './overview.module.css'
-import { stateNames, states, type State } from './series.ts'
-import { Swatch } from './swatch.tsx'
-import type { Totals } from './totals.ts'
+import { describeCount, describeShare, type State, stateNames, states, type Totals } from './statistics.ts'
 
 const meanings = {
-  sent: 'WhatsApp accepted it.',
-  delivered: 'It reached the recipient.',
-  read: 'The recipient opened it.',
-  failed: 'It did not reach the recipient.',
+  sent: 'Accepted by WhatsApp.',
+  delivered: 'Reached the recipient.',
+  read: 'Read by the recipient.',
+  failed: 'Did not reach the recipient.',
 } satisfies Record<State, string>
 
-/** The period at a glance, each figure with what it means. */
+/** The key figures of the period. */
 export function Figures({ totals }: { totals: Totals }) {
   return (
     <Box component="dl" className={styles['figures']}>
@@ -29,12 +26,12 @@ export function Figures({ totals }: { totals: Totals }) {
       <Figure
         name="Delivery rate"
         value={describeShare(totals.delivered, totals.sent)}
-        meaning="Delivered, of those sent."
+        meaning="Share of sent messages."
       />
       <Figure
         name="Read rate"
         value={describeShare(totals.read, totals.delivered)}
-        meaning="Read, of those delivered. Some recipients hide it."
+        meaning="Share of delivered messages. Some recipients turn off read receipts."
       />
     </Box>
   )
@@ -61,5 +58,19 @@ function Figure({ name, value, meaning, swatch }: FigureProps) {
         {meaning}
       </Text>
     </Paper>
+  )
+}
+
+/** The colour of a state in legends. */
+export function Swatch({ state }: { state: State }) {
+  return <span className={styles['swatch']} data-state={state} aria-hidden />
+}
+
+/** A share as a bar. The numbers are next to it. */
+export function Bar({ state, share }: { state: State; share: number }) {
+  return (
+    <div className={styles['bar']} aria-hidden>
+      <div data-state={state} style={{ width: `${share * 100}%`, minWidth: share > 0 ? 3 : 0 }} />
+    </div>
   )
 }

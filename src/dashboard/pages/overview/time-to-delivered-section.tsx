@@ -1,10 +1,9 @@
 import { Table, Text } from '@mantine/core'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
-import { Section } from '../../ui/section.tsx'
-import { Bar } from './bar.tsx'
-import { quickSeconds, toSteps } from './delivery-steps.ts'
-import { describeCount, describeShare } from './describe-share.ts'
+import { Section } from '../../ui/page.tsx'
+import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
+import { describeCount, describeShare, quickSeconds, toSteps } from './statistics.ts'
 
 interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> {
   dayCount: number
@@ -13,16 +12,16 @@ interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> 
 export function TimeToDeliveredSection({ timeToDelivered, dayCount }: TimeToDeliveredSectionProps) {
   const { steps, total, quick } = toSteps(timeToDelivered)
   return (
-    <Section title="Time to delivered" description="From when WhatsApp accepted a message to when it arrived.">
+    <Section title="Delivery time" description="From acceptance by WhatsApp to delivery.">
       {total === 0 ? (
-        <Text size="sm">No message was delivered in these {dayCount} days.</Text>
+        <Text size="sm">No messages delivered in the last {dayCount} days.</Text>
       ) : (
         <>
           <Text size="sm" mb="sm">
-            <strong>{describeShare(quick, total)}</strong> arrived within {quickSeconds} seconds.
+            <strong>{describeShare(quick, total)}</strong> delivered within {quickSeconds} seconds.
           </Text>
           <Table
-            aria-label="Time to delivered"
+            aria-label="Delivery time"
             fz="sm"
             withRowBorders={false}
             verticalSpacing={5}

@@ -1,29 +1,30 @@
-import { Code, Stack } from '@mantine/core'
+import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
-import { useAccount } from '../../session/account.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { Facts } from '../../ui/facts.tsx'
-import { SecretOnce } from '../../ui/secret-once.tsx'
-import { Section } from '../../ui/section.tsx'
-import type { ApiAccess } from './use-api-access.ts'
-import { useKeyChanges } from './use-key-changes.ts'
+import { DescriptionList } from '../../ui/description-list.tsx'
+import { Section } from '../../ui/page.tsx'
+import { EmptyState } from '../../ui/placeholders.tsx'
+import { type ApiAccess, apiAccessKey } from './use-api-access.ts'
 
 interface KeySectionProps {
-  /** What the server knows of it: absent when there is none. */
+  /** Absent if there is no key. */
   storedKey: ApiAccess['key']
-  /** The key itself, when it was generated on this very page. */
+  /** The full key, if it was generated on this page. */
   issuedKey: string | undefined
   onIssued: (key: string | undefined) => void
 }
 
 export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) {
   const { canChange } = useAccount()
-  const [asking, setAsking] = useState<'regenerate' | 'revoke'>()
-  const close = () => setAsking(undefined)
+  const [confirming, setConfirming] = useState<'regenerate' | 'revoke'>()
+  const close = () => setConfirming(undefined)
   const { generate, regenerate, revoke } = useKeyChanges({
     onIssued: (key) => {
       onIssued(key)
@@ -33,14 +34,14 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
   return (
     <Section
       title="API key"
-      description="Your applications send it along with every request. Whoever has it can send messages in your name."
+      description="Your applications send this key with every request. Anyone who has it can send messages from this account."
       actions={
         storedKey && (
           <>
-            <ChangeButton variant="default" onClick={() => setAsking('regenerate')}>
+            <ChangeButton variant="default" onClick={() => setConfirming('regenerate')}>
               Regenerate
             </ChangeButton>
-            <ChangeButton variant="light" color="red" onClick={() => setAsking('revoke')}>
+            <ChangeButton variant="light" color="red" onClick={() => setConfirming('revoke')}>
               Revoke
             </ChangeButton>
           </>
@@ -48,15 +49,13 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
       }
     >
       <Stack>
-        {issuedKey !== undefined && (
-          <SecretOnce label="API key" secret={issuedKey} onDone={() => onIssued(undefined)} />
-        )}
+        {issuedKey !== undefined && <NewSecret label="API key" secret={issuedKey} onDone={() => onIssued(undefined)} />}
         {storedKey ? (
-          <KeyFacts storedKey={storedKey} />
+          <KeyDetails storedKey={storedKey} />
         ) : (
           <EmptyState
             icon={IconKey}
-            title="There is no key"
+            title="No API key"
             action={
               <ChangeButton loading={generate.isPending} onClick={() => generate.mutate()}>
                 Generate key
@@ -64,25 +63,25 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
             }
           >
             {canChange
-              ? 'Every request is refused until you generate one.'
-              : 'Every request is refused until an owner generates one.'}
+              ? 'Requests are rejected until you generate a key.'
+              : 'Requests are rejected until an owner generates a key.'}
           </EmptyState>
         )}
       </Stack>
       <ConfirmModal
-        opened={asking === 'regenerate'}
+        opened={confirming === 'regenerate'}
         onClose={close}
         title="Regenerate the API key?"
-        consequence="The present key stops working at once. Your applications are refused until they have the new one."
+        consequence="The current key stops working immediately. Requests are rejected until your applications use the new key."
         confirmLabel="Regenerate key"
         pending={regenerate.isPending}
         onConfirm={() => regenerate.mutate()}
       />
       <ConfirmModal
-        opened={asking === 'revoke'}
+        opened={confirming === 'revoke'}
         onClose={close}
         title="Revoke the API key?"
-        consequence="The key stops working at once, and for good. Every request is refused until you generate a new key."
+        consequence="The key stops working immediately and permanently. Requests are rejected until you generate a new key."
         confirmLabel="Revoke key"
         pending={revoke.isPending}
         onConfirm={() => revoke.mutate()}
@@ -91,17 +90,73 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
   )
 }
 
-function KeyFacts({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: NonNullable<ApiAccess['key']> }) {
+function KeyDetails({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: NonNullable<ApiAccess['key']> }) {
   return (
-    <Facts
-      facts={[
-        { name: 'Begins with', value: <Code fz="sm">{start}…</Code> },
+    <DescriptionList
+      items={[
+        { name: 'Starts with', value: <Code fz="sm">{start}…</Code> },
         { name: 'Created', value: <DateTime at={createdAt} /> },
         {
-          name: 'Last send, tests included',
-          value: lastUsedAt === undefined ? 'Not yet' : <DateTime at={lastUsedAt} />,
+          name: 'Last send (including tests)',
+          value: lastUsedAt === undefined ? 'Never' : <DateTime at={lastUsedAt} />,
         },
       ]}
     />
   )
+}
+
+interface NewSecretProps {
+  /** The name of the secret, such as `API key`. */
+  label: string
+  secret: string
+  /** Hides the secret permanently. */
+  onDone: () => void
+}
+
+/** Shows a new secret, once. */
+function NewSecret({ label, secret, onDone }: NewSecretProps) {
+  return (
+    <Alert icon={<IconKey />} title={`Copy your ${label} now`} role="status">
+      <Stack gap="sm">
+        <Text size="sm">It is shown only once. Store it with your application’s other secrets.</Text>
+        <TextInput
+          label={label}
+          value={secret}
+          readOnly
+          onFocus={(event) => event.currentTarget.select()}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+        />
+        <Group gap="sm">
+          <CopyButton text={secret} label={`Copy ${label}`} />
+          <Button size="xs" variant="subtle" onClick={onDone}>
+            I have saved it
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+/** `onIssued` gets the new key, or undefined after revocation. */
+function useKeyChanges({ onIssued }: { onIssued: (key: string | undefined) => void }) {
+  const { accountId } = useAccount()
+  const invalidates = [apiAccessKey(accountId)]
+  return {
+    generate: useChange({
+      change: () => settings.publicApi.generateKey.mutate({ accountId }),
+      invalidates,
+      onDone: ({ apiKey }) => onIssued(apiKey),
+    }),
+    regenerate: useChange({
+      change: () => settings.publicApi.regenerateKey.mutate({ accountId }),
+      invalidates,
+      onDone: ({ apiKey }) => onIssued(apiKey),
+    }),
+    revoke: useChange({
+      change: () => settings.publicApi.revokeKey.mutate({ accountId }),
+      invalidates,
+      done: 'API key revoked.',
+      onDone: () => onIssued(undefined),
+    }),
+  }
 }

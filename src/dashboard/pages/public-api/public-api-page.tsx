@@ -1,22 +1,26 @@
+import { Alert, Group, Progress, Switch, Text, Tooltip } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
-import { AccessSection } from './access-section.tsx'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount, viewersHint } from '../../session/session.ts'
+import { StatusBadge } from '../../ui/badges.tsx'
+import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { PageHeader, Section } from '../../ui/page.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AllowListSection } from './allow-list-section.tsx'
 import { KeySection } from './key-section.tsx'
-import { LockedOutAlert } from './locked-out-alert.tsx'
-import { RateLimitSection } from './rate-limit-section.tsx'
 import { SnippetsSection } from './snippets-section.tsx'
-import { useApiAccess } from './use-api-access.ts'
+import { type ApiAccess, apiAccessKey, useApiAccess } from './use-api-access.ts'
 
 export function PublicApiPage() {
   const access = useApiAccess()
-  /** In the memory of this page only: the server has forgotten it already. */
+  /** Kept only in the memory of this page; the server stores a hash. */
   const [issuedKey, setIssuedKey] = useState<string>()
   return (
     <>
-      <PageHeader title="Public API" description="How your applications send messages through this account." />
+      <PageHeader title="Public API" description="API access for your applications." />
       {access.isPending && <LoadingSkeleton lines={8} />}
       {access.isError && !access.data && <ErrorAlert error={access.error} onRetry={() => void access.refetch()} />}
       {access.data && (
@@ -31,4 +35,93 @@ export function PublicApiPage() {
       )}
     </>
   )
+}
+
+/** Warns that the allow-list does not cover the user's address. */
+function LockedOutAlert({ access: { you } }: { access: Pick<ApiAccess, 'you'> }) {
+  if (you.allowed) return null
+  return (
+    <Alert
+      color="yellow"
+      mb="lg"
+      icon={<IconAlertTriangle />}
+      title={`Your IP address ${you.address} is not on the allow-list`}
+      role="status"
+    >
+      API requests from your address are rejected. The dashboard is not affected. If your applications use other
+      addresses, no action is needed.
+    </Alert>
+  )
+}
+
+function AccessSection({ enabled }: { enabled: boolean }) {
+  const { accountId, canChange } = useAccount()
+  const [confirming, { open, close }] = useDisclosure()
+  const change = useChange({
+    change: (enabled: boolean) => settings.publicApi.setAccess.mutate({ accountId, enabled }),
+    invalidates: [apiAccessKey(accountId)],
+    done: ({ enabled }) => (enabled ? 'API access is on.' : 'API access is off.'),
+    onDone: close,
+  })
+  return (
+    <Section
+      title="API access"
+      description="When off, every request with your key is rejected."
+      actions={<StatusBadge tone={enabled ? 'good' : 'bad'}>{enabled ? 'On' : 'Off'}</StatusBadge>}
+    >
+      <Tooltip label={viewersHint} disabled={canChange} position="top-start">
+        <Group w="fit-content">
+          <Switch
+            label="Allow API requests"
+            checked={enabled}
+            disabled={!canChange || change.isPending}
+            onChange={() => (enabled ? open() : change.mutate(true))}
+          />
+        </Group>
+      </Tooltip>
+      {!canChange && (
+        <Text size="xs" c="dimmed" mt="xs">
+          {viewersHint}.
+        </Text>
+      )}
+      <ConfirmModal
+        opened={confirming}
+        onClose={close}
+        title="Turn off API access?"
+        consequence="Every request with your key is rejected, so your applications cannot send messages. Messages that were already sent are still delivered and reported."
+        confirmLabel="Turn off"
+        pending={change.isPending}
+        onConfirm={() => change.mutate(false)}
+      />
+    </Section>
+  )
+}
+
+const number = new Intl.NumberFormat('en')
+
+function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateLimit'>) {
+  const share = limit === 0 ? 100 : (used / limit) * 100
+  return (
+    <Section
+      title="Rate limit"
+      description="Maximum number of messages per minute, including test messages. Requests above the limit are rejected and can be retried later."
+    >
+      <Text size="sm" mb={6}>
+        {number.format(used)} of {number.format(limit)} used this minute
+      </Text>
+      <Progress.Root size="lg">
+        <Progress.Section value={share} color={colourOf(share)} aria-label="Used this minute" />
+      </Progress.Root>
+      {used >= limit && (
+        <Text size="sm" c="var(--mantine-color-error)" mt="xs" role="status">
+          Limit reached. Requests are rejected until the minute ends.
+        </Text>
+      )}
+    </Section>
+  )
+}
+
+function colourOf(share: number): string {
+  if (share >= 100) return 'red'
+  return share >= 80 ? 'yellow' : 'waybill'
 }

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { settings } from '../../api/settings.ts'
-import { useAccount } from '../../session/account.ts'
+import { useAccount } from '../../session/session.ts'
 
 export type ApiAccess = Awaited<ReturnType<typeof settings.publicApi.get.query>>
 
-/** Often enough to watch the rate limit fill; a page in the background asks for nothing. */
+/** Short, so that the rate limit display follows. Pages in the background do not refresh. */
 const refreshMilliseconds = 4000
 
 export function apiAccessKey(accountId: string) {

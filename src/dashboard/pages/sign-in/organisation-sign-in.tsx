@@ -1,13 +1,14 @@
-import { Divider, Stack } from '@mantine/core'
+import { Button, type ButtonProps, Divider, Stack } from '@mantine/core'
+import { IconBuilding } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
+import type { ComponentProps } from 'react'
 import { readFailure } from '../../api/failure.ts'
-import { signInWithOrganisation } from '../../api/sign-in-organisation.ts'
-import { OrganisationButton } from './organisation-button.tsx'
+import { signInWithOrganisation } from '../../session/sign-in.ts'
 
 interface OrganisationSignInProps {
-  /** The host of its provider. */
+  /** The host of the provider. */
   organisation: string
-  /** The page that it leads to. */
+  /** The page to open afterwards. */
   to: string
   onProblem: (problem: string | undefined) => void
 }
@@ -26,4 +27,44 @@ export function OrganisationSignIn({ organisation, to, onProblem }: Organisation
       </OrganisationButton>
     </Stack>
   )
+}
+
+/** A button that wraps, because its label contains a host name. */
+export function OrganisationButton(props: ButtonProps & Omit<ComponentProps<'button'>, keyof ButtonProps>) {
+  return (
+    <Button
+      leftSection={<IconBuilding size={16} />}
+      h="auto"
+      mih={36}
+      py={6}
+      styles={{ label: { whiteSpace: 'normal', overflowWrap: 'anywhere', lineHeight: 1.4 } }}
+      {...props}
+    />
+  )
+}
+
+/**
+ * Describes the error code that the sign-in page was opened with. Codes come from better-auth or the provider
+ * (RFC 6749, 4.1.2.1). Unknown codes are not shown, because anyone can craft such a link.
+ */
+export function describeOrganisationError(code: string | null): string | undefined {
+  if (code === null) return undefined
+  return reasons[code] ?? failed
+}
+
+const failed = 'Sign-in with your organisation failed. Try again. If the problem persists, contact your administrator.'
+
+const late = 'Sign-in with your organisation expired or continued in another window. Try again.'
+
+const reasons: Partial<Record<string, string>> = {
+  signup_disabled:
+    'There is no invitation for the email address that your organisation reported. Ask your administrator for one.',
+  account_not_linked:
+    'Your organisation has not verified your email address. Verify it there, or sign in with your password.',
+  email_is_missing:
+    'Your organisation did not report your email address. Contact its administrator, or sign in with your password.',
+  access_denied:
+    'Your organisation denied access, or you cancelled the sign-in. Try again, or sign in with your password.',
+  state_mismatch: late,
+  state_not_found: late,
 }

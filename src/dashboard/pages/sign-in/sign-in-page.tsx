@@ -1,16 +1,15 @@
-import { Stack } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { Button, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
-import { useSignInOptions } from '../../api/sign-in-options.ts'
-import { DoorPage } from '../../layout/door-page.tsx'
-import { readWayBack } from '../../session/way-back.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { codeNeeded } from './code-needed.ts'
+import { showInForm } from '../../api/failure.ts'
+import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
+import { codeNeeded, readReturnPath, signIn, useSignInOptions } from '../../session/sign-in.ts'
+import { PasswordField } from '../../ui/fields.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { CodeStep } from './code-step.tsx'
-import { describeOrganisationError } from './describe-organisation-error.ts'
-import { OrganisationSignIn } from './organisation-sign-in.tsx'
-import { PasswordForm } from './password-form.tsx'
+import { describeOrganisationError, OrganisationSignIn } from './organisation-sign-in.tsx'
 
 export function SignInPage() {
   const queryClient = useQueryClient()
@@ -20,26 +19,76 @@ export function SignInPage() {
   const { state } = useLocation()
   const [needsCode, setNeedsCode] = useState(state === codeNeeded)
   const [problem, setProblem] = useState(() => describeOrganisationError(search.get('error')))
-  const to = readWayBack(search)
+  const to = readReturnPath(search)
   const enter = async () => {
-    // Whoever was here before may have been somebody else.
+    // The cache may hold data of another user.
     queryClient.clear()
     await navigate(to, { replace: true })
   }
-  const beginAgain = (reason?: string) => {
+  const restart = (reason?: string) => {
     setProblem(reason)
     setNeedsCode(false)
   }
-  if (needsCode) return <CodeStep onSignedIn={enter} onBeginAgain={beginAgain} />
+  if (needsCode) return <CodeStep onSignedIn={enter} onRestart={restart} />
   return (
-    <DoorPage title="Sign in" description={search.has('to') ? 'Sign in to see this page.' : undefined}>
+    <SignedOutLayout title="Sign in" description={search.has('to') ? 'Sign in to view this page.' : undefined}>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="You are not signed in" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Sign-in failed" error={problem} />}
         <PasswordForm onProblem={setProblem} onSignedIn={enter} onCodeNeeded={() => setNeedsCode(true)} />
         {organisation !== undefined && (
           <OrganisationSignIn organisation={organisation} to={to} onProblem={setProblem} />
         )}
       </Stack>
-    </DoorPage>
+    </SignedOutLayout>
+  )
+}
+
+interface PasswordFormProps {
+  /** An error that belongs to no field; undefined when a new attempt starts. */
+  onProblem: (problem: string | undefined) => void
+  onSignedIn: () => Promise<void>
+  /** The password was correct, and a code is needed. */
+  onCodeNeeded: () => void
+}
+
+function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps) {
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '', password: '' },
+    validate: {
+      email: (email) => (email.trim() === '' ? 'Enter your email address.' : null),
+      password: (password) => (password === '' ? 'Enter your password.' : null),
+    },
+  })
+  const attempt = useMutation({
+    mutationFn: signIn,
+    onSuccess: ({ needsCode }) => (needsCode ? onCodeNeeded() : onSignedIn()),
+    onError: (error) => onProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ email, password }) => {
+    onProblem(undefined)
+    attempt.mutate({ email: email.trim(), password })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <TextInput
+          label="Email address"
+          type="email"
+          autoComplete="username"
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
+        <PasswordField
+          label="Password"
+          autoComplete="current-password"
+          key={form.key('password')}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" loading={attempt.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
   )
 }

@@ -9,13 +9,12 @@ import {
   IconPhoto,
   IconVideo,
 } from '@tabler/icons-react'
-import { type ComponentType, useState } from 'react'
+import { type ComponentType, Fragment, useState } from 'react'
 import type { TemplateComponent } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
-import { inWords } from './describe-status.ts'
-import { fillText } from './fill-text.ts'
-import { FormattedText, PlainText } from './formatted-text.tsx'
 import classes from './message-preview.module.css'
+import { fillText, parseFormatting, type Piece, splitPlaceholders } from './message-text.ts'
+import { inWords } from './template-status.ts'
 
 type Icon = ComponentType<{ size?: number }>
 
@@ -41,7 +40,7 @@ interface MessagePreviewProps {
   variables: Readonly<Record<string, string>>
 }
 
-/** The message as a phone shows it. */
+/** A message as it appears on a phone. */
 export function MessagePreview({ template: { components, language }, variables }: MessagePreviewProps) {
   const [now] = useState(() => new Date())
   const part = (type: string) => components.find((component) => component.type === type)
@@ -49,10 +48,10 @@ export function MessagePreview({ template: { components, language }, variables }
   const footer = part('FOOTER')
   const buttons = part('BUTTONS')?.buttons ?? []
   return (
-    <div className={classes.chat} role="figure" aria-label="Preview of the message">
+    <div className={classes.chat} role="figure" aria-label="Message preview">
       <div className={classes.bubble}>
         <div className={classes.content}>
-          {/* The language of the message, which may run from right to left. */}
+          {/* The language of the message may be written from right to left. */}
           <div lang={language.replace('_', '-')} dir="auto">
             {header && <Header header={header} />}
             <div className={classes.body}>
@@ -99,4 +98,57 @@ function Header({ header: { format = 'TEXT', text } }: { header: TemplateCompone
 function ButtonIcon({ type }: { type: string }) {
   const Icon = buttonIcons[type]
   return Icon ? <Icon size={16} /> : null
+}
+
+/** Text with WhatsApp formatting. Empty placeholders are highlighted. */
+function FormattedText({ text }: { text: string }) {
+  return <Pieces pieces={parseFormatting(text)} />
+}
+
+function Pieces({ pieces }: { pieces: Piece[] }) {
+  // Pieces of text have no key other than their position.
+  return pieces.map((piece, index) => <FormattedPiece key={index} piece={piece} />)
+}
+
+function FormattedPiece({ piece }: { piece: Piece }) {
+  switch (piece.kind) {
+    case 'text':
+      return <PlainText text={piece.text} />
+    case 'mono':
+      return (
+        <code className={classes.mono}>
+          <PlainText text={piece.text} />
+        </code>
+      )
+    case 'bold':
+      return (
+        <strong>
+          <Pieces pieces={piece.pieces} />
+        </strong>
+      )
+    case 'italic':
+      return (
+        <em>
+          <Pieces pieces={piece.pieces} />
+        </em>
+      )
+    case 'strike':
+      return (
+        <s>
+          <Pieces pieces={piece.pieces} />
+        </s>
+      )
+  }
+}
+
+function PlainText({ text }: { text: string }) {
+  return splitPlaceholders(text).map(({ text, isPlaceholder }, index) =>
+    isPlaceholder ? (
+      <mark key={index} className={classes.placeholder}>
+        {text}
+      </mark>
+    ) : (
+      <Fragment key={index}>{text}</Fragment>
+    ),
+  )
 }

@@ -1,8 +1,8 @@
 import type { Failure } from '../../api/failure.ts'
 
 /**
- * Beside which field of the test each problem belongs, and what belongs to none. The API tells of all
- * variables in one text, such as `"1" must not be empty. variables: "2" must not hold a tab.`
+ * Assigns the problems of a test message to form fields. The API reports all variables in one text, such as
+ * `"1" must not be empty. variables: "2" must not hold a tab.` Problems without a field are returned as `rest`.
  */
 export function placeProblems(
   { message, fields }: Failure,

@@ -3,35 +3,35 @@ import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/i
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
-import { useAccount, viewersHint } from '../../session/account.ts'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 
 interface SendTestProps {
   sendable: boolean
-  /** What Mantine's form gives the field of the number. */
+  /** The input props of the phone number from the Mantine form. */
   field: object
   pending: boolean
   sent: SentTest | undefined
-  /** Why there is no message at all. */
+  /** Why no message was created. */
   problem: string | undefined
 }
 
-/** The part of the form that sends. */
+/** The test section of the template form. */
 export function SendTest({ sendable, field, pending, sent, problem }: SendTestProps) {
   const { accountId, canChange } = useAccount()
   return (
     <Box component="section">
       <Title order={3} mb={4}>
-        Send a test
+        Test message
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        This is a real message, from your own WhatsApp number, and WhatsApp may charge for it.
+        Sends a real message from your WhatsApp number. WhatsApp may charge for it.
       </Text>
       <Stack gap="sm" align="stretch">
         <TextInput
-          label="A phone number of your own"
-          description="Country code, then the number, such as 34600111222."
+          label="Your phone number"
+          description="Include the country code, such as 34600111222."
           type="tel"
           autoComplete="tel"
           disabled={!canChange || !sendable}
@@ -44,23 +44,23 @@ export function SendTest({ sendable, field, pending, sent, problem }: SendTestPr
         </Box>
         {!canChange && (
           <Text size="sm" c="dimmed">
-            {viewersHint}, or send a test.
+            Viewers cannot send test messages.
           </Text>
         )}
-        {problem !== undefined && <ErrorAlert title="The test was not sent" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Test not sent" error={problem} />}
         {sent && (
-          <WhatCameOfIt test={sent}>
+          <SentTestAlert test={sent}>
             <Anchor component={Link} to={`/${accountId}/messages/${sent.messageId}`} size="sm">
-              {sent.status === 'failed' ? 'See the message' : 'See what becomes of it'}
+              View message
             </Anchor>
-          </WhatCameOfIt>
+          </SentTestAlert>
         )}
       </Stack>
     </Box>
   )
 }
 
-function WhatCameOfIt({ test: { status, failure }, children }: { test: SentTest; children: ReactNode }) {
+function SentTestAlert({ test: { status, failure }, children }: { test: SentTest; children: ReactNode }) {
   switch (status) {
     case 'sent':
       return (
@@ -81,9 +81,9 @@ function WhatCameOfIt({ test: { status, failure }, children }: { test: SentTest;
       )
     case 'pending':
       return (
-        <Alert color="yellow" icon={<IconClock />} title="WhatsApp’s answer never came">
+        <Alert color="yellow" icon={<IconClock />} title="No response from WhatsApp">
           <Text size="sm" mb={6}>
-            The message may have been sent or not. Look at it before you send another.
+            The message may or may not have been sent. Check its status before you send another.
           </Text>
           {children}
         </Alert>

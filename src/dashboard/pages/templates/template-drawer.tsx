@@ -1,10 +1,23 @@
-import { Drawer } from '@mantine/core'
-import { IconTemplateOff } from '@tabler/icons-react'
+import { Alert, Box, Divider, Drawer, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useForm, type UseFormReturnType } from '@mantine/form'
+import { IconInfoCircle, IconTemplateOff } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { TemplateDetails } from './template-details.tsx'
-import type { TemplateName } from './use-template-links.ts'
+import type { Placeholder } from '../../../../contracts/api/template.ts'
+import type { OwnTemplate, SentTest } from '../../../../contracts/dashboard/template.ts'
+import { readFailure } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
+import { EmptyState } from '../../ui/placeholders.tsx'
+import { MessagePreview } from './message-preview.tsx'
+import { placeProblems } from './place-problems.ts'
+import { SendTest } from './send-test.tsx'
+import { describeLanguage } from './template-list.tsx'
+import { describeStatus, inWords } from './template-status.ts'
+import type { TemplateName } from './use-templates.ts'
 
 interface TemplateDrawerProps {
   opened: TemplateName | undefined
@@ -14,7 +27,7 @@ interface TemplateDrawerProps {
 }
 
 export function TemplateDrawer({ opened, templates, whatsAppAccountId, onClose }: TemplateDrawerProps) {
-  // One's own number is the same for every template that one tries.
+  // Kept while the user tests several templates.
   const [to, setTo] = useState('')
   const template = templates.find(({ name, language }) => name === opened?.name && language === opened.language)
   return (
@@ -38,11 +51,158 @@ export function TemplateDrawer({ opened, templates, whatsAppAccountId, onClose }
         />
       )}
       {opened && !template && (
-        <EmptyState icon={IconTemplateOff} title="There is no such template">
+        <EmptyState icon={IconTemplateOff} title="Template not found">
           This WhatsApp account has no template {opened.name} in {opened.language || 'this language'}. It may have been
           deleted, or belong to another WhatsApp account.
         </EmptyState>
       )}
     </Drawer>
+  )
+}
+
+interface TemplateDetailsProps {
+  template: OwnTemplate
+  whatsAppAccountId: string | undefined
+  to: string
+  onTo: (to: string) => void
+}
+
+/** Preview, variables and test of a template. */
+function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDetailsProps) {
+  const { accountId } = useAccount()
+  const keys = template.placeholders.map(({ key }) => key)
+  const [sent, setSent] = useState<SentTest>()
+  const [problem, setProblem] = useState<string>()
+  const form = useForm<{ to: string; variables: Record<string, string> }>({
+    initialValues: {
+      to,
+      variables: Object.fromEntries(template.placeholders.map(({ key, example = '' }) => [key, example])),
+    },
+    validate: { to: (number) => (number.trim() === '' ? 'Enter your phone number.' : null) },
+    onValuesChange: ({ to }) => onTo(to),
+  })
+  const send = useChange({
+    change: settings.template.sendTest.mutate,
+    invalidates: [['messages', accountId]],
+    onDone: setSent,
+    onFailure: (error) => {
+      const { fields, rest } = placeProblems(readFailure(error), keys)
+      form.setErrors(fields)
+      setProblem(rest)
+    },
+  })
+  const submit = form.onSubmit(({ to, variables }) => {
+    setProblem(undefined)
+    setSent(undefined)
+    send.mutate({
+      accountId,
+      to: withoutPunctuation(to),
+      template: template.name,
+      language: template.language,
+      ...(keys.length > 0 && { variables }),
+      ...(whatsAppAccountId !== undefined && { whatsAppAccountId }),
+    })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl">
+        <Stack gap="lg">
+          {!template.sendable && <NotSendableAlert template={template} />}
+          <MessagePreview template={template} variables={form.values.variables} />
+          <Box visibleFrom="sm">
+            <TemplateProperties template={template} />
+          </Box>
+        </Stack>
+        <Stack gap="lg">
+          <Box component="section">
+            <Title order={3} mb={4}>
+              Variables
+            </Title>
+            <VariableFields placeholders={template.placeholders} form={form} />
+          </Box>
+          <Divider />
+          <SendTest
+            sendable={template.sendable}
+            field={form.getInputProps('to')}
+            pending={send.isPending}
+            sent={sent}
+            problem={problem}
+          />
+          {/* Below the variables, so that they stay next to the preview. */}
+          <Box hiddenFrom="sm">
+            <Divider mb="lg" />
+            <TemplateProperties template={template} />
+          </Box>
+        </Stack>
+      </SimpleGrid>
+    </form>
+  )
+}
+
+function NotSendableAlert({ template: { status, reason } }: { template: OwnTemplate }) {
+  return (
+    <Alert
+      color={status === 'APPROVED' ? 'gray' : 'yellow'}
+      icon={<IconInfoCircle />}
+      title="This template cannot be sent"
+    >
+      <Text size="sm">
+        {status === 'APPROVED'
+          ? `WhatsApp approved it, but ${reason ?? 'Waybill cannot send it'}.`
+          : describeStatus(status).meaning}
+      </Text>
+    </Alert>
+  )
+}
+
+/** People write a plus, spaces and hyphens; the API takes only digits. */
+function withoutPunctuation(number: string): string {
+  return number.replaceAll(/[\s()+.-]/g, '')
+}
+
+function TemplateProperties({ template }: { template: OwnTemplate }) {
+  const { language, status, category, qualityScore, rejectedReason, syncedAt } = template
+  const { tone, label } = describeStatus(status)
+  return (
+    <DescriptionList
+      items={[
+        { name: 'Language', value: describeLanguage(language) },
+        { name: 'Status', value: <StatusBadge tone={tone}>{label}</StatusBadge> },
+        ...(rejectedReason === undefined ? [] : [{ name: 'Rejection reason', value: inWords(rejectedReason) }]),
+        ...(category === undefined ? [] : [{ name: 'Category', value: inWords(category) }]),
+        { name: 'Quality', value: <QualityBadge quality={qualityScore} /> },
+        { name: 'Last synced', value: <DateTime at={syncedAt} /> },
+      ]}
+    />
+  )
+}
+
+interface VariableFieldsProps {
+  placeholders: Placeholder[]
+  form: UseFormReturnType<{ to: string; variables: Record<string, string> }>
+}
+
+function VariableFields({ placeholders, form }: VariableFieldsProps) {
+  if (placeholders.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        This template has no variables.
+      </Text>
+    )
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        Prefilled with the examples from WhatsApp. The preview updates as you type.
+      </Text>
+      {placeholders.map(({ key }) => (
+        <TextInput
+          key={key}
+          label={`{{${key}}}`}
+          autoComplete="off"
+          styles={{ label: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          {...form.getInputProps(`variables.${key}`)}
+        />
+      ))}
+    </Stack>
   )
 }

@@ -2,15 +2,14 @@ import { Box, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
-import { describeStatus } from './describe-status.ts'
-import { countStatuses, type TemplateFilter } from './filter-templates.ts'
+import { describeStatus } from './template-status.ts'
 
-/** No word of WhatsApp's, which are in capitals. */
+/** Lower case, so that it cannot be a WhatsApp status. */
 const all = 'all'
 
 interface TemplateFiltersProps {
   accounts: WhatsAppAccount[]
-  /** The default one when none is. */
+  /** Undefined for the default account. */
   chosen: string | undefined
   onChoose: (whatsAppAccountId: string) => void
   templates: OwnTemplate[]
@@ -60,4 +59,25 @@ function AccountSelect({ accounts, chosen, onChoose }: Pick<TemplateFiltersProps
       allowDeselect={false}
     />
   )
+}
+
+export interface TemplateFilter {
+  name: string
+  /** A WhatsApp status, or null for all. */
+  status: string | null
+}
+
+export function filterTemplates(templates: OwnTemplate[], { name, status }: TemplateFilter): OwnTemplate[] {
+  // Template names have underscores where people type spaces.
+  const wanted = name.trim().toLowerCase().replaceAll(' ', '_')
+  return templates.filter(
+    (template) => (status === null || template.status === status) && template.name.toLowerCase().includes(wanted),
+  )
+}
+
+/** The number of templates by status. */
+function countStatuses(templates: OwnTemplate[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { status } of templates) counts.set(status, (counts.get(status) ?? 0) + 1)
+  return counts
 }

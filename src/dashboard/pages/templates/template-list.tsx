@@ -2,10 +2,9 @@ import { Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
-import { QualityBadge } from '../../ui/quality-badge.tsx'
-import { StatusBadge } from '../../ui/status-badge.tsx'
-import { describeStatus, inWords } from './describe-status.ts'
-import type { TemplateName } from './use-template-links.ts'
+import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
+import { describeStatus, inWords } from './template-status.ts'
+import type { TemplateName } from './use-templates.ts'
 
 const stepSize = 50
 
@@ -14,7 +13,7 @@ interface TemplateListProps {
   linkTo: (template: TemplateName) => string
 }
 
-/** A table, or on a phone a list; some at a time, since a browser draws thousands slowly. */
+/** A table; on a phone, a list. Shows part of the templates, because browsers render thousands of rows slowly. */
 export function TemplateList({ templates, linkTo }: TemplateListProps) {
   const [shown, setShown] = useState(stepSize)
   const rows = templates.slice(0, shown)
@@ -42,7 +41,7 @@ function TemplateTable({ templates, linkTo }: TemplateListProps) {
           <Table.Th>Status</Table.Th>
           <Table.Th>Category</Table.Th>
           <Table.Th>Quality</Table.Th>
-          <Table.Th>Can be sent</Table.Th>
+          <Table.Th>Sendable</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -85,7 +84,7 @@ function PhoneList({ templates, linkTo }: TemplateListProps) {
             </StatusBadge>
           </Group>
           <Text size="sm" c="dimmed">
-            {template.sendable ? 'Can be sent' : describeObstacle(template)}
+            {template.sendable ? 'Sendable' : describeWhyNotSendable(template)}
           </Text>
         </Box>
       ))}
@@ -133,8 +132,8 @@ function Sendable({ template }: { template: OwnTemplate }) {
   return template.status === 'APPROVED' ? `No: ${template.reason ?? ''}.` : 'No'
 }
 
-/** Why it cannot be sent. The status says it in words already, where it is that. */
-function describeObstacle({ status, reason }: OwnTemplate): string {
+/** Why a template cannot be sent. */
+function describeWhyNotSendable({ status, reason }: OwnTemplate): string {
   return status === 'APPROVED' ? `Cannot be sent: ${reason ?? ''}.` : describeStatus(status).meaning
 }
 

@@ -1,25 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { settings } from '../../api/settings.ts'
-import { useAccount } from '../../session/account.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { whatsAppAccountsKey } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
 
 const pageSize = 100
-/** A business has 250 templates, or 6,000 when Meta has verified it; so many are seldom looked through by eye. */
+/** A business can have 250 templates, or 6,000 if verified by Meta. Nobody browses that many. */
 const maxPages = 20
 
-export interface LoadedTemplates {
+interface LoadedTemplates {
   items: OwnTemplate[]
-  /** Absent when WhatsApp was never asked, or had none. */
+  /** Absent before the first sync, or if WhatsApp has no templates. */
   syncedAt: string | undefined
-  /** There are more than were loaded. */
+  /** More templates exist than were loaded. */
   isCut: boolean
 }
 
-export function templatesKey(accountId: string) {
+function templatesKey(accountId: string) {
   return ['templates', accountId] as const
 }
 
-/** All templates of a WhatsApp account, the default one when none is named. */
+/** All templates of a WhatsApp account, by default of the default account. */
 export function useTemplates(whatsAppAccountId: string | undefined) {
   const { accountId } = useAccount()
   return useQuery({
@@ -40,4 +43,48 @@ async function loadTemplates(of: { accountId: string; whatsAppAccountId?: string
     if (cursor === undefined) break
   }
   return { items, syncedAt, isCut: cursor !== undefined }
+}
+
+export interface SyncResult {
+  synced: number
+  approved: number
+}
+
+interface Sync {
+  done?: (result: SyncResult) => string
+  onFailure?: (error: unknown) => void
+}
+
+/** Syncs the templates of all active WhatsApp accounts. */
+export function useSync(outcome: Sync = {}) {
+  const { accountId } = useAccount()
+  return useChange<void, SyncResult>({
+    change: () => settings.template.sync.mutate({ accountId }),
+    invalidates: [templatesKey(accountId), whatsAppAccountsKey(accountId)],
+    ...outcome,
+  })
+}
+
+export interface TemplateName {
+  name: string
+  language: string
+}
+
+/**
+ * The URL holds the WhatsApp account and the open template, so that both can be linked to:
+ * `?account=wa_…&name=order_shipped&language=en`.
+ */
+export function useTemplateLinks() {
+  const [search, setSearch] = useSearchParams()
+  const whatsAppAccountId = search.get('account') ?? undefined
+  const name = search.get('name')
+  const ofList = new URLSearchParams(whatsAppAccountId === undefined ? {} : { account: whatsAppAccountId })
+  return {
+    whatsAppAccountId,
+    opened: name === null ? undefined : { name, language: search.get('language') ?? '' },
+    linkTo: ({ name, language }: TemplateName) =>
+      `?${new URLSearchParams([...ofList, ['name', name], ['language', language]])}`,
+    close: () => setSearch(ofList, { preventScrollReset: true }),
+    chooseAccount: (id: string) => setSearch({ account: id }),
+  }
 }

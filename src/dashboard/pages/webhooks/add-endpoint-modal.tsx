@@ -1,16 +1,15 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Anchor, Button, Checkbox, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { defaultEventTypes } from '../../../../contracts/events.ts'
-import { showInForm } from '../../api/form-failure.ts'
+import { defaultEventTypes, type MessageEventType, messageEventTypes, webhooks } from '../../../../contracts/events.ts'
+import { showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/account.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { EventChoice } from './event-choice.tsx'
-import { HowToVerify } from './how-to-verify.tsx'
-import { SigningSecret } from './signing-secret.tsx'
+import { useAccount } from '../../session/session.ts'
+import { CodeBlock } from '../../ui/copy.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { SigningSecret } from './secret-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
 interface AddEndpointModalProps {
@@ -18,7 +17,7 @@ interface AddEndpointModalProps {
   onClose: () => void
 }
 
-/** Where to, and what of; then the secret. */
+/** Asks for URL and events, then shows the secret. */
 export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
   const [added, setAdded] = useState<{ endpointId: string; secret: string }>()
   const navigate = useNavigate()
@@ -27,21 +26,21 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setAdded(undefined)}
-      title={added ? 'The endpoint was added' : 'Add an endpoint'}
+      title={added ? 'Endpoint added' : 'Add endpoint'}
       size="lg"
-      // What was typed, or the secret, is not lost by a click beside it.
+      // A click outside would discard the input or the secret.
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {added ? (
         <Stack>
           <SigningSecret secret={added.secret} />
-          <HowToVerify />
+          <ReceiverExample />
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               Close
             </Button>
-            <Button onClick={() => void navigate(added.endpointId)}>Open the endpoint</Button>
+            <Button onClick={() => void navigate(added.endpointId)}>View endpoint</Button>
           </Group>
         </Stack>
       ) : (
@@ -62,7 +61,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   const form = useForm({
     initialValues: { url: '', events: [...defaultEventTypes], description: '' },
     validate: {
-      url: (url) => (URL.canParse(url.trim()) ? null : 'Give the whole URL, such as https://example.com/webhooks.'),
+      url: (url) => (URL.canParse(url.trim()) ? null : 'Enter the full URL, such as https://example.com/webhooks.'),
       events: (events) => (events.length > 0 ? null : 'Choose at least one event.'),
     },
   })
@@ -85,7 +84,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="The endpoint was not added" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Endpoint not added" error={problem} />}
         <TextInput
           label="URL"
           type="url"
@@ -93,7 +92,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
           withAsterisk={false}
           data-autofocus
           placeholder="https://example.com/webhooks"
-          description="Your application takes events here, as POST requests with a JSON body."
+          description="Your application receives events here as POST requests with a JSON body."
           {...form.getInputProps('url')}
         />
         <EventChoice
@@ -119,3 +118,58 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
     </form>
   )
 }
+
+interface EventChoiceProps {
+  value: MessageEventType[]
+  onChange: (events: MessageEventType[]) => void
+  error?: string | undefined
+}
+
+/** The events that an endpoint can receive, with descriptions. */
+function EventChoice({ value, onChange, error }: EventChoiceProps) {
+  return (
+    <Checkbox.Group
+      label="Events to send"
+      value={value}
+      error={error}
+      onChange={(chosen) => onChange(messageEventTypes.filter((type) => chosen.includes(type)))}
+    >
+      <Stack gap="xs" my="xs">
+        {messageEventTypes.map((type) => (
+          <Checkbox key={type} value={type} label={type} description={withCode(webhooks[type].description)} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  )
+}
+
+/** Descriptions in the contracts are Markdown; only `code` is used here. */
+function withCode(text: string) {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <Code key={part}>{part}</Code>))
+}
+
+function ReceiverExample() {
+  return (
+    <Stack gap="xs">
+      <Text size="sm">In TypeScript or JavaScript, use the Waybill package:</Text>
+      <CodeBlock label="Example receiver" code={example} />
+      <Text size="sm" c="dimmed">
+        In other languages, pass the raw body, the <Code>webhook-</Code> headers and the secret to a{' '}
+        <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer" inherit underline="always">
+          Standard Webhooks
+        </Anchor>{' '}
+        library.
+      </Text>
+    </Stack>
+  )
+}
+
+/** A minimal receiver with our package. */
+const example = `import { createFetchWebhookHandler } from 'waybill/webhook'
+
+export const POST = createFetchWebhookHandler({
+  secret: process.env.WEBHOOK_SECRET ?? '',
+  on: {
+    'message.failed': ({ data }) => console.error(data.error.message),
+  },
+})`

@@ -4,11 +4,9 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { deliveryStates, type Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
-import { useAccount } from '../../session/account.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { LoadMore } from '../../ui/load-more.tsx'
-import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
-import { Section } from '../../ui/section.tsx'
+import { useAccount } from '../../session/session.ts'
+import { Section } from '../../ui/page.tsx'
+import { ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { DeliveryList, deliveryStateNames } from './delivery-list.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
@@ -28,14 +26,14 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
   return (
     <Section
       title="Deliveries"
-      description="The newest first. Open one for its attempts and what your application answered."
+      description="Newest first. Open one to see its attempts and responses."
       actions={
         <SegmentedControl
           size="xs"
           aria-label="State"
           data={options}
           value={shown}
-          // The options above are all there is to choose.
+          // All options are states or `all`.
           onChange={(value) => setShown(value as Shown)}
         />
       }
@@ -44,9 +42,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
       {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
       {log.isSuccess && deliveries.length === 0 && (
         <Text size="sm" c="dimmed" py="sm">
-          {shown === 'all'
-            ? 'Nothing was to be delivered yet. The next event shows up here.'
-            : `None is ${deliveryStateNames[shown].toLowerCase()}.`}
+          {shown === 'all' ? 'No deliveries yet.' : `No ${deliveryStateNames[shown].toLowerCase()} deliveries.`}
         </Text>
       )}
       {deliveries.length > 0 && (
@@ -56,7 +52,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
           about={({ messageId }) =>
             messageId !== undefined && (
               <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
-                The message that it tells of
+                View message
               </Anchor>
             )
           }
@@ -67,7 +63,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
   )
 }
 
-/** Refreshes itself until more than the first page is looked at. */
+/** Refreshes while only the first page is loaded. */
 function useDeliveries(accountId: string, endpointId: string, shown: Shown) {
   return useInfiniteQuery({
     queryKey: [...webhooksKey(accountId), 'deliveries', endpointId, shown],

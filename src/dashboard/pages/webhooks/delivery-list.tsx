@@ -1,24 +1,23 @@
-import { Accordion, Box, Code, Group, Text } from '@mantine/core'
+import { Accordion, Box, Code, Group, Stack, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import type { QueryKey } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { Delivery } from '../../../../contracts/dashboard/webhook.ts'
-import { notifyDone } from '../../api/notify.ts'
+import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
-import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/account.ts'
+import { notifySuccess, useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { StatusBadge, type Tone } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
-import { StatusBadge, type Tone } from '../../ui/status-badge.tsx'
-import { AttemptList } from './attempt-list.tsx'
+import { describeDuration, describeExactly } from '../../ui/time.ts'
 
 interface DeliveryListProps<D extends Delivery> {
   deliveries: D[]
-  /** Queries that a retry makes stale. */
+  /** Queries to invalidate after a retry. */
   invalidates: QueryKey[]
-  /** What stands on the second line of each; no links, since the line is a button. */
+  /** The second line of each delivery. It must not contain links, because it is inside a button. */
   summary?: (delivery: D) => ReactNode
-  /** What else is said when one is open, such as where it leads. */
+  /** Details of an open delivery, such as links. */
   about: (delivery: D) => ReactNode
 }
 
@@ -28,19 +27,19 @@ export const deliveryStateNames = {
   failed: 'Failed',
 } satisfies Record<Delivery['state'], string>
 
-/** Deliveries, each of which opens and shows its attempts. */
+/** Deliveries that expand to show their attempts. */
 export function DeliveryList<D extends Delivery>({ deliveries, invalidates, summary, about }: DeliveryListProps<D>) {
   return (
     <Accordion multiple order={3} chevronPosition="left" keepMounted={false} variant="contained">
       {deliveries.map((delivery) => (
         <Accordion.Item key={delivery.deliveryId} value={delivery.deliveryId}>
           <Accordion.Control>
-            {/* On a phone the attempts and the time go below. */}
+            {/* On a phone, attempts and time wrap below. */}
             <Group justify="space-between" gap={4} pr="xs">
               <Box miw={0} flex="1 1 260px">
                 <Group gap="xs">
                   <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-                    {delivery.type ?? 'Event no longer kept'}
+                    {delivery.type ?? 'Event deleted'}
                   </Text>
                   <StatusBadge tone={toneOf(delivery)}>{deliveryStateNames[delivery.state]}</StatusBadge>
                 </Group>
@@ -77,10 +76,8 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
     change: () => settings.webhook.retry.mutate({ accountId, deliveryId }),
     invalidates,
     onDone: ({ endpointState }) =>
-      notifyDone(
-        endpointState === 'enabled'
-          ? 'The delivery is on its way.'
-          : 'The endpoint is disabled: the delivery goes once it is enabled.',
+      notifySuccess(
+        endpointState === 'enabled' ? 'Delivery queued.' : 'Delivery queued. It is sent once the endpoint is enabled.',
       ),
   })
   return (
@@ -95,7 +92,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
         </Box>
         {type === undefined ? (
           <Text size="xs" c="dimmed" maw={220}>
-            Its event is no longer kept, so it cannot be sent again.
+            The event has been deleted and cannot be sent again.
           </Text>
         ) : (
           <ChangeButton
@@ -119,8 +116,8 @@ function NextAttempt({ delivery: { state, nextAttemptAt } }: { delivery: Deliver
   const isDue = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) <= Date.now()
   return (
     <Text size="xs" c="dimmed">
-      {isDue && 'Its turn is now.'}
-      {nextAttemptAt === undefined && 'It waits until its endpoint is enabled.'}
+      {isDue && 'Due now.'}
+      {nextAttemptAt === undefined && 'Waiting until the endpoint is enabled.'}
       {nextAttemptAt !== undefined && !isDue && (
         <>
           Next attempt: <DateTime at={nextAttemptAt} />
@@ -142,6 +139,77 @@ function toneOf({ state, attempts }: Delivery): Tone {
 }
 
 function countAttempts({ attempts: { length } }: Delivery): string {
-  if (length === 0) return 'Not tried yet'
+  if (length === 0) return 'No attempts'
   return length === 1 ? '1 attempt' : `${length} attempts`
+}
+
+/** The attempts of a delivery with the responses. */
+function AttemptList({ attempts }: { attempts: Attempt[] }) {
+  if (attempts.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        No attempts yet.
+      </Text>
+    )
+  return (
+    <Stack component="ol" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
+      {attempts.map((attempt) => (
+        <Box component="li" key={attempt.number}>
+          <Group gap="xs" fz="sm">
+            <Text span inherit fw={500}>
+              Attempt {attempt.number}
+            </Text>
+            <StatusBadge tone={attempt.error === undefined ? 'good' : 'bad'}>
+              {attempt.statusCode === undefined ? 'No response' : `HTTP ${attempt.statusCode}`}
+            </StatusBadge>
+            <Text span inherit c="dimmed">
+              <time dateTime={attempt.startedAt}>{describeExactly(attempt.startedAt)}</time> ·{' '}
+              {describeDuration(attempt.durationMilliseconds)}
+            </Text>
+          </Group>
+          <ResponseDetails answer={attempt} />
+        </Box>
+      ))}
+    </Stack>
+  )
+}
+
+interface Answer {
+  statusCode?: number | undefined
+  error?: string | undefined
+  responseStart?: string | undefined
+}
+
+/** The error, unless the status code says it, and the start of the response. */
+export function ResponseDetails({ answer: { statusCode, error, responseStart } }: { answer: Answer }) {
+  return (
+    <>
+      {error !== undefined && error !== `HTTP ${statusCode}` && (
+        <Text size="sm" mt={4}>
+          {toSentence(error)}
+        </Text>
+      )}
+      {responseStart !== undefined && responseStart !== '' && (
+        <Code
+          block
+          mt={6}
+          mah={160}
+          bg="var(--mantine-color-body)"
+          bd="1px solid var(--mantine-color-default-border)"
+          tabIndex={0}
+          role="region"
+          aria-label="Start of the response"
+          style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+        >
+          {responseStart}
+        </Code>
+      )}
+    </>
+  )
+}
+
+/** Reasons from the server start in lower case, such as `disabled by its owner`. */
+export function toSentence(text: string): string {
+  const start = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(start) ? start : `${start}.`
 }

@@ -1,11 +1,14 @@
 import { useDisclosure } from '@mantine/hooks'
-import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
+import { IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import { useNavigate } from 'react-router'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/account.ts'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { Section } from '../../ui/page.tsx'
+import { countWaiting } from './endpoint.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
@@ -17,7 +20,7 @@ function Enable({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
   const enable = useChange({
     change: () => settings.webhook.enable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
-    done: waiting > 0 ? 'The endpoint is enabled. What waited goes now.' : 'The endpoint is enabled.',
+    done: waiting > 0 ? 'Endpoint enabled. Waiting deliveries are being sent.' : 'Endpoint enabled.',
   })
   return (
     <ChangeButton leftSection={<IconPlayerPlay size={16} />} loading={enable.isPending} onClick={() => enable.mutate()}>
@@ -28,11 +31,11 @@ function Enable({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
 
 function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
   const { accountId } = useAccount()
-  const [asking, { open, close }] = useDisclosure()
+  const [confirming, { open, close }] = useDisclosure()
   const disable = useChange({
     change: () => settings.webhook.disable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
-    done: 'The endpoint is disabled. Its deliveries wait.',
+    done: 'Endpoint disabled. New events are queued.',
     onDone: close,
   })
   return (
@@ -41,14 +44,56 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
         Disable
       </ChangeButton>
       <ConfirmModal
-        opened={asking}
+        opened={confirming}
         onClose={close}
         title="Disable the endpoint?"
-        consequence="Nothing is delivered to it until you enable it again. New events wait for it, for as long as this server keeps them. A delivery that is under way is not called back."
+        consequence="Nothing is delivered until you enable it again. New events are queued until the retention period of this server ends. A delivery in progress is not cancelled."
         confirmLabel="Disable endpoint"
         pending={disable.isPending}
         onConfirm={() => disable.mutate()}
       />
     </>
   )
+}
+
+export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
+  const { accountId } = useAccount()
+  const [confirming, { open, close }] = useDisclosure()
+  const navigate = useNavigate()
+  const remove = useChange({
+    change: () => settings.webhook.remove.mutate({ accountId, endpointId }),
+    invalidates: [webhooksKey(accountId)],
+    done: ({ dropped }) =>
+      dropped === 0 ? 'Endpoint removed.' : `Endpoint removed. ${countWaiting(dropped)} dropped.`,
+    onDone: () => void navigate(`/${accountId}/webhooks`, { replace: true }),
+  })
+  return (
+    <>
+      <Section
+        title="Remove"
+        description="Deletes the endpoint and its secrets. To pause deliveries, disable it instead."
+        actions={
+          <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
+            Remove endpoint
+          </ChangeButton>
+        }
+      />
+      <ConfirmModal
+        opened={confirming}
+        onClose={close}
+        title="Remove the endpoint?"
+        consequence={`${describeLoss(waiting)} Its secrets and delivery history are deleted. Message events are kept, and another endpoint can recover them.`}
+        confirmLabel="Remove endpoint"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate()}
+      />
+    </>
+  )
+}
+
+function describeLoss(waiting: number): string {
+  if (waiting === 0) return 'No deliveries are waiting.'
+  return waiting === 1
+    ? '1 waiting delivery is dropped.'
+    : `${waiting.toLocaleString('en')} waiting deliveries are dropped.`
 }

@@ -3,7 +3,7 @@ import { settings } from '../../api/settings.ts'
 
 const refreshMilliseconds = 5_000
 
-/** What everything about the endpoints of an account begins with. */
+/** The prefix of all query keys about endpoints. */
 export function webhooksKey(accountId: string) {
   return ['webhooks', accountId]
 }

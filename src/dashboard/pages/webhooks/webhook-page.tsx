@@ -1,22 +1,24 @@
-import { Anchor, Button } from '@mantine/core'
-import { IconArrowLeft, IconWebhookOff } from '@tabler/icons-react'
+import { Alert, Anchor, Box, Button, Code, Group, Text } from '@mantine/core'
+import { IconAlertCircle, IconArrowLeft, IconCheck, IconSend, IconWebhookOff } from '@tabler/icons-react'
+import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
-import { useAccount } from '../../session/account.ts'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
-import { Section } from '../../ui/section.tsx'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { Copyable } from '../../ui/copy.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
+import { PageHeader, Section } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { describeDuration } from '../../ui/time.ts'
 import { DeliveriesSection } from './deliveries-section.tsx'
-import { EndpointActions } from './endpoint-actions.tsx'
-import { EndpointFacts } from './endpoint-facts.tsx'
-import { EndpointBadge, EndpointTrouble } from './endpoint-state.tsx'
-import { hostOf } from './endpoint-url.tsx'
+import { ResponseDetails } from './delivery-list.tsx'
+import { EndpointActions, RemoveSection } from './endpoint-actions.tsx'
+import { countWaiting, EndpointBadge, EndpointAlert, EndpointUrl, EventBadges, hostOf } from './endpoint.tsx'
 import { RecoverSection } from './recover-section.tsx'
-import { RemoveSection } from './remove-section.tsx'
 import { SecretSection } from './secret-section.tsx'
-import { TestSection } from './test-section.tsx'
 import { useEndpoints } from './use-endpoints.ts'
 
 export function WebhookPage() {
@@ -38,7 +40,7 @@ export function WebhookPage() {
       {endpoint && <OpenEndpoint key={endpoint.endpointId} endpoint={endpoint} />}
       {!data && error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!data && !error && <LoadingSkeleton lines={8} />}
-      {data && !endpoint && <NoSuchEndpoint />}
+      {data && !endpoint && <EndpointNotFound />}
     </>
   )
 }
@@ -46,9 +48,9 @@ export function WebhookPage() {
 function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
-      <EndpointTrouble endpoint={endpoint} />
-      <Section title="About the endpoint" actions={<EndpointBadge endpoint={endpoint} />}>
-        <EndpointFacts endpoint={endpoint} />
+      <EndpointAlert endpoint={endpoint} />
+      <Section title="Details" actions={<EndpointBadge endpoint={endpoint} />}>
+        <EndpointDetails endpoint={endpoint} />
       </Section>
       <TestSection endpoint={endpoint} />
       <SecretSection endpoint={endpoint} />
@@ -59,19 +61,120 @@ function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-function NoSuchEndpoint() {
+function EndpointNotFound() {
   const { accountId } = useAccount()
   return (
     <EmptyState
       icon={IconWebhookOff}
-      title="There is no such endpoint"
+      title="Endpoint not found"
       action={
         <Button component={Link} to={`/${accountId}/webhooks`} variant="default">
           Show all endpoints
         </Button>
       }
     >
-      The address may be mistyped, or the endpoint was removed.
+      Check the address. The endpoint may have been removed.
     </EmptyState>
+  )
+}
+
+function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
+  const { endpointId, url, events, hasHeaders, lastDeliveredAt, waiting, createdAt } = endpoint
+  return (
+    <DescriptionList
+      items={[
+        { name: 'URL', value: <Url url={url} /> },
+        { name: 'Events', value: <EventBadges events={events} /> },
+        {
+          name: 'Last delivery',
+          value: lastDeliveredAt === undefined ? <Dimmed>None recently</Dimmed> : <DateTime at={lastDeliveredAt} />,
+        },
+        { name: 'Waiting', value: waiting === 0 ? <Dimmed>None</Dimmed> : countWaiting(waiting) },
+        ...(hasHeaders
+          ? [{ name: 'Headers', value: 'Custom header fields set by your administrator are sent with each request.' }]
+          : []),
+        { name: 'Added', value: <DateTime at={createdAt} /> },
+        { name: 'ID', value: <Copyable label="endpoint ID" value={endpointId} /> },
+      ]}
+    />
+  )
+}
+
+function Url({ url }: { url: string }) {
+  const [shown, setShown] = useState(false)
+  const hasQuery = new URL(url).search !== ''
+  return (
+    <Group gap="xs">
+      <EndpointUrl url={url} showQuery={shown} />
+      {hasQuery && (
+        <Button size="compact-xs" variant="default" onClick={() => setShown(!shown)}>
+          {shown ? 'Hide query' : 'Show query'}
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function Dimmed({ children }: { children: string }) {
+  return (
+    <Text span inherit c="dimmed">
+      {children}
+    </Text>
+  )
+}
+
+type TestResult = Awaited<ReturnType<typeof settings.webhook.test.mutate>>
+
+function TestSection({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
+  const { accountId } = useAccount()
+  const [result, setResult] = useState<TestResult>()
+  const test = useChange({
+    change: () => settings.webhook.test.mutate({ accountId, endpointId }),
+    invalidates: [],
+    onDone: setResult,
+  })
+  return (
+    <Section
+      title="Test"
+      description={
+        <>
+          Sends one signed <Code>webhook.test</Code> event and shows the response. Tests are not listed in the
+          deliveries below, and a failed test does not affect the endpoint.
+        </>
+      }
+      actions={
+        <ChangeButton
+          variant="default"
+          leftSection={<IconSend size={16} />}
+          loading={test.isPending}
+          onClick={() => test.mutate()}
+        >
+          Send test event
+        </ChangeButton>
+      }
+    >
+      {result && <TestResultAlert result={result} />}
+    </Section>
+  )
+}
+
+function TestResultAlert({ result }: { result: TestResult }) {
+  const { delivered, statusCode, durationMilliseconds, eventId } = result
+  const answer = statusCode === undefined ? 'No response' : `HTTP ${statusCode}`
+  return (
+    <Alert
+      role="status"
+      color={delivered ? 'waybill' : 'red'}
+      icon={delivered ? <IconCheck /> : <IconAlertCircle />}
+      title={delivered ? 'Test event delivered' : 'Test event not delivered'}
+    >
+      <Text size="sm">
+        {answer} after {describeDuration(durationMilliseconds)}.
+      </Text>
+      <ResponseDetails answer={result} />
+      <Box mt={6} fz="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        webhook-id {eventId}
+      </Box>
+    </Alert>
   )
 }

@@ -1,14 +1,12 @@
 import { Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
-import { useAccount } from '../../session/account.ts'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
+import { PageHeader } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AddEndpointModal } from './add-endpoint-modal.tsx'
-import { EndpointCard } from './endpoint-card.tsx'
+import { EndpointCard } from './endpoint.tsx'
 import { useEndpoints } from './use-endpoints.ts'
 
 export function WebhooksPage() {
@@ -25,14 +23,14 @@ export function WebhooksPage() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Waybill tells your application what became of each message, by a signed request to these endpoints."
+        description="Waybill sends message events to these endpoints as signed HTTP requests."
         actions={!isEmpty && addButton}
       />
       {isPending && <LoadingSkeleton lines={6} />}
       {error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {isEmpty && (
-        <EmptyState icon={IconWebhook} title="No endpoint yet" action={addButton}>
-          Add the URL of your application that takes events. What happened before can be recovered there.
+        <EmptyState icon={IconWebhook} title="No endpoints yet" action={addButton}>
+          Add a URL of your application that receives events. Earlier events can be recovered after you add it.
         </EmptyState>
       )}
       <Stack gap="sm">

@@ -1,11 +1,20 @@
-import { Modal } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconCircleCheck } from '@tabler/icons-react'
 import { useState } from 'react'
-import { AddForm } from './add-form.tsx'
-import { AddedStep } from './added-step.tsx'
+import { Link } from 'react-router'
+import { showInForm } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { useSync } from '../templates/use-templates.ts'
+import { AccessTokenField, AppSecretField } from './replace-secrets-modal.tsx'
+import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 
 interface AddModalProps {
   opened: boolean
-  /** The first one is the default, whoever asks. */
+  /** The first account always becomes the default. */
   isFirst: boolean
   onClose: () => void
 }
@@ -19,7 +28,7 @@ export function AddModal({ opened, isFirst, onClose }: AddModalProps) {
       onExitTransitionEnd={() => setAdded(false)}
       title={isAdded ? 'WhatsApp account added' : 'Add a WhatsApp account'}
       size="lg"
-      // A click beside it would lose what was pasted.
+      // A click outside would discard the input.
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
@@ -30,4 +39,126 @@ export function AddModal({ opened, isFirst, onClose }: AddModalProps) {
       )}
     </Modal>
   )
+}
+
+interface AddFormProps {
+  isFirst: boolean
+  onAdded: () => void
+  onCancel: () => void
+}
+
+const empty = { phoneNumberId: '', wabaId: '', accessToken: '', appSecret: '', makeDefault: false }
+
+function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
+  const { accountId } = useAccount()
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: empty,
+    validate: {
+      phoneNumberId: (id) => (id.trim() === '' ? 'Enter the phone number ID.' : null),
+      wabaId: (id) => (id.trim() === '' ? 'Enter the WABA ID.' : null),
+      accessToken: (token) => (token.trim() === '' ? 'Enter the access token.' : null),
+    },
+  })
+  const add = useChange({
+    change: settings.whatsAppAccount.add.mutate,
+    invalidates: [whatsAppAccountsKey(accountId)],
+    onDone: onAdded,
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ appSecret, ...values }) => {
+    setProblem(undefined)
+    add.mutate({ accountId, ...values, ...(appSecret.trim() !== '' && { appSecret }) })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {problem !== undefined && <ErrorAlert title="Account not added" error={problem} />}
+        <TextInput
+          label="Phone number ID"
+          description="In WhatsApp Manager: Account tools → Phone numbers → your number. Digits only. This is not the phone number itself."
+          inputMode="numeric"
+          autoComplete="off"
+          data-autofocus
+          key={form.key('phoneNumberId')}
+          {...form.getInputProps('phoneNumberId')}
+        />
+        <TextInput
+          label="WABA ID"
+          description="The WhatsApp Business Account ID, shown next to the account name in WhatsApp Manager."
+          inputMode="numeric"
+          autoComplete="off"
+          key={form.key('wabaId')}
+          {...form.getInputProps('wabaId')}
+        />
+        <AccessTokenField key={form.key('accessToken')} {...form.getInputProps('accessToken')} />
+        <AppSecretField
+          label="App secret (optional)"
+          key={form.key('appSecret')}
+          {...form.getInputProps('appSecret')}
+        />
+        {!isFirst && (
+          <Checkbox
+            label="Make default"
+            description="Used when a request doesn’t set accountId."
+            key={form.key('makeDefault')}
+            {...form.getInputProps('makeDefault', { type: 'checkbox' })}
+          />
+        )}
+        <Text size="sm" c="dimmed">
+          The token and the secret are stored encrypted. They cannot be viewed again, only replaced.
+        </Text>
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={add.isPending}>
+            Add account
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** A new number can send only after its templates are synced. */
+function AddedStep({ onClose }: { onClose: () => void }) {
+  const { accountId } = useAccount()
+  const sync = useSync({ onFailure: () => {} })
+  if (sync.isSuccess)
+    return (
+      <Stack>
+        <Alert icon={<IconCircleCheck />} title="Templates synced" role="status">
+          {describe(sync.data)}
+        </Alert>
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+          <Button component={Link} to={`/${accountId}/templates`}>
+            View templates
+          </Button>
+        </Group>
+      </Stack>
+    )
+  return (
+    <Stack>
+      <Text size="sm">Next, sync the templates from WhatsApp. Only synced templates can be sent.</Text>
+      {sync.isError && <ErrorAlert title="Templates not synced" error={sync.error} />}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={onClose}>
+          Later
+        </Button>
+        <Button data-autofocus loading={sync.isPending} onClick={() => sync.mutate()}>
+          Sync templates
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function describe({ synced, approved }: { synced: number; approved: number }): string {
+  if (synced === 0) return 'WhatsApp has no templates for this account yet. Create one in WhatsApp Manager.'
+  return `${synced} synced from WhatsApp, ${approved} approved.`
 }

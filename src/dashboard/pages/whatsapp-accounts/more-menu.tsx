@@ -1,30 +1,30 @@
-import { Menu } from '@mantine/core'
+import { Menu, Stack } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconStar, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
-import { useAccount } from '../../session/account.ts'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { DeactivateModal } from './deactivate-modal.tsx'
-import { RemoveModal } from './remove-modal.tsx'
-import { useWhatsAppAccountChange } from './use-whatsapp-account-change.ts'
+import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
 interface MoreMenuProps {
   account: WhatsAppAccount
   onChanged: () => void
 }
 
-/** What one does seldom with a WhatsApp account. */
+/** Less frequent actions. */
 export function MoreMenu({ account, onChanged }: MoreMenuProps) {
   const { canChange } = useAccount()
-  const [asking, setAsking] = useState<'deactivate' | 'remove'>()
+  const [confirming, setConfirming] = useState<'deactivate' | 'remove'>()
   const makeDefault = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.setDefault.mutate,
-    done: 'This is the default WhatsApp account now.',
+    done: 'Default WhatsApp account changed.',
   })
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.activate.mutate,
-    done: 'The WhatsApp account is active.',
+    done: 'WhatsApp account activated.',
     onDone: onChanged,
   })
   const button = (
@@ -35,7 +35,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
   if (!canChange) return button
   return (
     <>
-      {/* The placeholder that would take the focus is no child that ARIA allows in a menu. */}
+      {/* The focus placeholder is not an allowed child of a menu (ARIA 1.2). */}
       <Menu position="bottom-end" width={200} withInitialFocusPlaceholder={false}>
         <Menu.Target>{button}</Menu.Target>
         <Menu.Dropdown>
@@ -45,7 +45,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
             </Menu.Item>
           )}
           {account.active ? (
-            <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => setAsking('deactivate')}>
+            <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => setConfirming('deactivate')}>
               Deactivate
             </Menu.Item>
           ) : (
@@ -57,7 +57,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
           <Menu.Item
             c="var(--mantine-color-error)"
             leftSection={<IconTrash size={16} />}
-            onClick={() => setAsking('remove')}
+            onClick={() => setConfirming('remove')}
           >
             Remove
           </Menu.Item>
@@ -65,11 +65,86 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
       </Menu>
       <DeactivateModal
         account={account}
-        opened={asking === 'deactivate'}
-        onClose={() => setAsking(undefined)}
+        opened={confirming === 'deactivate'}
+        onClose={() => setConfirming(undefined)}
         onDeactivated={onChanged}
       />
-      <RemoveModal account={account} opened={asking === 'remove'} onClose={() => setAsking(undefined)} />
+      <RemoveModal account={account} opened={confirming === 'remove'} onClose={() => setConfirming(undefined)} />
     </>
+  )
+}
+
+interface DeactivateModalProps {
+  account: WhatsAppAccount
+  opened: boolean
+  onClose: () => void
+  onDeactivated: () => void
+}
+
+function DeactivateModal({ account, opened, onClose, onDeactivated }: DeactivateModalProps) {
+  const deactivate = useWhatsAppAccountChange(account.whatsAppAccountId, {
+    change: settings.whatsAppAccount.deactivate.mutate,
+    done: 'WhatsApp account deactivated.',
+    onDone: () => {
+      onDeactivated()
+      onClose()
+    },
+  })
+  return (
+    <ConfirmModal
+      opened={opened}
+      onClose={onClose}
+      title="Deactivate this WhatsApp account?"
+      consequence={
+        <>
+          Requests that use phone number ID {account.phoneNumberId} are rejected until you activate it again.{' '}
+          {account.isDefault && ' Requests that don’t set accountId are rejected too, because it is the default.'} Its
+          templates and messages are kept.
+        </>
+      }
+      confirmLabel="Deactivate"
+      pending={deactivate.isPending}
+      onConfirm={() => deactivate.mutate()}
+    />
+  )
+}
+
+interface RemoveModalProps {
+  account: WhatsAppAccount
+  opened: boolean
+  onClose: () => void
+}
+
+function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
+  const remove = useWhatsAppAccountChange(account.whatsAppAccountId, {
+    change: settings.whatsAppAccount.remove.mutate,
+    done: 'WhatsApp account removed.',
+    onDone: onClose,
+    // Shown in the dialog.
+    onFailure: () => {},
+  })
+  const close = () => {
+    remove.reset()
+    onClose()
+  }
+  return (
+    <ConfirmModal
+      opened={opened}
+      onClose={close}
+      title="Remove this WhatsApp account?"
+      consequence={
+        <Stack gap="sm">
+          <span>
+            Waybill deletes the access token and the app secret of phone number ID {account.phoneNumberId}, and its
+            templates unless another of your WhatsApp accounts shares them. The account can no longer send messages.
+            Your messages stay listed, and nothing changes at WhatsApp.
+          </span>
+          {remove.isError && <ErrorAlert title="Account not removed" error={remove.error} />}
+        </Stack>
+      }
+      confirmLabel="Remove"
+      pending={remove.isPending}
+      onConfirm={() => remove.mutate()}
+    />
   )
 }

@@ -3,24 +3,23 @@ import { IconAlertCircle, IconCircleCheck, IconPlayerPause } from '@tabler/icons
 import type { z } from 'zod'
 import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
+import { QualityBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { Facts } from '../../ui/facts.tsx'
-import { QualityBadge } from '../../ui/quality-badge.tsx'
-import { describeThroughput } from './describe-throughput.ts'
-import { useWhatsAppAccountChange } from './use-whatsapp-account-change.ts'
+import { DescriptionList } from '../../ui/description-list.tsx'
+import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
 export type TokenTest = z.output<typeof WhatsAppAccountTest>
 
 interface NoticeProps {
   account: WhatsAppAccount
-  /** What came of the test that was made on this page, if one was. */
+  /** The result of the last test on this page. */
   test: TokenTest | undefined
   onReplace: () => void
   onActivated: () => void
   onClose: () => void
 }
 
-/** What stands in the way of sending, and what to do about it; or that the token works. */
+/** The test result, and why the account cannot send. */
 export function Notice({ account, test, onReplace, onActivated, onClose }: NoticeProps) {
   return (
     <>
@@ -30,7 +29,7 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
       )}
       {!account.active &&
         (account.switchedOff ? (
-          <SwitchedOff account={account} onActivated={onActivated} />
+          <Deactivated account={account} onActivated={onActivated} />
         ) : (
           <Refused
             account={account}
@@ -46,9 +45,9 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
 
 function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean; onClose: () => void }) {
   const { displayPhoneNumber, verifiedName, qualityRating, throughputLevel } = test
-  const facts = [
+  const details = [
     ...(displayPhoneNumber === undefined ? [] : [{ name: 'Number', value: displayPhoneNumber }]),
-    ...(verifiedName === undefined ? [] : [{ name: 'Verified as', value: verifiedName }]),
+    ...(verifiedName === undefined ? [] : [{ name: 'Verified name', value: verifiedName }]),
     { name: 'Quality', value: <QualityBadge quality={qualityRating} /> },
     ...(throughputLevel === undefined ? [] : [{ name: 'Throughput', value: describeThroughput(throughputLevel) }]),
   ]
@@ -56,14 +55,14 @@ function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean;
     <Alert
       mt="md"
       icon={<IconCircleCheck />}
-      title="WhatsApp accepts the token"
+      title="The token is valid"
       role="status"
       withCloseButton
-      closeButtonLabel="Hide"
+      closeButtonLabel="Dismiss"
       onClose={onClose}
     >
       <Stack gap="sm">
-        <Facts facts={facts} />
+        <DescriptionList items={details} />
         {!active && <Text size="sm">The account is still inactive. Activate it to send from it again.</Text>}
       </Stack>
     </Alert>
@@ -76,7 +75,7 @@ interface FailedProps {
   onClose: () => void
 }
 
-/** An account that is in use still was not refused for its token. */
+/** If the account is still active, the test failed for another reason than its token. */
 function Failed({ reason, active, onClose }: FailedProps) {
   return (
     <Alert
@@ -86,24 +85,24 @@ function Failed({ reason, active, onClose }: FailedProps) {
       title="The test failed"
       role="alert"
       withCloseButton
-      closeButtonLabel="Hide"
+      closeButtonLabel="Dismiss"
       onClose={onClose}
     >
       <Text size="sm">{reason}</Text>
       <Text size="sm" mt={4}>
         {active
           ? 'The account stays active. Check its phone number ID, or try again in a moment.'
-          : 'The account stays switched off. Check its token and its phone number ID before you activate it.'}
+          : 'The account stays deactivated. Check its token and phone number ID before you activate it.'}
       </Text>
     </Alert>
   )
 }
 
-function SwitchedOff({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
+function Deactivated({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   return (
-    <Alert mt="md" color="gray" icon={<IconPlayerPause />} title="Switched off">
+    <Alert mt="md" color="gray" icon={<IconPlayerPause />} title="Deactivated">
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">Nothing is sent from this account until you activate it again.{describeDefault(account)}</Text>
+        <Text size="sm">This account cannot send messages until you activate it again.{describeDefault(account)}</Text>
         <ActivateButton account={account} onActivated={onActivated} />
       </Stack>
     </Alert>
@@ -121,12 +120,12 @@ interface RefusedProps {
 function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: RefusedProps) {
   return (
     <Alert
-      // What was just asked for is read out anew.
+      // The new key makes screen readers announce the result.
       key={isTested ? 'tested' : 'known'}
       mt="md"
       color="red"
       icon={<IconAlertCircle />}
-      title={isTested ? 'WhatsApp refused the token' : 'WhatsApp refused this account: nothing is sent from it'}
+      title={isTested ? 'WhatsApp rejected the token' : 'WhatsApp rejected this account, so it cannot send messages'}
       role={isTested ? 'alert' : undefined}
     >
       <Stack gap="sm" align="flex-start">
@@ -134,8 +133,8 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
           {account.reason}
         </Text>
         <Text size="sm">
-          Replace the access token: it may have expired or lack a permission. If WhatsApp names another cause, put it
-          right in WhatsApp Manager, then activate the account again.{describeDefault(account)}
+          Replace the access token: it may have expired or lack a permission. If WhatsApp reports another cause, fix it
+          in WhatsApp Manager, then activate the account again.{describeDefault(account)}
         </Text>
         <Group gap="xs">
           {!isTokenFine && (
@@ -151,13 +150,13 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
 }
 
 function describeDefault({ isDefault }: WhatsAppAccount): string {
-  return isDefault ? ' Requests that name no account are refused too, since this one is the default.' : ''
+  return isDefault ? ' Requests that don’t set accountId are rejected too, because this is the default account.' : ''
 }
 
 function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.activate.mutate,
-    done: 'The WhatsApp account is active.',
+    done: 'WhatsApp account activated.',
     onDone: onActivated,
   })
   return (
@@ -165,4 +164,16 @@ function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; on
       Activate
     </ChangeButton>
   )
+}
+
+/** Messages per phone number, in both directions (Meta, "Throughput"). */
+const levels: Partial<Record<string, string>> = {
+  STANDARD: 'Standard: up to 80 messages a second',
+  HIGH: 'High: up to 1,000 messages a second',
+  NOT_APPLICABLE: 'Not applicable',
+}
+
+/** Values that WhatsApp adds later are shown unchanged. */
+export function describeThroughput(level: string): string {
+  return levels[level] ?? level
 }

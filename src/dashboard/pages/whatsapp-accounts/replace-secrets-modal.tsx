@@ -1,13 +1,13 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, type PasswordInputProps, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
-import { showInForm } from '../../api/form-failure.ts'
+import { showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/account.ts'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { AccessTokenField, AppSecretField } from './secret-fields.tsx'
+import { useAccount } from '../../session/session.ts'
+import { PasswordField } from '../../ui/fields.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 
 interface ReplaceSecretsModalProps extends ReplaceSecretsProps {
@@ -25,7 +25,7 @@ export function ReplaceSecretsModal({ opened, ...props }: ReplaceSecretsModalPro
     <Modal
       opened={opened}
       onClose={props.onClose}
-      title="Replace token or app secret"
+      title="Replace secrets"
       size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -43,13 +43,13 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
     initialValues: { accessToken: '', appSecret: '' },
     validate: {
       accessToken: (token, { appSecret }) =>
-        token.trim() === '' && appSecret.trim() === '' ? 'Paste a new access token, or an app secret below.' : null,
+        token.trim() === '' && appSecret.trim() === '' ? 'Enter a new access token or an app secret.' : null,
     },
   })
   const replace = useChange({
     change: settings.whatsAppAccount.replaceSecrets.mutate,
     invalidates: [whatsAppAccountsKey(accountId)],
-    done: 'Replaced.',
+    done: 'Secrets replaced.',
     onDone: () => {
       onReplaced()
       onClose()
@@ -68,10 +68,10 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Nothing was replaced" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Secrets not replaced" error={problem} />}
         <Text size="sm">
-          Phone number ID {account.phoneNumberId}. What you leave empty stays as it is.
-          {account.switchedOff === false && ' With an access token that WhatsApp accepts, the account is active again.'}
+          Phone number ID {account.phoneNumberId}. Empty fields stay unchanged.
+          {account.switchedOff === false && ' A valid access token activates the account again.'}
         </Text>
         <AccessTokenField
           label="New access token"
@@ -85,7 +85,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
           {...form.getInputProps('appSecret')}
         />
         <Text size="sm" c="dimmed">
-          The old ones are forgotten at once. The new ones are stored encrypted, and nobody can read them here again.
+          The old values are deleted immediately. The new ones are stored encrypted and cannot be viewed again.
         </Text>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
@@ -97,5 +97,30 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** `one-time-code` keeps browsers from saving the token as a password or filling one in. */
+export function AccessTokenField(props: PasswordInputProps) {
+  return (
+    <PasswordField
+      label="Access token"
+      description="A system user token with the permissions whatsapp_business_messaging and whatsapp_business_management. In Meta’s Business settings: Users → System users → Generate token."
+      autoComplete="one-time-code"
+      spellCheck={false}
+      {...props}
+    />
+  )
+}
+
+export function AppSecretField(props: PasswordInputProps) {
+  return (
+    <PasswordField
+      label="App secret"
+      description="In your Meta app: App settings → Basic. Waybill uses it to verify that callbacks come from Meta."
+      autoComplete="one-time-code"
+      spellCheck={false}
+      {...props}
+    />
   )
 }

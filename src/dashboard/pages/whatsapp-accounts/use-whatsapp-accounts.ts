@@ -1,16 +1,42 @@
 import { useQuery } from '@tanstack/react-query'
 import { settings } from '../../api/settings.ts'
-import { useAccount } from '../../session/account.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
 
 export function whatsAppAccountsKey(accountId: string) {
   return ['whatsAppAccounts', accountId] as const
 }
 
-/** The WhatsApp accounts of the account that the address names, the oldest first. */
+/** The WhatsApp accounts of the current account, oldest first. */
 export function useWhatsAppAccounts() {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: whatsAppAccountsKey(accountId),
     queryFn: async () => (await settings.whatsAppAccount.list.query({ accountId })).items,
+  })
+}
+
+interface Named {
+  accountId: string
+  whatsAppAccountId: string
+}
+
+interface WhatsAppAccountChange<Output> {
+  change: (named: Named) => Promise<Output>
+  done?: string
+  onDone?: (output: Output) => void
+  onFailure?: (error: unknown) => void
+}
+
+/** A change that takes only the ID of a WhatsApp account. */
+export function useWhatsAppAccountChange<Output>(
+  whatsAppAccountId: string,
+  { change, ...outcome }: WhatsAppAccountChange<Output>,
+) {
+  const { accountId } = useAccount()
+  return useChange<void, Output>({
+    change: () => change({ accountId, whatsAppAccountId }),
+    invalidates: [whatsAppAccountsKey(accountId)],
+    ...outcome,
   })
 }

@@ -1,17 +1,17 @@
-import { Box, Group, Paper, Text, Title } from '@mantine/core'
+import { Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlugConnected } from '@tabler/icons-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
+import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { Copyable } from '../../ui/copyable.tsx'
-import { StatusBadge } from '../../ui/status-badge.tsx'
+import { Copyable } from '../../ui/copy.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
 import { MoreMenu } from './more-menu.tsx'
-import { Notice, type TokenTest } from './notice.tsx'
+import { describeThroughput, Notice, type TokenTest } from './notice.tsx'
 import { ReplaceSecretsModal } from './replace-secrets-modal.tsx'
-import { useWhatsAppAccountChange } from './use-whatsapp-account-change.ts'
-import { WhatsAppAccountFacts } from './whatsapp-account-facts.tsx'
+import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
 export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
   const [replacing, { open, close }] = useDisclosure()
@@ -20,7 +20,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
     change: settings.whatsAppAccount.test.mutate,
     onDone: setTest,
   })
-  const forgetTest = () => setTest(undefined)
+  const clearTest = () => setTest(undefined)
   return (
     <Paper
       component="section"
@@ -53,15 +53,15 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
           <ChangeButton variant="default" leftSection={<IconKey size={16} />} onClick={open}>
             Replace secrets
           </ChangeButton>
-          <MoreMenu account={account} onChanged={forgetTest} />
+          <MoreMenu account={account} onChanged={clearTest} />
         </Group>
       </Group>
-      <Notice account={account} test={test} onReplace={open} onActivated={forgetTest} onClose={forgetTest} />
-      <WhatsAppAccountFacts account={account} />
+      <Notice account={account} test={test} onReplace={open} onActivated={clearTest} onClose={clearTest} />
+      <WhatsAppAccountDetails account={account} />
       <Text size="xs" c="dimmed" mt="md" component="div">
-        Requests name it by <Copyable value={account.whatsAppAccountId} label="WhatsApp account ID" />
+        accountId in requests: <Copyable value={account.whatsAppAccountId} label="WhatsApp account ID" />
       </Text>
-      <ReplaceSecretsModal account={account} opened={replacing} onClose={close} onReplaced={forgetTest} />
+      <ReplaceSecretsModal account={account} opened={replacing} onClose={close} onReplaced={clearTest} />
     </Paper>
   )
 }
@@ -69,5 +69,58 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
 function State({ account }: { account: WhatsAppAccount }) {
   if (account.active) return <StatusBadge tone="good">Active</StatusBadge>
   if (account.switchedOff) return <StatusBadge tone="neutral">Inactive</StatusBadge>
-  return <StatusBadge tone="bad">Inactive: refused by WhatsApp</StatusBadge>
+  return <StatusBadge tone="bad">Inactive: rejected by WhatsApp</StatusBadge>
+}
+
+function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
+  return (
+    <SimpleGrid component="dl" cols={{ base: 2, md: 3 }} spacing="lg" verticalSpacing="md" mt="lg" mb={0}>
+      <Fact name="Phone number ID">
+        <Copyable value={account.phoneNumberId} label="Phone number ID" />
+      </Fact>
+      <Fact name="WABA ID">
+        <Copyable value={account.wabaId} label="WABA ID" />
+      </Fact>
+      <Fact name="Quality rating">
+        <QualityBadge quality={account.qualityRating} />
+      </Fact>
+      <Fact name="Throughput">
+        {account.throughputLevel === undefined ? (
+          <Text component="span" size="sm" c="dimmed">
+            Not reported yet
+          </Text>
+        ) : (
+          describeThroughput(account.throughputLevel)
+        )}
+      </Fact>
+      <Fact name="Access token">Set (hidden)</Fact>
+      <Fact name="App secret">{account.hasAppSecret ? 'Set (hidden)' : 'Not set'}</Fact>
+      {account.hasAppSecret && (
+        <Fact name="Callback URL">
+          <Copyable value={callbackUrl(account)} label="Callback URL" />
+        </Fact>
+      )}
+      <Fact name="Added">
+        <DateTime at={account.createdAt} />
+      </Fact>
+    </SimpleGrid>
+  )
+}
+
+/** The callback URL to enter in the Meta app. */
+function callbackUrl({ whatsAppAccountId }: WhatsAppAccount): string {
+  return new URL(`/webhooks/whatsapp/${whatsAppAccountId}`, window.location.origin).href
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Box>
+      <Text component="dt" size="xs" c="dimmed" mb={2}>
+        {name}
+      </Text>
+      <Box component="dd" m={0} fz="sm" style={{ overflowWrap: 'anywhere' }}>
+        {children}
+      </Box>
+    </Box>
+  )
 }

@@ -2,10 +2,8 @@ import { Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBrandWhatsapp, IconPlus } from '@tabler/icons-react'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { ErrorAlert } from '../../ui/error-alert.tsx'
-import { LoadingSkeleton } from '../../ui/loading-skeleton.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
+import { PageHeader } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AddModal } from './add-modal.tsx'
 import { useWhatsAppAccounts } from './use-whatsapp-accounts.ts'
 import { WhatsAppAccountCard } from './whatsapp-account-card.tsx'
@@ -23,15 +21,15 @@ export function WhatsAppAccountsPage() {
     <>
       <PageHeader
         title="WhatsApp accounts"
-        description="The business phone numbers that your messages come from. The default one sends when a request names none."
+        description="Business phone numbers that send your messages. The default is used when a request doesn’t set accountId."
         actions={isEmpty ? undefined : addButton}
       />
       {accounts.isPending && <LoadingSkeleton lines={6} />}
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => void accounts.refetch()} />}
       {isEmpty && (
         <EmptyState icon={IconBrandWhatsapp} title="No WhatsApp account yet" action={addButton}>
-          To send, Waybill needs a business phone number on Meta’s WhatsApp Business Platform: its phone number ID, the
-          ID of the WhatsApp Business Account (WABA) it belongs to, and an access token of a system user.
+          Add a business phone number from Meta’s WhatsApp Business Platform to send messages. You need its phone number
+          ID, its WhatsApp Business Account (WABA) ID and the access token of a system user.
         </EmptyState>
       )}
       <Stack gap="lg">

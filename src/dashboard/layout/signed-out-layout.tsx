@@ -1,0 +1,32 @@
+import { Center, Container, Paper, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Logo } from './logo.tsx'
+
+interface SignedOutLayoutProps {
+  title: string
+  description?: ReactNode | undefined
+  children?: ReactNode
+}
+
+/** The layout of pages without a session: a single card. */
+export function SignedOutLayout({ title, description, children }: SignedOutLayoutProps) {
+  return (
+    <Container component="main" size={440} py={{ base: 32, sm: 96 }}>
+      <title>{`${title} · Waybill`}</title>
+      <Center mb="lg">
+        <Logo />
+      </Center>
+      <Paper withBorder p={{ base: 'lg', sm: 'xl' }}>
+        <Title order={1} fz={20} mb={description === undefined ? 'lg' : 4}>
+          {title}
+        </Title>
+        {description !== undefined && (
+          <Text component="div" c="dimmed" size="sm" mb="lg">
+            {description}
+          </Text>
+        )}
+        {children}
+      </Paper>
+    </Container>
+  )
+}

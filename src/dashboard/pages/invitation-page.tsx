@@ -1,0 +1,200 @@
+import { Anchor, Button, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, useNavigate, useParams } from 'react-router'
+import type { z } from 'zod'
+import type { Invitation } from '../../../contracts/dashboard/owner.ts'
+import { readFailure, showInForm } from '../api/failure.ts'
+import { settings } from '../api/settings.ts'
+import { notifyFailureMessage } from '../api/use-change.ts'
+import { SignedOutLayout } from '../layout/signed-out-layout.tsx'
+import { codeNeeded, signIn, signInPath, signInWithOrganisation, useSignInOptions } from '../session/sign-in.ts'
+import { DateTime } from '../ui/date-time.tsx'
+import { DescriptionList } from '../ui/description-list.tsx'
+import { PasswordField } from '../ui/fields.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../ui/placeholders.tsx'
+import { OrganisationButton } from './sign-in/organisation-sign-in.tsx'
+
+export function InvitationPage() {
+  const token = useParams()['token'] ?? ''
+  const { data, error, refetch } = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => settings.invitation.get.query({ token }),
+    // If the link is used while the form is open, submitting the form reports it.
+    staleTime: Infinity,
+  })
+  const { organisation, isPending } = useSignInOptions()
+  if (data && !isPending)
+    return (
+      <SignedOutLayout
+        title={data.setsPassword ? 'Set a new password' : `Join ${data.accountName}`}
+        description={
+          data.setsPassword
+            ? 'The password applies to all your accounts on this server.'
+            : 'You have been invited to this account.'
+        }
+      >
+        <InvitationDetails invitation={data} />
+        <AcceptForm token={token} invitation={data} organisation={organisation} />
+      </SignedOutLayout>
+    )
+  if (error && readFailure(error).code === 'NOT_FOUND') return <InvalidLinkPage message={readFailure(error).message} />
+  return (
+    <SignedOutLayout title="Invitation">
+      {error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <LoadingSkeleton />}
+    </SignedOutLayout>
+  )
+}
+
+function InvalidLinkPage({ message }: { message: string }) {
+  return (
+    <SignedOutLayout title="This link is no longer valid" description={message}>
+      <Button component={Link} to="/" variant="default" fullWidth>
+        Sign in
+      </Button>
+    </SignedOutLayout>
+  )
+}
+
+const rights = { owner: 'Owner: full access', viewer: 'Viewer: read-only access' }
+
+function InvitationDetails({ invitation }: { invitation: z.output<typeof Invitation> }) {
+  return (
+    <DescriptionList
+      items={[
+        { name: 'Account', value: invitation.accountName },
+        { name: 'Email', value: invitation.email },
+        { name: 'Role', value: rights[invitation.role] },
+        { name: 'Expires', value: <DateTime at={invitation.expiresAt} /> },
+      ]}
+    />
+  )
+}
+
+interface AcceptFormProps {
+  token: string
+  invitation: z.output<typeof Invitation>
+  /** The host of the organisation's provider, if there is one. */
+  organisation: string | undefined
+}
+
+function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
+  const [problem, setProblem] = useState<string>()
+  const { setsPassword } = invitation
+  const [choosesPassword, setChoosesPassword] = useState(setsPassword || organisation === undefined)
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { name: '', password: '' },
+    validate: { name: (name) => (!setsPassword && name.trim() === '' ? 'Enter your name.' : null) },
+  })
+  const accept = useAcceptInvitation(invitation, {
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ name, password }) => {
+    setProblem(undefined)
+    accept.mutate({ token, ...(!setsPassword && { name: name.trim() }), ...(choosesPassword && { password }) })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack mt="lg">
+        {problem !== undefined && (
+          <ErrorAlert title={setsPassword ? 'Password not set' : 'Invitation not accepted'} error={problem} />
+        )}
+        {/* Without it, password managers store the person's name as the username. */}
+        <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
+        {!setsPassword && (
+          <TextInput label="Your name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
+        )}
+        {choosesPassword ? (
+          <>
+            <PasswordField
+              label={setsPassword ? 'New password' : 'Password'}
+              description={
+                setsPassword
+                  ? 'At least 12 characters.'
+                  : 'At least 12 characters. If you can already sign in here, enter your current password.'
+              }
+              autoComplete="new-password"
+              key={form.key('password')}
+              {...form.getInputProps('password')}
+            />
+            <Button type="submit" loading={accept.isPending}>
+              {setsPassword ? 'Set password and sign in' : 'Accept and sign in'}
+            </Button>
+          </>
+        ) : (
+          <OrganisationButton type="submit" loading={accept.isPending}>
+            Accept and sign in with {organisation}
+          </OrganisationButton>
+        )}
+        {organisation !== undefined && !setsPassword && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            ta="center"
+            onClick={() => setChoosesPassword(!choosesPassword)}
+          >
+            {choosesPassword ? `Sign in with ${organisation} instead` : 'Use a password instead'}
+          </Anchor>
+        )}
+      </Stack>
+    </form>
+  )
+}
+
+interface Acceptance {
+  token: string
+  /** Absent for existing users. */
+  name?: string
+  /** Absent if the user signs in with their organisation. */
+  password?: string
+}
+
+/** A page and its navigation state. */
+interface Destination {
+  path: string
+  state?: string
+}
+
+/** Accepts the invitation, signs in and opens the account. */
+function useAcceptInvitation(
+  { accountName, setsPassword }: { accountName: string; setsPassword: boolean },
+  { onFailure }: { onFailure: (error: unknown) => void },
+) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: async ({ token, name, password }: Acceptance): Promise<Destination> => {
+      const { email, accountId } = await settings.invitation.accept.mutate({ token, name, password })
+      // The invitation is accepted. Errors from here on concern only the sign-in.
+      try {
+        return await enter({ email, password }, `/${accountId}`)
+      } catch (error) {
+        const done = setsPassword ? 'Your password is set' : `You have joined ${accountName}`
+        notifyFailureMessage(`${done}, but you are not signed in yet. ${readFailure(error).message}`)
+        return { path: signInPath(`/${accountId}`) }
+      }
+    },
+    onSuccess: async ({ path, state }) => {
+      // The cache may hold data of another user.
+      queryClient.clear()
+      await navigate(path, { replace: true, state })
+    },
+    onError: onFailure,
+  })
+}
+
+async function enter(
+  { email, password }: { email: string; password: string | undefined },
+  to: string,
+): Promise<Destination> {
+  if (password === undefined) {
+    await signInWithOrganisation(to)
+    // Reached only if the user came back without signing in.
+    return { path: signInPath(to) }
+  }
+  const { needsCode } = await signIn({ email, password })
+  return needsCode ? { path: signInPath(to), state: codeNeeded } : { path: to }
+}

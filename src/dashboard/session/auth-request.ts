@@ -1,0 +1,78 @@
+import { describeWait } from '../ui/time.ts'
+
+/** The endpoints of better-auth, separate from our procedures. */
+const authPath = '/settings/auth'
+
+export async function postSignIn(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+  const response = await fetch(authPath + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw await describe(response)
+  return readBody(response)
+}
+
+async function describe(response: Response): Promise<SignInError> {
+  if (response.status === 429) return tooManyAttempts(Number(response.headers.get('x-retry-after')))
+  if (response.status === 503) return new SignInError('The server is busy. Try again in a few seconds.')
+  const { code } = await readBody(response)
+  switch (code) {
+    case 'INVALID_EMAIL_OR_PASSWORD':
+    case 'INVALID_EMAIL':
+      return new SignInError('Incorrect email address or password.', 'password')
+    case 'INVALID_PASSWORD':
+      return new SignInError('Incorrect password.', 'currentPassword')
+    case 'PASSWORD_TOO_SHORT':
+      return new SignInError('Must have at least 12 characters.', 'newPassword')
+    case 'PASSWORD_TOO_LONG':
+      return new SignInError('Must have at most 128 characters.', 'newPassword')
+    case 'INVALID_CODE':
+      return new SignInError('Incorrect code. Enter the code that the app shows now.', 'code')
+    case 'INVALID_BACKUP_CODE':
+      return new SignInError('This backup code is incorrect or was already used.', 'code')
+    case 'INVALID_TWO_FACTOR_COOKIE':
+      return new PendingSignInExpired('Your sign-in expired after ten minutes. Enter your password again.')
+    case 'TOTP_NOT_ENABLED':
+    case 'BACKUP_CODES_NOT_ENABLED':
+      return new PendingSignInExpired('Your authenticator app was turned off in the meantime. Sign in again.')
+    case 'INVALID_OAUTH_CONFIGURATION':
+      return new SignInError(
+        'Your organisation did not respond. Try again in a moment. If the problem persists, contact your administrator.',
+      )
+    case 'UNAUTHORIZED':
+      return new SignInError('Your session has ended. Sign in again.')
+    case 'INVALID_ORIGIN':
+      return new SignInError(
+        'The server does not recognise the address of this page. Ask your administrator to set WAYBILL_PUBLIC_URL to it.',
+      )
+  }
+  return new SignInError('The server could not complete the request. Try again in a moment.')
+}
+
+function tooManyAttempts(seconds: number): SignInError {
+  return new SignInError(`Too many attempts. Try again in ${describeWait(seconds)}.`)
+}
+
+async function readBody(response: Response): Promise<Record<string, unknown>> {
+  try {
+    // `null` has no properties to spread.
+    return { ...((await response.json()) as object | null) }
+  } catch {
+    return {}
+  }
+}
+
+/** Why sign-in or a change of sign-in settings failed, in words for the user. */
+export class SignInError extends Error {
+  readonly field: 'password' | 'currentPassword' | 'newPassword' | 'code' | undefined
+
+  constructor(message: string, field?: SignInError['field']) {
+    super(message)
+    this.name = 'SignInError'
+    this.field = field
+  }
+}
+
+/** The password was correct but has expired and must be entered again. */
+export class PendingSignInExpired extends SignInError {}

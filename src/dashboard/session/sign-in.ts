@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import { settings } from '../api/settings.ts'
+import { postSignIn, SignInError } from './auth-request.ts'
+
+/** Returns whether a code from the authenticator app is needed to complete the sign-in. */
+export async function signIn(credentials: { email: string; password: string }): Promise<{ needsCode: boolean }> {
+  const { twoFactorRedirect } = await postSignIn('/sign-in/email', credentials)
+  return { needsCode: twoFactorRedirect === true }
+}
+
+export function signOut(): Promise<unknown> {
+  return postSignIn('/sign-out', {})
+}
+
+/** Ends all other sessions of the user. */
+export function changePassword(passwords: { currentPassword: string; newPassword: string }): Promise<unknown> {
+  return postSignIn('/change-password', passwords)
+}
+
+/**
+ * Navigates to the organisation's provider, which redirects to `to`, or to the sign-in page with an `error`.
+ * Resolves only if the user comes back to this page.
+ */
+export async function signInWithOrganisation(to: string): Promise<void> {
+  const { url } = await postSignIn('/sign-in/oauth2', {
+    providerId: 'oidc',
+    callbackURL: `/settings${to}`,
+    errorCallbackURL: `/settings${signInPath(to)}`,
+  })
+  if (typeof url !== 'string')
+    throw new SignInError('The server could not complete the request. Try again in a moment.')
+  const shownAgain = new Promise<void>((resolve) => addEventListener('pageshow', () => resolve(), { once: true }))
+  location.assign(url)
+  return shownAgain
+}
+
+/** The organisation's provider; undefined if there is none or the request failed. */
+export function useSignInOptions(): { organisation: string | undefined; isPending: boolean } {
+  const { data, isPending } = useQuery({
+    queryKey: ['sign-in-options'],
+    queryFn: () => settings.session.options.query({}),
+    // Configured when the server starts.
+    staleTime: Infinity,
+  })
+  return { organisation: data?.organisation, isPending }
+}
+
+/** The path of the sign-in page, with the page to open afterwards. */
+export function signInPath(to: string): string {
+  return to === '/' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to })}`
+}
+
+/** Accepts only local paths, since a crafted link could redirect to another site. */
+export function readReturnPath(search: URLSearchParams): string {
+  const to = search.get('to') ?? '/'
+  return /^\/(?![/\\])/.test(to) ? to : '/'
+}
+
+/** Navigation state that makes the sign-in page ask for a code. */
+export const codeNeeded = 'code-needed'

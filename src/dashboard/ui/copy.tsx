@@ -1,0 +1,141 @@
+import { ActionIcon, Box, Button, Code, Group, Text, TextInput, Tooltip } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+import { notifyFailureMessage } from '../api/use-change.ts'
+
+interface CopyButtonProps {
+  text: string
+  label?: string
+}
+
+export function CopyButton({ text, label = 'Copy' }: CopyButtonProps) {
+  const { copied, copy } = useCopy(text)
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+      onClick={() => void copy()}
+    >
+      {copied ? 'Copied' : label}
+    </Button>
+  )
+}
+
+interface CopyableProps {
+  value: string
+  /** The name of the value within a sentence, such as `WABA ID`. */
+  label: string
+}
+
+/** An inline value with a copy button. */
+export function Copyable({ label, value }: CopyableProps) {
+  const { copied, copy } = useCopy(value)
+  const action = copied ? 'Copied' : `Copy ${label}`
+  return (
+    <Group component="span" gap={4} wrap="nowrap" align="center" display="inline-flex" maw="100%">
+      <Text component="span" ff="monospace" fz={13} style={{ overflowWrap: 'anywhere' }}>
+        {value}
+      </Text>
+      <Tooltip label={action}>
+        <ActionIcon variant="subtle" color="gray" size="sm" aria-label={action} onClick={() => void copy()}>
+          {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  )
+}
+
+interface CopyFieldProps {
+  label: string
+  value: string
+  description?: string
+}
+
+/** A read-only field with a copy button. */
+export function CopyField({ label, value, description }: CopyFieldProps) {
+  const { copied, copy } = useCopy(value)
+  const action = copied ? 'Copied' : `Copy ${label}`
+  return (
+    <TextInput
+      label={label}
+      {...(description !== undefined && { description })}
+      value={value}
+      readOnly
+      onFocus={(event) => event.currentTarget.select()}
+      styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+      rightSection={
+        <Tooltip label={action}>
+          <ActionIcon variant="subtle" color="gray" aria-label={action} onClick={() => void copy()}>
+            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+          </ActionIcon>
+        </Tooltip>
+      }
+    />
+  )
+}
+
+interface CodeBlockProps {
+  code: string
+  /** The accessible name. */
+  label: string
+}
+
+/** Code with a copy button. */
+export function CodeBlock({ code, label }: CodeBlockProps) {
+  return (
+    <Box pos="relative">
+      <Code block tabIndex={0} role="region" aria-label={label} p="md" pt={44} fz={13}>
+        {code}
+      </Code>
+      <Box pos="absolute" top={8} right={8}>
+        <CopyButton text={code} />
+      </Box>
+    </Box>
+  )
+}
+
+const shownMilliseconds = 2000
+
+/** Copies the text and reports it as copied for two seconds. */
+function useCopy(text: string): { copied: boolean; copy: () => Promise<void> } {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), shownMilliseconds)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = async () => {
+    if (await copyText(text)) setCopied(true)
+    else notifyFailureMessage('Your browser did not allow copying. Select the text and copy it by hand.')
+  }
+  return { copied, copy }
+}
+
+/** Returns whether the text was copied. Without https, browsers have no clipboard API, but `execCommand` still works. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    if (navigator.clipboard) {
+      await navigator.clipboard.writeText(text)
+      return true
+    }
+  } catch {
+    // Denied by the browser; `execCommand` may still work.
+  }
+  return copyBySelection(text)
+}
+
+function copyBySelection(text: string): boolean {
+  const focused = document.activeElement
+  const field = document.createElement('textarea')
+  field.value = text
+  field.style.position = 'fixed'
+  field.style.opacity = '0'
+  // An open dialog takes the focus back from any element outside it.
+  const home = (focused?.closest('[role=dialog]') ?? document.body).appendChild(field)
+  home.select()
+  const copied = document.execCommand('copy')
+  home.remove()
+  if (focused instanceof HTMLElement) focused.focus()
+  return copied
+}

@@ -1,0 +1,38 @@
+import { PasswordInput, type PasswordInputProps, TextInput, type TextInputProps } from '@mantine/core'
+
+/** A field for passwords and other secrets. Mantine does not set `aria-invalid` on this one. */
+export function PasswordField(props: PasswordInputProps) {
+  return (
+    <PasswordInput
+      visibilityToggleButtonProps={{ 'aria-label': 'Show or hide', tabIndex: 0 }}
+      aria-invalid={props.error ? true : undefined}
+      {...props}
+    />
+  )
+}
+
+/** A field for six-digit codes, with a numeric keyboard and autofill from password managers. */
+export function CodeField(props: TextInputProps) {
+  return (
+    <TextInput
+      autoComplete="one-time-code"
+      inputMode="numeric"
+      styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', letterSpacing: '0.1em' } }}
+      {...props}
+    />
+  )
+}
+
+/** Removes the space that authenticator apps show in the middle of a code. */
+export function readCode(typed: string): string {
+  return typed.replaceAll(/\s/g, '')
+}
+
+export function checkCode(typed: string): string | null {
+  return /^\d{6}$/.test(readCode(typed)) ? null : 'Enter the six-digit code from the app.'
+}
+
+/** A `ref` that focuses the element when it appears. */
+export function takeFocus(element: HTMLElement | null): void {
+  element?.focus()
+}

@@ -1,0 +1,68 @@
+import { Box, Group, Paper, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { useLocation } from 'react-router'
+
+interface PageHeaderProps {
+  title: string
+  description?: ReactNode
+  actions?: ReactNode
+}
+
+/** The h1 of a page. It also sets the browser tab title and takes the focus after navigation. */
+export function PageHeader({ title, description, actions }: PageHeaderProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const { pathname, key } = useLocation()
+  // When a page is opened by its URL, the browser sets the focus itself.
+  const openedAt = useRef(key === 'default' ? pathname : undefined)
+  useEffect(() => {
+    if (openedAt.current === pathname) return
+    openedAt.current = undefined
+    heading.current?.focus({ preventScroll: true })
+  }, [pathname])
+  return (
+    <Group justify="space-between" align="flex-start" gap="md" mb="xl">
+      <title>{`${title} · Waybill`}</title>
+      <Box flex={1} miw={240}>
+        <Title order={1} ref={heading} tabIndex={-1}>
+          {title}
+        </Title>
+        {description !== undefined && (
+          <Text c="dimmed" mt={4} maw={680}>
+            {description}
+          </Text>
+        )}
+      </Box>
+      {actions !== undefined && <Group gap="sm">{actions}</Group>}
+    </Group>
+  )
+}
+
+interface SectionProps {
+  title: string
+  description?: ReactNode
+  actions?: ReactNode
+  children?: ReactNode
+}
+
+/** A card with a heading and its actions. */
+export function Section({ title, description, actions, children }: SectionProps) {
+  const id = useId()
+  return (
+    <Paper component="section" aria-labelledby={id} withBorder p={{ base: 'md', sm: 'lg' }} mb="lg">
+      <Group justify="space-between" align="flex-start" gap="md" mb={children === undefined ? 0 : 'md'}>
+        <Box flex={1} miw={220}>
+          <Title order={2} id={id}>
+            {title}
+          </Title>
+          {description !== undefined && (
+            <Text c="dimmed" size="sm" mt={2} maw={680}>
+              {description}
+            </Text>
+          )}
+        </Box>
+        {actions !== undefined && <Group gap="sm">{actions}</Group>}
+      </Group>
+      {children}
+    </Paper>
+  )
+}

@@ -1,0 +1,81 @@
+import { Alert, Box, Button, Center, Skeleton, Stack, Text, ThemeIcon, VisuallyHidden } from '@mantine/core'
+import { IconAlertCircle } from '@tabler/icons-react'
+import type { ComponentType, ReactNode } from 'react'
+import { readFailure } from '../api/failure.ts'
+
+export function LoadingSkeleton({ lines = 4 }: { lines?: number }) {
+  return (
+    <Box role="status">
+      <VisuallyHidden>Loading</VisuallyHidden>
+      {Array.from({ length: lines }, (_, line) => (
+        <Skeleton key={line} height={16} mb="sm" width={line === lines - 1 ? '60%' : '100%'} />
+      ))}
+    </Box>
+  )
+}
+
+interface ErrorAlertProps {
+  /** An error or its message. */
+  error: unknown
+  title?: string
+  onRetry?: () => void
+}
+
+export function ErrorAlert({ error, title = 'Something went wrong', onRetry }: ErrorAlertProps) {
+  return (
+    <Alert color="red" icon={<IconAlertCircle />} title={title} role="alert">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{typeof error === 'string' ? error : readFailure(error).message}</Text>
+        {onRetry && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  )
+}
+
+interface EmptyStateProps {
+  icon: ComponentType<{ size?: number }>
+  title: string
+  /** What appears here, and how to get it. */
+  children?: ReactNode
+  action?: ReactNode
+}
+
+export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
+  return (
+    <Center py="xl">
+      <Stack align="center" gap="xs" maw={420} ta="center">
+        <ThemeIcon variant="light" color="gray" size={48} radius="xl" aria-hidden>
+          <Icon size={24} />
+        </ThemeIcon>
+        <Text fw={600}>{title}</Text>
+        {children !== undefined && (
+          <Text component="div" c="dimmed" size="sm">
+            {children}
+          </Text>
+        )}
+        {action !== undefined && <Box mt="sm">{action}</Box>}
+      </Stack>
+    </Center>
+  )
+}
+
+interface LoadMoreProps {
+  /** The result of `useInfiniteQuery`. */
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> }
+}
+
+/** A button that loads the next page of a list, hidden on the last page. */
+export function LoadMore({ query }: LoadMoreProps) {
+  if (!query.hasNextPage) return null
+  return (
+    <Center mt="md">
+      <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        Load more
+      </Button>
+    </Center>
+  )
+}

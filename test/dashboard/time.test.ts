@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { describeRelatively, describeWait } from '../../src/dashboard/ui/time.ts'
+
+const now = Date.parse('2026-11-20T12:00:00Z')
+
+test.each([
+  { at: '2026-11-20T11:59:58Z', reads: /^just now$/ },
+  { at: '2026-11-20T11:55:00Z', reads: /^5 minutes ago$/ },
+  { at: '2026-11-19T13:00:00Z', reads: /^23 hours ago$/ },
+  { at: '2026-11-20T14:00:00Z', reads: /^in 2 hours$/ },
+  { at: '2026-11-18T12:07:00Z', reads: /^Nov 18, 2026, \d+:\d7\s[AP]M$/ },
+])('describes $at at noon of November 20 as $reads', ({ at, reads }) => {
+  expect(describeRelatively(at, now)).toMatch(reads)
+})
+
+test.each([
+  [0, 'a minute'],
+  [Number.NaN, 'a minute'],
+  [1, '1 second'],
+  [90, '90 seconds'],
+  [91, '2 minutes'],
+  [3600, '60 minutes'],
+])('describes a wait of %d seconds as %s', (seconds, words) => {
+  expect(describeWait(seconds)).toBe(words)
+})
