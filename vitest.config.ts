@@ -8,9 +8,9 @@ const databaseIndependent = [
   'test/*.test.ts',
   'test/platform/*.test.ts',
   'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
-  'test/accounts/ip-allow-list.test.ts',
+  'test/accounts/{allow-list-ranges,ip-allow-list}.test.ts',
   'test/cli/{control-socket,syntax,usage}.test.ts',
-  'test/http/{callback-body,callback-turns,docs,validation}.test.ts',
+  'test/http/{callback-body,callback-turns,docs,json-body,validation}.test.ts',
   'test/templates/variables.test.ts',
   'test/webhooks/{address,endpoint-concurrency,receiver,retry,sign}.test.ts',
 ]
