@@ -104,7 +104,7 @@ export async function createEmbeddedInstallation(
     run,
     json: async (args, options = {}) => {
       const line = [...args, '--json']
-      const here = { ...environment, ...options.env }
+      const here: NodeJS.ProcessEnv = { ...environment, ...options.env }
       const { exitCode, stdout, stderr } =
         here['DATABASE_URL'] && options.stdin === undefined ? await runHere(line, here) : await run(line, options)
       if (exitCode !== 0) throw new Error(`${args.slice(0, 2).join(' ')} ended with ${exitCode}: ${stderr}`)
