@@ -22,7 +22,7 @@ const databaseIndependent = [
  */
 const onBothDatabases = [
   'test/{users,platform/db}/**/*.test.ts',
-  'test/messages/{idempotency,idempotency-release,journal,outcome-unknown,overdue,overview,reading,record,send,settle}.test.ts',
+  'test/messages/{idempotency,journal,outcome-unknown,overdue,overview,reading,record,send,settle}.test.ts',
   'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
   'test/cli/{doctor,running-server}.test.ts',
   'test/http/{clock-watch,callbacks,housekeeping,metrics}.test.ts',
