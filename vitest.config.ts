@@ -8,9 +8,10 @@ const databaseIndependent = [
   'test/*.test.ts',
   'test/platform/*.test.ts',
   'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
-  'test/accounts/ip-allow-list.test.ts',
+  'test/accounts/{allow-list-ranges,ip-allow-list}.test.ts',
   'test/cli/{control-socket,syntax,usage}.test.ts',
-  'test/http/{callback-body,callback-turns,docs,validation}.test.ts',
+  'test/http/{callback-body,callback-turns,docs,json-body,validation}.test.ts',
+  'test/messages/{status,status-times}.test.ts',
   'test/templates/variables.test.ts',
   'test/webhooks/{address,endpoint-concurrency,receiver,retry,sign}.test.ts',
 ]
@@ -20,14 +21,18 @@ const databaseIndependent = [
  * test file of each entrance. Everything else runs on PostgreSQL alone.
  */
 const onBothDatabases = [
-  'test/{messages,users,platform/db}/**/*.test.ts',
-  'test/accounts/{account,authentication,key,rate-limit,rekey,unreadable-secrets,whatsapp-account}.test.ts',
-  'test/cli/{data-folder,doctor,running-server,sandbox}.test.ts',
+  'test/{users,platform/db}/**/*.test.ts',
+  'test/messages/{idempotency,journal,outcome-unknown,overdue,overview,reading,record,send,settle}.test.ts',
+  'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
+  'test/cli/{doctor,running-server}.test.ts',
   'test/http/{clock-watch,callbacks,housekeeping,metrics}.test.ts',
   'test/http/dashboard/messages.test.ts',
   'test/templates/sync.test.ts',
   'test/webhooks/{endpoints,list-events,worker}.test.ts',
 ]
+
+/** The data folder, which PostgreSQL doesn't have. */
+const onPGliteOnly = ['test/cli/{data-folder,sandbox}.test.ts']
 
 export default defineConfig({
   test: {
@@ -40,7 +45,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'pglite',
-          include: [...databaseIndependent, ...onBothDatabases],
+          include: [...databaseIndependent, ...onBothDatabases, ...onPGliteOnly],
           exclude: separate,
           globalSetup: 'test/support/pglite.ts',
         },
@@ -50,7 +55,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['test/**/*.test.ts'],
-          exclude: [...separate, ...databaseIndependent],
+          exclude: [...separate, ...databaseIndependent, ...onPGliteOnly],
           globalSetup: 'test/support/postgres.ts',
         },
       },

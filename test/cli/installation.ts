@@ -8,6 +8,7 @@ import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import { openTestDatabase } from '../support/database.ts'
+import { runHere } from './run-here.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 
@@ -34,7 +35,7 @@ export interface Installation {
   /** That of its processes. */
   environment: NodeJS.ProcessEnv
   run(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<Ended>
-  /** Runs with `--json`, and fails unless that succeeds. */
+  /** Answers with `--json`, and fails unless that succeeds. Without a data folder to lock it needs no process. */
   json(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<Printed>
   /** Resolves once it listens. */
   serve(options?: { args?: string[]; env?: NodeJS.ProcessEnv }): Promise<RunningServer>
@@ -101,8 +102,11 @@ export async function createEmbeddedInstallation(
     dataDir,
     environment,
     run,
-    json: async (args, options) => {
-      const { exitCode, stdout, stderr } = await run([...args, '--json'], options)
+    json: async (args, options = {}) => {
+      const line = [...args, '--json']
+      const here: NodeJS.ProcessEnv = { ...environment, ...options.env }
+      const { exitCode, stdout, stderr } =
+        here['DATABASE_URL'] && options.stdin === undefined ? await runHere(line, here) : await run(line, options)
       if (exitCode !== 0) throw new Error(`${args.slice(0, 2).join(' ')} ended with ${exitCode}: ${stderr}`)
       return JSON.parse(stdout)
     },

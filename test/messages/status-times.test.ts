@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest'
+import { applyReport, type MessageState, type Report } from '../../src/messages/status/advance.ts'
+
+const start: MessageState = {
+  status: 'pending',
+  waMessageId: null,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  error: null,
+}
+
+type Row = [status: Report['status'], second: number, code?: string]
+
+function applyAll(rows: readonly Row[], state = start): MessageState {
+  return rows.reduce((current, [status, second, code]) => {
+    const error = code === undefined ? undefined : { code, message: `reason of ${code}` }
+    return applyReport(current, { waMessageId: 'wamid.1', status, at: new Date(second * 1000), error }).state
+  }, state)
+}
+
+const at = (second: number) => new Date(second * 1000)
+
+test.each([
+  { status: 'sent', field: 'sentAt' },
+  { status: 'delivered', field: 'deliveredAt' },
+  { status: 'read', field: 'readAt' },
+] as const)('keeps the earliest time of a repeated $status in $field alone', ({ status, field }) => {
+  const orders: Row[][] = [
+    [[status, 2]],
+    [
+      [status, 2],
+      [status, 5],
+    ],
+    [
+      [status, 5],
+      [status, 2],
+    ],
+    [
+      [status, 5],
+      [status, 2],
+      [status, 3],
+    ],
+  ]
+  for (const rows of orders) {
+    expect(applyAll(rows)).toEqual({ ...start, status, waMessageId: 'wamid.1', [field]: at(2) })
+  }
+})
+
+const error = (code: string) => ({ code, message: `reason of ${code}` })
+
+test.each<{ what: string; rows: Row[]; failedAt: Date; error: MessageState['error'] }>([
+  {
+    what: 'the earlier failure when the later one comes second',
+    rows: [
+      ['failed', 2, '131049'],
+      ['failed', 5, '131026'],
+    ],
+    failedAt: at(2),
+    error: error('131049'),
+  },
+  {
+    what: 'the earlier failure when it comes second',
+    rows: [
+      ['failed', 5, '131026'],
+      ['failed', 2, '131049'],
+    ],
+    failedAt: at(2),
+    error: error('131049'),
+  },
+  {
+    what: 'the lower code of two failures at one time',
+    rows: [
+      ['failed', 2, '131049'],
+      ['failed', 2, '131026'],
+    ],
+    failedAt: at(2),
+    error: error('131026'),
+  },
+  {
+    what: 'the lower code also when it comes first',
+    rows: [
+      ['failed', 2, '131026'],
+      ['failed', 2, '131049'],
+    ],
+    failedAt: at(2),
+    error: error('131026'),
+  },
+  {
+    what: 'a failure without a code before one with a code at the same time',
+    rows: [
+      ['failed', 2, '131026'],
+      ['failed', 2],
+    ],
+    failedAt: at(2),
+    error: null,
+  },
+  {
+    what: 'a failure without a code when one with a code follows',
+    rows: [
+      ['failed', 2],
+      ['failed', 2, '131026'],
+    ],
+    failedAt: at(2),
+    error: null,
+  },
+  {
+    what: 'the failure when a late sent follows',
+    rows: [
+      ['failed', 2, '131026'],
+      ['sent', 1],
+    ],
+    failedAt: at(2),
+    error: error('131026'),
+  },
+])('keeps $what', ({ rows, failedAt, error: kept }) => {
+  expect(applyAll(rows)).toMatchObject({ status: 'failed', failedAt, error: kept })
+})
+
+test('drops the failure of a message that is delivered', () => {
+  const rows: Row[] = [
+    ['failed', 2, '131026'],
+    ['delivered', 1],
+    ['failed', 1, '131026'],
+  ]
+  expect(applyAll(rows)).toEqual({ ...start, status: 'delivered', waMessageId: 'wamid.1', deliveredAt: at(1) })
+})
+
+test('keeps the WhatsApp message ID that is known', () => {
+  const known = { ...start, waMessageId: 'wamid.known' }
+  expect(applyAll([['sent', 1]], known).waMessageId).toBe('wamid.known')
+})
