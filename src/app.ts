@@ -5,7 +5,7 @@ import { createAnnouncements } from './platform/db/announcements.ts'
 import { openDatabase } from './platform/db/database.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
-import { createSecretBox, rememberSecrets } from './platform/secrets.ts'
+import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
 import { createWebhookSender } from './webhooks/delivery/sender.ts'
 import { createCloudApi } from './whatsapp/client/cloud-api.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
@@ -33,7 +33,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     announcements,
     // A server opens one when it starts to serve: commands send nothing.
     journal: noJournal,
-    secrets: rememberSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
+    secrets: cacheSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,

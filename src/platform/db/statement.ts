@@ -2,15 +2,15 @@ import { CompiledQuery, type Kysely } from 'kysely'
 import type { Database } from './schema.ts'
 
 /**
- * A statement of the hot path, written out once: nothing is compiled when it runs, and PostgreSQL plans
- * it once a connection, under its name (planning an unnamed statement costs two to three times its
- * execution). `text` uses `$1`, `$2`, …
+ * A statement of the hot path with a fixed text: nothing is compiled at run time, and PostgreSQL plans it once per
+ * connection, under its name. (Planning an unnamed statement takes two to three times as long as executing it.) `text`
+ * uses `$1`, `$2`, …
  */
 export function statement<Row>(
   name: string,
   text: string,
 ): (db: Kysely<Database>, values: readonly unknown[]) => Promise<Row[]> {
-  // PostgreSQL shows the comment to operators (pg_stat_activity, its log).
+  // PostgreSQL shows the comment to operators, in pg_stat_activity and in its log.
   const commented = `/* ${name} */ ${text}`
   names.set(commented, name)
   return async (db, values) => {
@@ -21,14 +21,14 @@ export function statement<Row>(
 
 const names = new Map<string, string>()
 
-/** The name under which a connection prepares this text; undefined for a text that no `statement` has. */
+/** Returns the name under which a connection prepares this text; undefined if it belongs to no `statement`. */
 export function nameOf(text: string): string | undefined {
   return names.get(text)
 }
 
 /**
- * The same for a look at many rows of a table that grows, planned each time with its values before it. A plan
- * made while the table was small reads all of it, and goes on doing so when it has become large.
+ * A statement that scans many rows of a growing table and is planned for its values each time. A cached plan that was
+ * made for a small table would still read the whole table after it has grown.
  */
 export function unnamedStatement<Row>(
   text: string,
@@ -40,9 +40,9 @@ export function unnamedStatement<Row>(
 }
 
 /**
- * An array as PostgreSQL writes it (its manual, 8.15.6), of our own ids, words, numbers and times (to the year 9999):
- * nothing in them needs quotes, and none is empty. `pg` would put each into quotes, having looked for what to escape,
- * which takes as long as the rest of a statement's way there. What somebody else has written is given to `pg` as a list.
+ * Writes an array in PostgreSQL's text format (manual, 8.15.6). Use it only for our own IDs, keywords, numbers and
+ * times (up to the year 9999): they are never empty and need no quotes. `pg` would check and quote each element, which
+ * takes as long as the rest of sending a statement. Pass values from outside to `pg` as a list instead.
  */
 export function arrayOf<Item>(
   items: readonly Item[],
