@@ -8,7 +8,7 @@ export const deliveryStates = ['waiting', 'delivered', 'failed'] as const satisf
 
 export interface DeliveryFilter {
   state?: DeliveryRow['state'] | undefined
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor?: string | undefined
   /** Deliveries per page, 1 to 100. */
   limit?: number | undefined
@@ -17,27 +17,27 @@ export interface DeliveryFilter {
 export interface Delivery {
   deliveryId: string
   eventId: string
-  /** Absent, as is `messageId`, when the event is no longer kept. */
+  /** Absent, like `messageId`, if the event is no longer stored. */
   type?: string
   messageId?: string
   state: DeliveryRow['state']
   createdAt: string
-  /** When it is tried next; absent when it is finished, or its endpoint disabled. */
+  /** Time of the next attempt; absent if the delivery is finished or its endpoint is disabled. */
   nextAttemptAt?: string
   finishedAt?: string
   attempts: Attempt[]
 }
 
 export interface Attempt {
-  /** 1 is the first. */
+  /** The first attempt is 1. */
   number: number
   startedAt: string
   durationMilliseconds: number
-  /** Absent when no answer came. */
+  /** Absent if there was no response. */
   statusCode?: number
-  /** Why it failed; absent when it did not. */
+  /** Why the attempt failed; absent if it succeeded. */
   error?: string
-  /** The first bytes of the answer. */
+  /** The first bytes of the response. */
   responseStart?: string
 }
 
@@ -49,7 +49,7 @@ export interface DeliveryPage {
 const defaultLimit = 20
 const maxLimit = 100
 
-/** What waits for an endpoint and what is finished, newest first, with every attempt. */
+/** Lists waiting and finished deliveries of an endpoint, newest first, with all attempts. */
 export async function listDeliveries(
   deps: Pick<Deps, 'db'>,
   accountId: string,
@@ -59,7 +59,7 @@ export async function listDeliveries(
   checkFilter({ cursor, limit })
   const endpoint = await findEndpoint(deps.db, accountId, endpointId)
   if (!endpoint) throw endpointNotFound(endpointId)
-  // One more than asked for tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const page = { beforeEventId: cursor, limit: limit + 1 }
   const found = await findDeliveries(deps.db, { accountId, endpointId, state }, page)
   const rows = found.slice(0, limit)
@@ -80,9 +80,9 @@ export async function listDeliveries(
 
 function checkFilter({ cursor, limit }: { cursor: string | undefined; limit: number }): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
-    throw new OperatorError(`A page holds 1 to ${maxLimit} deliveries.`)
+    throw new OperatorError(`The limit must be between 1 and ${maxLimit} deliveries.`)
   if (cursor !== undefined && !/^evt_[0-9a-z]{26}$/.test(cursor))
-    throw new OperatorError('A cursor is the nextCursor of the page before.')
+    throw new OperatorError('The cursor must be the nextCursor of the previous page.')
 }
 
 export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: boolean): Delivery {
@@ -95,7 +95,7 @@ export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: bo
     createdAt: row.created_at.toISOString(),
     ...(row.due_at && enabled && { nextAttemptAt: row.due_at.toISOString() }),
     ...(row.finished_at && { finishedAt: row.finished_at.toISOString() }),
-    // Counted here: one that was queued again begins anew in the queue, and not for who reads this.
+    // Numbered here, because the stored numbers restart when a delivery is queued again.
     attempts: attempts.map((attempt, index) => toAttempt(attempt, index + 1)),
   }
 }

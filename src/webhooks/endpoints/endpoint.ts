@@ -5,23 +5,23 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } from './store.ts'
 
-/** An endpoint as its operator sees it; its secrets and its headers stay where they are. */
+/** An endpoint as shown to operators, without its secrets and headers. */
 export interface Endpoint {
   endpointId: string
   url: string
   events: string[]
   state: 'enabled' | 'disabled'
-  /** Why it is disabled; absent when it is not. */
+  /** Why the endpoint is disabled; absent if it is enabled. */
   reason?: string
   description?: string
   hasHeaders: boolean
-  /** Deliveries that wait or are under way. */
+  /** Number of waiting and running deliveries. */
   waiting: number
-  /** Since when every attempt has failed; absent while the last one succeeded. */
+  /** Time of the first of the consecutive failed attempts; absent if the last attempt succeeded. */
   failingSince?: string
-  /** When a delivery last succeeded, if that was lately. */
+  /** Time of the last successful delivery, if it was recent. */
   lastDeliveredAt?: string
-  /** Until when the secret before the last rotation signs too. */
+  /** Until when the secret before the last rotation also signs. */
   previousSecretUntil?: string
   createdAt: string
 }
@@ -45,9 +45,9 @@ export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
 }
 
 export function endpointNotFound(endpointId: string): OperatorError {
-  return new OperatorError(`There is no endpoint ${JSON.stringify(endpointId)}.`, {
+  return new OperatorError(`Endpoint ${JSON.stringify(endpointId)} was not found.`, {
     missing: true,
-    remedy: 'Those of an account are listed by: waybill webhook list <account>',
+    remedy: 'List the endpoints of an account: waybill webhook list <account>',
   })
 }
 
@@ -62,7 +62,7 @@ export async function requireEndpoint(
   return toEndpoint(row, now)
 }
 
-/** Oldest first. */
+/** Lists the endpoints of an account, oldest first. */
 export async function listEndpoints(deps: Pick<Deps, 'db' | 'now'>, accountId: string): Promise<Endpoint[]> {
   await requireAccount(deps.db, accountId)
   const rows = await findEndpointSummaries(deps.db, accountId)
