@@ -1,15 +1,15 @@
 interface Terms extends ErrorOptions {
-  /** What an operator can run about it. An account's owner, who has no command line, is not told. */
+  /** A command that fixes the problem. Only shown to operators, since users have no command line. */
   remedy?: string
-  /** Something was named that is not there. */
+  /** True if the input refers to something that does not exist. */
   missing?: true
-  /** The part of the input that is wrong, as the contracts spell it. */
+  /** The invalid input field, by its name in the contracts. */
   field?: string
 }
 
 /**
- * What an operator or an owner asked for and cannot have. The message says what is wrong and what to do
- * about it; it never quotes a key or a token, nor anything of another account.
+ * An operator's or user's request that cannot be fulfilled. The message says what is wrong and how to fix it. It never
+ * quotes a key or token, or data of another account.
  */
 export class OperatorError extends Error {
   readonly remedy: string | undefined

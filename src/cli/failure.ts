@@ -5,13 +5,13 @@ import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/unavailable
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
 
-/** How a command ended that did not succeed, as standard error and the exit code tell it. */
+/** A failed command, as text for standard error and an exit code. */
 export interface Failure {
   error: string
   exitCode: number
 }
 
-/** A failure that the running server has described already. */
+/** A failure that the running server has already described. */
 export class ReportedError extends Error {
   readonly exitCode: number
 
@@ -30,21 +30,21 @@ export function describeFailure(error: unknown): Failure {
 function describe(error: unknown): string {
   if (error instanceof OperatorError) return [error.message, error.remedy].filter(Boolean).join(' ')
   if (error instanceof UsageError || error instanceof ServiceError) return error.message
-  if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
-  if (error instanceof UnknownSecretKeyError)
-    return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`
-  if (isLockTimeout(error)) return 'Another transaction keeps locked what this needs. Try again in a moment.'
-  if (isDatabaseUnavailable(error)) return 'The database cannot be reached. Check DATABASE_URL, and whether it runs.'
-  // Its message alone: what a database says about a row in `detail` can hold a caller's data.
+  if (error instanceof ConfigError) return `The configuration is invalid:\n${error.message}`
+  if (error instanceof UnknownSecretKeyError) return `${capitalize(error.message)}, after the first key and a comma.`
+  if (isLockTimeout(error)) return 'Another transaction holds a lock that this command needs. Try again in a moment.'
+  if (isDatabaseUnavailable(error))
+    return 'The database cannot be reached. Check DATABASE_URL and that the database is running.'
+  // Only the message: the `detail` of a database error can contain user data.
   const message = error instanceof Error ? maskPersonalData(error.message) : typeof error
-  return `Something failed that should not have: ${message} (LOG_LEVEL=debug shows where)`
+  return `Unexpected error: ${message} (set LOG_LEVEL=debug for the stack trace)`
 }
 
 function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The command line was typed wrong: exit code 2, and the usage of the command. */
+/** A usage error: exit code 2, followed by the usage of the command. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)

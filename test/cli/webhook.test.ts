@@ -248,9 +248,12 @@ async function type(words: string[]): Promise<Ended> {
 }
 
 test.each([
-  { typed: ['add', 'acc_1', '--url', 'https://example.com', '--header', 'nonsense'], says: "like 'X-Api-Key: value'" },
-  { typed: ['rotate-secret', 'EP', '--overlap', 'tomorrow'], says: '--overlap must be a time such as' },
-  { typed: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a time such as' },
+  {
+    typed: ['add', 'acc_1', '--url', 'https://example.com', '--header', 'nonsense'],
+    says: "the form 'X-Api-Key: value'",
+  },
+  { typed: ['rotate-secret', 'EP', '--overlap', 'tomorrow'], says: '--overlap must be a duration such as' },
+  { typed: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a duration such as' },
 ])('webhook $typed is wrong usage: $says', async ({ typed, says }) => {
   const ended = await type(['webhook', ...typed, '--json'])
 
@@ -261,10 +264,10 @@ test.each([
   { typed: ['list', 'acc_none'], says: 'There is no account "acc_none"' },
   ...['enable', 'test', 'deliveries'].map((verb) => ({
     typed: [verb, 'ep_none'],
-    says: 'There is no endpoint "ep_none"',
+    says: 'Endpoint "ep_none" was not found',
   })),
-  { typed: ['recover', 'ep_none', '--since', '1h'], says: 'There is no endpoint "ep_none"' },
-  { typed: ['retry', 'dlv_none'], says: 'There is no delivery "dlv_none"' },
+  { typed: ['recover', 'ep_none', '--since', '1h'], says: 'Endpoint "ep_none" was not found' },
+  { typed: ['retry', 'dlv_none'], says: 'Delivery "dlv_none" was not found' },
 ])('webhook $typed says what there is not', async ({ typed, says }) => {
   const ended = await type(['webhook', ...typed])
 
@@ -295,7 +298,7 @@ test.runIf(inject('database').kind === 'pglite')('a running server decides by it
   expect(await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])).toEqual({
     exitCode: 0,
     stdout: `Queued for ${endpointId}: 6000 deliveries.\n`,
-    stderr: '5000 queued so far …\n',
+    stderr: '5000 deliveries queued so far …\n',
   })
   expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6000 })
   await server.stop()

@@ -3,24 +3,24 @@ import { requireAccount } from '../account.ts'
 import { OperatorError } from '../operator-error.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 
-/** A WhatsApp account as its operator sees it; its secrets stay where they are. */
+/** A WhatsApp account as shown to users and operators, without its secrets. */
 export interface WhatsAppAccount {
   whatsAppAccountId: string
   phoneNumberId: string
   wabaId: string
   isDefault: boolean
   active: boolean
-  /** Why it is not active; absent when it is. */
+  /** Why the account is inactive; absent if it is active. */
   reason?: string
-  /** Whether a person took it out of use, and not WhatsApp. Absent when it is active. */
+  /** True if a user deactivated the account, false if WhatsApp did. Absent if it is active. */
   switchedOff?: boolean
-  /** Telephone number and name, as WhatsApp reported them last; absent until then. */
+  /** Phone number and name as WhatsApp last reported them; absent until then. */
   displayPhoneNumber?: string
   verifiedName?: string
   hasAppSecret: boolean
-  /** As WhatsApp reported it last; absent until then. */
+  /** As WhatsApp last reported it; absent until then. */
   qualityRating?: string
-  /** As WhatsApp reported it last; absent until then. */
+  /** As WhatsApp last reported it; absent until then. */
   throughputLevel?: string
   createdAt: string
 }
@@ -43,15 +43,15 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
   }
 }
 
-/** Undefined when it is active. */
+/** Undefined if the account is active. */
 export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason'>): string | undefined {
-  return row.switched_off ? 'switched off by its owner' : (row.inactive_reason ?? undefined)
+  return row.switched_off ? 'deactivated by a user' : (row.inactive_reason ?? undefined)
 }
 
 export function whatsAppAccountNotFound(whatsAppAccountId: string): OperatorError {
-  return new OperatorError(`There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
+  return new OperatorError(`WhatsApp account ${JSON.stringify(whatsAppAccountId)} was not found.`, {
     missing: true,
-    remedy: 'Those of an account are listed by: waybill whatsapp list <account>',
+    remedy: 'List the WhatsApp accounts of an account: waybill whatsapp list <account>',
   })
 }
 

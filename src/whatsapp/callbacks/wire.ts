@@ -1,33 +1,33 @@
 import { z } from 'zod'
 
 /**
- * What Meta posts to our callback, in Meta's words (reference, section 4). Everything beyond the
- * envelope is optional and of any kind: an item that we cannot read is left aside, never refused.
+ * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything beyond the envelope is optional and
+ * of any type: unreadable items are ignored and never rejected.
  */
 
 function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined)
 }
 
-/** PostgreSQL keeps no NUL; one in a text of Meta's must not make us refuse the callback for days. */
+/** PostgreSQL cannot store NUL. Without this, Meta would retry such a callback for days. */
 const Text = z.string().transform((text) => text.replaceAll('\0', ''))
 
-/** Beside it, its `changes`: a list. */
+/** Each entry also has a list `changes`. */
 export const Entry = z.object({ id: z.coerce.string() })
 
 export const Change = z.object({ field: Text, value: z.unknown() })
 export type Change = z.infer<typeof Change>
 
-/** Beside it, lists: `statuses` and `messages`. */
+/** The value also has lists `statuses` and `messages`. */
 export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: z.coerce.string() }) })
 
 export const Status = z.object({
   id: Text,
   status: Text,
-  /** Unix seconds, as text. */
+  /** Unix seconds as text. */
   timestamp: z.coerce.number(),
   biz_opaque_callback_data: lenient(Text),
-  /** Only the first is told. */
+  /** Only the first error is reported. */
   errors: lenient(
     z.preprocess(
       (errors) => (Array.isArray(errors) ? errors.slice(0, 1) : errors),
