@@ -64,8 +64,7 @@ export function findUnsupportedPart(components: StoredComponent[]): string | und
     if (component.type === 'HEADER') {
       if (component.format !== undefined && component.format !== 'TEXT')
         return `it has a header of format ${component.format}, and header media cannot be sent yet`
-      if (hasPlaceholder(component.text))
-        return 'its header contains a variable, and header variables cannot be sent yet'
+      if (hasPlaceholder(component.text)) return 'its header holds a variable, and header variables cannot be sent yet'
     } else if (component.type === 'BUTTONS') {
       const button = component.buttons?.find(({ type, url }) => parameterButtons.has(type) || hasPlaceholder(url))
       if (button)
