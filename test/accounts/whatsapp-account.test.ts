@@ -112,9 +112,9 @@ test('what WhatsApp refuses, or cannot be asked about, is added only unverified'
 })
 
 test.each([
-  { phoneNumberId: '+34600111222', says: 'phone number id' },
-  { wabaId: 'my-waba', says: 'WABA id' },
-  { wabaId: '1/../2', says: 'WABA id' },
+  { phoneNumberId: '+34600111222', says: 'phone number ID' },
+  { wabaId: 'my-waba', says: 'WABA ID' },
+  { wabaId: '1/../2', says: 'WABA ID' },
   { accessToken: '', says: 'access token' },
   { accessToken: 'EAA secret', says: 'access token' },
   { appSecret: 'se\ncret', says: 'app secret' },
