@@ -85,7 +85,7 @@ test('a phone number is added once, whoever has it', async () => {
 
   await expect(again).rejects.toMatchObject({
     message: expect.not.stringContaining(accountId),
-    remedy: expect.stringContaining(`is WhatsApp account ${id} of account ${accountId}`),
+    remedy: expect.stringContaining(`belongs to WhatsApp account ${id} of account ${accountId}`),
   })
 })
 
