@@ -5,7 +5,7 @@ import { createAnnouncements } from './platform/db/announcements.ts'
 import { openDatabase } from './platform/db/database.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
-import { createSecretBox, rememberSecrets } from './platform/secrets.ts'
+import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
 import { createWebhookSender } from './webhooks/delivery/sender.ts'
 import { createCloudApi } from './whatsapp/client/cloud-api.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
@@ -18,7 +18,9 @@ export interface App {
 
 const idRandomBytes = 10
 
-/** Builds the real dependencies: the only place that takes time, chance and the network from the outside. */
+/**
+ * Builds the real dependencies. This is the only place that accesses the clock, randomness and the network directly.
+ */
 export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: Logger } = {}): App {
   const randomBytes = createRandomPool()
   const log = options.log ?? createLogger(config.logLevel)
@@ -31,9 +33,9 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     whatsapp,
     webhooks,
     announcements,
-    // A server opens one when it starts to serve: commands send nothing.
+    // The server opens a journal when it starts to serve; commands send nothing.
     journal: noJournal,
-    secrets: rememberSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
+    secrets: cacheSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,
@@ -52,7 +54,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
   }
 }
 
-/** For a browser on this machine. Listening everywhere is no address to go to. */
+/** Returns a URL for a browser on this machine, because a wildcard address cannot be opened. */
 function ownUrl({ host, port }: Config): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`
@@ -61,5 +63,5 @@ function ownUrl({ host, port }: Config): string {
 function secretKeysOf(config: Config): readonly [Uint8Array, ...Uint8Array[]] {
   if (config.secretKeys) return config.secretKeys
   if (config.database.kind === 'pglite') return readOrCreateSecretKey(config.database.dataDir)
-  throw new Error('readConfig lets no PostgreSQL configuration without WAYBILL_SECRET_KEY through')
+  throw new Error('the configuration has DATABASE_URL without WAYBILL_SECRET_KEY')
 }

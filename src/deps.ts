@@ -8,7 +8,7 @@ import type { SecretBox } from './platform/secrets.ts'
 import type { WebhookSender } from './webhooks/delivery/webhook-sender.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
 
-/** Everything that reaches outside: a verb takes the part of it that it needs. */
+/** The dependencies with side effects. A handler takes only those that it uses. */
 export interface Deps {
   db: Kysely<Database>
   whatsapp: WhatsApp
@@ -17,10 +17,10 @@ export interface Deps {
   journal: SendJournal
   secrets: SecretBox
   now: () => Date
-  /** `at`: the time that the id carries; now, unless given. */
+  /** `at` is the time in the ID; the current time by default. */
   newId: (prefix: IdPrefix, at?: Date) => string
   randomBytes: (size: number) => Uint8Array
   log: Logger
-  /** Where browsers find the dashboard, such as `https://waybill.example.com`: links begin with it. */
+  /** Address of the dashboard in browsers, such as `https://waybill.example.com`, used as the prefix of links. */
   publicUrl: string
 }

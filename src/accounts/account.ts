@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { type AccountRow, changeAccount, findAccount, findAccounts, insertAccount } from './store.ts'
 
-/** An account as its operator sees it. */
+/** An account as shown to operators. */
 export interface Account {
   accountId: string
   name: string
@@ -13,7 +13,7 @@ export interface Account {
   /** Sends per minute. */
   rateLimit: number
   allowList: string[]
-  /** The first characters of the API key; absent when there is no key. */
+  /** The first characters of the API key; absent if there is no key. */
   keyStart?: string
   createdAt: string
 }
@@ -32,7 +32,7 @@ export function toAccount(row: AccountRow): Account {
 
 export function accountNotFound(accountId: string): ServiceError {
   return new ServiceError('NOT_FOUND', `There is no account ${JSON.stringify(accountId)}.`, {
-    remedy: 'The accounts are listed by: waybill account list',
+    remedy: 'List the accounts: waybill account list',
   })
 }
 
@@ -68,18 +68,18 @@ export interface AccountUpdate {
   rateLimit?: number | undefined
 }
 
-/** Takes effect with the next request: nothing about an account is cached. */
+/** Takes effect with the next request, because account data is not cached. */
 export async function updateAccount(
   deps: Pick<Deps, 'db'>,
   accountId: string,
   { apiEnabled, rateLimit }: AccountUpdate,
 ): Promise<Account> {
   if (apiEnabled === undefined && rateLimit === undefined)
-    throw new ServiceError('SETTING_REFUSED', 'There is nothing to change: give --api, --rate-limit, or both.')
+    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass --api, --rate-limit or both.')
   if (rateLimit !== undefined && !isRateLimit(rateLimit))
     throw new ServiceError(
       'SETTING_REFUSED',
-      `A rate limit is a whole number of requests a minute, 1 to ${maxRateLimit}.`,
+      `The rate limit must be a whole number of requests per minute, 1 to ${maxRateLimit}.`,
     )
   const changed = await changeAccount(deps.db, accountId, {
     ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),

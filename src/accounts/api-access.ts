@@ -13,13 +13,13 @@ export interface ApiAccessRow {
   rate_limit_per_minute: number
   start: string | null
   key_created_at: Date | null
-  /** The minute of the last send since this key was made, as the rate limit remembers it. */
+  /** The minute of the last send since the key was generated, taken from the rate limit. */
   last_used_at: Date | null
   used: number
   address_allowed: boolean
 }
 
-/** Counting a request is the only trace that a key leaves: nothing is written for the sake of `last_used_at`. */
+/** The rate limit is the only record of a key's use, so that no extra write is needed for `last_used_at`. */
 export async function findApiAccess(
   db: Kysely<Database>,
   accountId: string,
@@ -40,7 +40,7 @@ export async function findApiAccess(
     .executeTakeFirst()
 }
 
-/** What the owner sees of the account's API, from an address of their own. */
+/** Returns the API settings of an account as shown to its users, with the caller's address. */
 export async function getApiAccess(
   { db }: Pick<Deps, 'db'>,
   accountId: string,

@@ -12,9 +12,9 @@ const pattern = /^wb_live_[0-9a-f]{64}$/
 const startLength = prefix.length + 6
 
 export interface NewApiKey {
-  /** Shown once; only its hash is kept. */
+  /** The key, which is shown once; only its hash is stored. */
   apiKey: string
-  /** The first characters, enough to tell keys apart. */
+  /** The first characters, which identify the key. */
   start: string
   hash: Uint8Array
 }
@@ -24,12 +24,12 @@ export function generateApiKey(randomBytes: (size: number) => Uint8Array): NewAp
   return { apiKey, start: apiKey.slice(0, startLength), hash: hashApiKey(apiKey) }
 }
 
-/** Whether a text has the form of a key; any other is nobody's, and needs no look into the database. */
+/** Returns whether a text has the form of an API key. Other texts are rejected without a database query. */
 export function isApiKey(text: string): boolean {
   return pattern.test(text)
 }
 
-/** A key has 256 bits of chance in it, so a plain SHA-256 protects it: there is nothing to guess. */
+/** A key has 256 random bits, so a plain SHA-256 hash is sufficient. */
 export function hashApiKey(apiKey: string): Buffer {
   return hash('sha256', apiKey, 'buffer')
 }
@@ -46,7 +46,7 @@ export function issueKey(
   }
 }
 
-/** Refuses when there is a key: replacing one breaks whoever uses it, and that has its own verb. */
+/** Fails if the account has a key, because replacing a key breaks its users. `regenerateKey` does that explicitly. */
 export async function generateKey(
   deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>,
   accountId: string,
@@ -54,13 +54,13 @@ export async function generateKey(
   await requireAccount(deps.db, accountId)
   const { issued, row } = issueKey(deps, accountId)
   if (!(await insertKey(deps.db, row)))
-    throw new ServiceError('SETTING_REFUSED', `Account ${accountId} has a key already.`, {
-      remedy: `To replace it, which makes the old one useless at once: waybill key regenerate ${accountId}`,
+    throw new ServiceError('SETTING_REFUSED', `Account ${accountId} already has an API key.`, {
+      remedy: `To replace it and invalidate the old key immediately: waybill key regenerate ${accountId}`,
     })
   return issued
 }
 
-/** Spec, Authentication, 4: the old key is invalidated immediately. Without an old key this generates one. */
+/** Spec, Authentication, 4: the old key is invalidated immediately. If there is no key, one is generated. */
 export async function regenerateKey(
   deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>,
   accountId: string,
@@ -71,7 +71,10 @@ export async function regenerateKey(
   return issued
 }
 
-/** Spec, Authentication, 5: all requests are rejected until a new key is generated. False: there was no key. */
+/**
+ * Spec, Authentication, 5: all requests are rejected until a new key is generated. `revoked` is false if there was no
+ * key.
+ */
 export async function revokeKey(deps: Pick<Deps, 'db'>, accountId: string): Promise<{ revoked: boolean }> {
   await requireAccount(deps.db, accountId)
   return { revoked: await deleteKey(deps.db, accountId) }

@@ -5,23 +5,23 @@ import { findCaller } from './caller-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 import type { Budget } from './rate-limit.ts'
 
-/** Who asks. Every query of a procedure is limited to this account. */
+/** The authenticated account. Every query of a procedure is limited to it. */
 export interface Caller {
   accountId: string
 }
 
 export interface Credentials {
-  /** The value of `X-API-Key`, if there was one. */
+  /** The value of `X-API-Key`, if present. */
   apiKey: string | undefined
-  /** Its hash, where it was made already. */
+  /** Its hash, if it was already computed. */
   keyHash?: Uint8Array | undefined
-  /** The address the request came from. */
+  /** The source address of the request. */
   address: string
 }
 
 /**
- * Key, then enabled, then address (spec, Authentication). With `spend`, one request of the account's
- * minute is spent, and what is left of it is returned for `assertWithinBudget`.
+ * Checks the key, then API access, then the address (spec, Authentication). With `spend`, the request counts towards
+ * the rate limit, and the remaining budget is returned for `assertWithinBudget`.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db'>,

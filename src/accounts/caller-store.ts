@@ -8,9 +8,9 @@ import type { Budget } from './rate-limit.ts'
 
 export interface CallerQuestion {
   keyHash: Uint8Array
-  /** Undefined when it is no address. */
+  /** Undefined if it is not an IP address. */
   address: string | undefined
-  /** Whether one request of the account's minute is spent. */
+  /** Whether to count the request towards the account's rate limit. */
   spend: boolean
 }
 
@@ -19,20 +19,20 @@ export interface CallerRow {
   api_enabled: boolean
   address_allowed: boolean
   rate_limit_per_minute: number
-  /** Requests of the running minute, this one included; null when nothing was spent. */
+  /** Requests counted in the current minute, including this one; null if none was counted. */
   used: number | null
-  /** Whole seconds until the minute ends; null when nothing was spent. */
+  /** Whole seconds until the minute ends; null if no request was counted. */
   reset_seconds: number | null
 }
 
 const addressAllowed = (address: string) =>
   `coalesce(cardinality(a.allow_list) = 0 or ${address}::text::inet <<= any (a.allow_list::inet[]), false)`
 
-/** One far ahead began before the database's clock was set back. */
+/** A window far in the future started before the database clock was set back. */
 export const windowExpired = `(l.window_started_at <= now() - interval '60 seconds'
   or l.window_started_at > now() + interval '60 seconds')`
 
-/** Spends `used` requests of the row: exact, since the row is locked until the statement ends. */
+/** Counts `used` requests. The count is exact, because the row is locked until the statement ends. */
 const spending = `
   on conflict (account_id) do update set
     window_started_at = case when ${windowExpired} then now() else l.window_started_at end,
@@ -68,8 +68,8 @@ const questionColumns: Columns<GroupedQuestion> = {
 }
 
 /**
- * Each account spends once for all its requests of the batch, in one order over all batches, and each group
- * of requests gets its own places in the count, of which `used` is the last: what is admitted is exact.
+ * Counts all requests of an account in the batch at once, in an order that all batches share. Each group of requests
+ * gets its own positions, of which `used` is the last, so the limit is exact.
  */
 const findMany = statement<Lists<GroupedQuestion>, CallerRow & { n: number }>(
   'find_callers',
@@ -105,16 +105,16 @@ const spendOne = statement<{ accountId: string }, Budget>(
   from account join spent on spent.account_id = account.id`,
 )
 
-/** Spends one request of the account's minute without a key; undefined when there is no such account. */
+/** Counts one request of the account without an API key; undefined if the account does not exist. */
 export async function spendRequest(db: Kysely<Database>, accountId: string): Promise<Budget | undefined> {
   return (await spendOne(db, { accountId }))[0]
 }
 
 /**
- * Finds whose key this is, whether the address may use it, and spends one request of the account's
- * minute, in one statement: nothing about a key is cached, so a revoked key is dead at once on
- * every node. A refused address spends nothing. The row lock makes the count exact over all nodes,
- * and the minute is the database's. Reads all accounts: the key says which one.
+ * Finds the account of a key, checks the address against the allow-list and counts the request, in one statement.
+ * Nothing about a key is cached, so a revoked key is rejected immediately on every node. A rejected address is not
+ * counted. The row lock makes the count exact over all nodes, and the minute is measured by the database clock. Reads
+ * all accounts: the key determines the account.
  */
 export const findCaller = batched<CallerQuestion, CallerRow | undefined>({
   one: async (db, question) => (await findOne(db, question))[0],

@@ -6,26 +6,26 @@ import { accountNotFound } from './account.ts'
 import { changeAccount } from './store.ts'
 
 /**
- * The one spelling of an address that is compared: v4-mapped v6 (`::ffff:192.0.2.1`, RFC 4291, 2.5.5.2)
- * becomes v4, a zone (`%eth0`) is dropped. Undefined when the text is no address.
+ * Returns the canonical form of an address for comparisons: v4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291, 2.5.5.2)
+ * becomes IPv4, and a zone (`%eth0`) is removed. Undefined if the text is not an address.
  */
 export function normalizeAddress(text: string): string | undefined {
-  // Node takes four decimal parts without leading zeros only: there is nothing to normalize.
+  // Node accepts only four decimal parts without leading zeros, so there is nothing to normalize.
   if (isIPv4(text)) return text
   const withoutZone = text.replace(/%.*$/, '')
   if (!isStrictAddress(withoutZone)) return undefined
   return ipaddr.process(withoutZone).toString()
 }
 
-/** What counts as one address: whoever has one IPv6 address has all of its /64 (RFC 6177). */
+/** Returns the network that counts as one address: a client with an IPv6 address controls its whole /64 (RFC 6177). */
 export function networkOf(address: string): string {
   const plain = normalizeAddress(address) ?? address
   return plain.includes(':') ? (normalizeAllowListEntry(`${plain}/64`) ?? plain) : plain
 }
 
 /**
- * An entry of the allow-list in canonical spelling: an address, or a CIDR range with its host bits
- * cleared. A v4-mapped range becomes the v4 range. Undefined when the text is neither.
+ * Returns an allow-list entry in canonical form: an address, or a CIDR range with its host bits cleared. A v4-mapped
+ * range becomes an IPv4 range. Undefined if the text is neither.
  */
 export function normalizeAllowListEntry(text: string): string | undefined {
   const [address = '', prefixText, ...rest] = text.trim().split('/')
@@ -45,12 +45,12 @@ function normalizeRange(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): str
   return `${network.toString()}/${prefix}`
 }
 
-/** Four decimal parts or a plain v6: none of the octal, hex and short spellings that `inet_aton` takes. */
+/** Accepts four decimal parts or plain IPv6, but not the octal, hexadecimal and short forms of `inet_aton`. */
 function isStrictAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
 }
 
-/** Replaces the whole list. An empty one lets every address call (spec, Authentication, 6). */
+/** Replaces the whole list. With an empty list, any address may call (spec, Authentication, 6). */
 export async function setAllowList(
   deps: Pick<Deps, 'db'>,
   accountId: string,

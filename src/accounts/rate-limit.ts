@@ -1,9 +1,9 @@
 import { ServiceError } from '../../contracts/errors.ts'
 
-/** What is left of an account's requests per minute. */
+/** The remaining requests of an account in the current minute. */
 export interface Budget {
   limit: number
-  /** Requests of the running minute, the present one included. */
+  /** Requests counted in the current minute, including this one. */
   used: number
   /** Whole seconds until the minute ends. */
   resetSeconds: number

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 
-/** Encrypts every stored secret under the first key of the ring; the other keys can go afterwards. */
+/** Encrypts every stored secret with the first key of the ring, so that the other keys can be removed. */
 export async function rekey(
   deps: Pick<Deps, 'db' | 'secrets'>,
   listSecrets: ListSecrets,
@@ -17,15 +17,15 @@ export async function rekey(
   return { secrets: secrets.length, rekeyed }
 }
 
-/** A secret that is kept encrypted, wherever that is. */
+/** An encrypted value and where it is stored. */
 export interface StoredSecret {
-  /** The id of what it belongs to. */
+  /** ID of the record that the secret belongs to. */
   ownerId: string
   purpose: string
   ciphertext: string
-  /** Whether it was still what was read: one that changed in between is not overwritten. */
+  /** Returns whether the value was still the one that was read, so that a concurrent change is not overwritten. */
   replace(db: Kysely<Database>, ciphertext: string): Promise<boolean>
 }
 
-/** Lists the secrets of one kind of owner. Reads all accounts: a key of ours is everybody's. */
+/** Lists the secrets of one kind of record. Reads all accounts, because they share the keys. */
 export type ListSecrets = (db: Kysely<Database>) => Promise<StoredSecret[]>

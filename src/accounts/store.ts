@@ -17,12 +17,12 @@ export function findAccount(db: Kysely<Database>, accountId: string): Promise<Ac
   return selectAccounts(db).where('accounts.id', '=', accountId).executeTakeFirst()
 }
 
-/** Reads all accounts: for operators only. Ids sort by time, so the oldest comes first. */
+/** Reads all accounts, for operators only. IDs sort by time, so the oldest account comes first. */
 export function findAccounts(db: Kysely<Database>): Promise<AccountRow[]> {
   return selectAccounts(db).orderBy('accounts.id').execute()
 }
 
-/** Whether there is such an account. */
+/** Returns whether the account exists. */
 export async function changeAccount(
   db: Kysely<Database>,
   accountId: string,
@@ -44,7 +44,7 @@ export interface KeyRow {
   created_at: Date
 }
 
-/** False when the account has a key already: of two that come together, one wins. */
+/** Returns false if the account already has a key; of two concurrent calls, one succeeds. */
 export async function insertKey(db: Kysely<Database>, key: KeyRow): Promise<boolean> {
   const row = await db
     .insertInto('api_keys')
@@ -55,7 +55,7 @@ export async function insertKey(db: Kysely<Database>, key: KeyRow): Promise<bool
   return row !== undefined
 }
 
-/** One statement, so that no request meets an account between its keys. */
+/** A single statement, so that no request sees the account without a key. */
 export async function replaceKey(db: Kysely<Database>, { account_id, ...key }: KeyRow): Promise<void> {
   await db
     .insertInto('api_keys')
@@ -64,7 +64,7 @@ export async function replaceKey(db: Kysely<Database>, { account_id, ...key }: K
     .execute()
 }
 
-/** Whether there was a key. */
+/** Returns whether there was a key. */
 export async function deleteKey(db: Kysely<Database>, accountId: string): Promise<boolean> {
   const row = await db
     .deleteFrom('api_keys')

@@ -10,32 +10,35 @@ import { findEndpointOwner } from '../webhooks/endpoints/store.ts'
 import { findMessageOwner } from './store.ts'
 import type { Line, Options, Syntax, TypedLine } from './syntax.ts'
 
-/** What a command has to say: to a program, and to a person. */
+/** The result of a command, as JSON for programs and as text for people. */
 export interface Answer {
   json: unknown
   text: string
   exitCode?: number
-  /** Everything there is to say went through `Print`. */
+  /** True if the whole result was already written with `Print`. */
   isPrinted?: boolean
 }
 
-/** Hears how far a command has come, in words for a person. */
+/** Receives the progress of a command as text. */
 export type Report = (progress: string) => void
 
-/** Writes lines to standard output while the command runs, for more than fits into an answer; waits for its reader. */
+/**
+ * Writes lines to standard output while the command runs, for results of unbounded size. Resolves once they are
+ * written.
+ */
 export type Print = (lines: string) => Promise<void>
 
-/** A command about data. It runs in whichever process has the data, so it touches nothing but its `Deps`. */
+/** A command that works on data. It runs in the process that holds the data, so it only uses its `Deps`. */
 export interface DataCommand extends Syntax {
   kind: 'data'
   /** Whether the schema must be up to date. */
   needsSchema: boolean
-  /** Whether it changes an account, and so is written to its audit log. */
+  /** Whether it changes an account and is therefore recorded in its audit log. */
   isAudited: boolean
   run(deps: Deps, line: Line, report: Report, print: Print): Promise<Answer>
 }
 
-/** A command about this process, such as a server. Returns the exit code. */
+/** A command that concerns the local process, such as a server. Returns the exit code. */
 export interface LocalCommand extends Syntax {
   kind: 'local'
   run(environment: NodeJS.ProcessEnv, line: Line): Promise<number>
@@ -48,7 +51,7 @@ type Typed<Args extends readonly string[], O extends Options> = Syntax & { args:
 export function dataCommand<const Args extends readonly string[], const O extends Options>(
   command: Typed<Args, O> & {
     needsSchema?: boolean
-    /** What it changes in the account that its first argument is about, such as `revoked the API key`. */
+    /** The audit log text for the account of the first argument, such as `revoked the API key`. */
     audit?(line: TypedLine<Args, O>): string | undefined
     run(deps: Deps, line: TypedLine<Args, O>, report: Report, print: Print): Promise<Answer>
   },
@@ -60,7 +63,7 @@ export function dataCommand<const Args extends readonly string[], const O extend
     kind: 'data',
     isAudited: audit !== undefined,
     run: async (deps, line, report, print) => {
-      // `parseLine` has checked the line against this very syntax.
+      // `parseLine` has checked the line against this syntax.
       const typed = line as unknown as TypedLine<Args, O>
       const run = () => command.run(deps, typed, report, print)
       const what = audit?.(typed)
@@ -78,12 +81,12 @@ export function localCommand<const Args extends readonly string[], const O exten
   return {
     ...command,
     kind: 'local',
-    // `parseLine` has checked the line against this very syntax.
+    // `parseLine` has checked the line against this syntax.
     run: (environment, line) => command.run(environment, line as unknown as TypedLine<Args, O>),
   }
 }
 
-/** What the first argument of a command can name, and how its account is found. */
+/** Finds the account of a command's first argument. */
 const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<string | undefined>> = {
   ACC: async (db, id) => (await findAccount(db, id))?.id,
   WA: findOwner,
@@ -92,7 +95,7 @@ const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<stri
   DLV: async (db, id) => (await findDelivery(db, id))?.accountId,
 }
 
-/** Writes a change of an operator's to the audit log of the account that it is about. What is not there has none. */
+/** Records an operator's change in the audit log of its account. An unknown ID has no account and no log. */
 export async function auditedForOperator<Result>(
   deps: AuditDeps,
   { what, named: [kind = '', id = ''] }: { what: string; named: [kind?: string, id?: string] },

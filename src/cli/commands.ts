@@ -72,19 +72,29 @@ export const dataCommands: readonly DataCommand[] = [
   rekey,
 ]
 
-/** The command whose name the words begin with, and the words after it. */
+/** Finds the command whose name (or alias) starts the words, and the remaining words. */
 export function findCommand<C extends Syntax>(
   commands: readonly C[],
   words: readonly string[],
 ): { command: C; rest: string[] } | undefined {
-  const command = commands.find(({ name }) => beginsWith(words, name.split(' ')))
-  return command && { command, rest: words.slice(command.name.split(' ').length) }
+  for (const command of commands)
+    for (const name of namesOf(command)) {
+      const parts = name.split(' ')
+      if (beginsWith(words, parts)) return { command, rest: words.slice(parts.length) }
+    }
+  return undefined
 }
 
-/** The commands of a group, such as `key`. */
+/** Returns the commands of a group, such as `key`. */
 export function findGroup<C extends Syntax>(commands: readonly C[], words: readonly string[]): C[] {
   const [group] = words
-  return commands.filter(({ name }) => group !== undefined && name.startsWith(`${group} `))
+  return commands.filter(
+    (command) => group !== undefined && namesOf(command).some((name) => name.startsWith(`${group} `)),
+  )
+}
+
+function namesOf({ name, alias }: Syntax): string[] {
+  return alias === undefined ? [name] : [name, alias]
 }
 
 function beginsWith(words: readonly string[], name: readonly string[]): boolean {

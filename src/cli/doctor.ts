@@ -14,13 +14,13 @@ export interface Finding {
   check: string
   ok: boolean
   message: string
-  /** What to do about it. */
+  /** How to fix the problem. */
   fix?: string
 }
 
 const oldestVersion = 140_000
 
-/** Each check stands on the ones before it: the first one that fails at the foundation is the last. */
+/** Runs the checks. Each depends on the previous ones, so a failure of a basic check ends the examination. */
 export async function examine(deps: Deps): Promise<Finding[]> {
   const database = await checkDatabase(deps)
   if (!database.ok) return [database]
@@ -45,8 +45,13 @@ async function checkDatabase({ db }: Deps): Promise<Finding> {
     return { check, ok: false, message, fix: 'Waybill needs PostgreSQL 14 or newer.' }
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    const message = isDatabaseUnavailable(error) ? 'cannot be reached' : `refused: ${error.message}`
-    return { check, ok: false, message, fix: 'Check DATABASE_URL, and whether PostgreSQL runs and lets us in.' }
+    const message = isDatabaseUnavailable(error) ? 'cannot be reached' : `rejected the connection: ${error.message}`
+    return {
+      check,
+      ok: false,
+      message,
+      fix: 'Check DATABASE_URL, and that PostgreSQL is running and accepts this user.',
+    }
   }
 }
 
@@ -54,7 +59,7 @@ async function checkMigrations({ db }: Deps): Promise<Finding> {
   const pending = await listPendingMigrations(db)
   const check = 'migrations'
   if (pending.length === 0) return { check, ok: true, message: 'the schema is up to date' }
-  return { check, ok: false, message: `not applied yet: ${pending.join(', ')}`, fix: 'waybill migrate' }
+  return { check, ok: false, message: `pending migrations: ${pending.join(', ')}`, fix: 'waybill migrate' }
 }
 
 async function checkSecretKey(deps: Deps): Promise<Finding> {
@@ -66,11 +71,11 @@ async function checkSecretKey(deps: Deps): Promise<Finding> {
       check,
       ok: false,
       message: `${lost.length} of ${secrets.length} stored secrets cannot be decrypted (${[...new Set(lost.map(({ ownerId }) => ownerId))].join(', ')})`,
-      fix: 'Add the key that encrypted them to WAYBILL_SECRET_KEY, after the first one and a comma. If it is lost, remove what those secrets belong to and add it again.',
+      fix: 'Append the key that encrypted them to WAYBILL_SECRET_KEY, separated by a comma. If that key is lost, remove the accounts and endpoints listed here and add them again.',
     }
   const old = secrets.filter(({ ciphertext }) => !deps.secrets.isCurrent(ciphertext))
-  if (old.length === 0) return { check, ok: true, message: `reads every stored secret (${secrets.length})` }
-  const message = `reads every stored secret (${secrets.length}), ${old.length} of them with an older key`
+  if (old.length === 0) return { check, ok: true, message: `decrypts every stored secret (${secrets.length})` }
+  const message = `decrypts every stored secret (${secrets.length}), ${old.length} of them with an older key`
   return { check, ok: true, message, fix: 'waybill rekey' }
 }
 
@@ -82,13 +87,13 @@ async function checkWhatsApp(deps: Deps): Promise<Finding[]> {
     {
       check: 'WhatsApp account',
       ok: false,
-      message: 'there is none to send from',
+      message: 'none exists, so nothing can be sent',
       fix: 'waybill account create --name NAME, then waybill whatsapp add --help',
     },
   ]
 }
 
-/** No token to try yet: any answer, a refusal too, shows that WhatsApp is there. */
+/** No token is needed: any response, including an error, shows that WhatsApp is reachable. */
 async function checkGraphApi({ whatsapp }: Deps): Promise<Finding> {
   const outcome = await whatsapp.getPhoneNumber({ phoneNumberId: '0', accessToken: 'none' })
   const check = 'Graph API'
@@ -96,7 +101,7 @@ async function checkGraphApi({ whatsapp }: Deps): Promise<Finding> {
   return { check, ok: false, message: outcome.reason, fix: unreachable }
 }
 
-const unreachable = 'Check GRAPH_API_URL, and that this machine may open connections to it.'
+const unreachable = 'Check GRAPH_API_URL, and that this machine can connect to it.'
 
 async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promise<Finding> {
   const check = `WhatsApp account ${row.id}`
@@ -110,7 +115,7 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
       check,
       ok: false,
       message: outcome.reason,
-      fix: `See that its token is valid and may send; then ${activate}`,
+      fix: `Check that its token is valid and has permission to send, then run: ${activate}`,
     }
   if (!outcome.ok) return { check, ok: false, message: outcome.reason, fix: unreachable }
   if (!row.active)
@@ -127,16 +132,16 @@ async function checkTemplates({ db }: Deps): Promise<Finding[]> {
   })
 }
 
-/** Only of the last day: what has not been settled by then no longer will be. */
+/** Only messages of the last day, because older ones will not be settled any more. */
 async function checkMessages({ db }: Deps): Promise<Finding> {
   const { count } = await countStalePending(db, { lastHours: 24 })
   const check = 'messages'
-  if (count === 0) return { check, ok: true, message: 'none is pending for longer than a minute' }
+  if (count === 0) return { check, ok: true, message: 'none has been pending for more than a minute' }
   return {
     check,
     ok: false,
-    message: `${count} of the last day are pending for longer than a minute: whether WhatsApp took them is not known`,
-    fix: 'Status webhooks settle them: check that the callback URL of the Meta app leads to /webhooks/whatsapp, or for an app with a secret of its own to /webhooks/whatsapp/<WA>. If you know the outcome, record it: waybill message resolve --help',
+    message: `${count} from the last day have been pending for more than a minute: it is unknown whether WhatsApp accepted them`,
+    fix: 'Status callbacks settle them: check that the callback URL of the Meta app ends in /webhooks/whatsapp, or in /webhooks/whatsapp/<WA> for an app with its own secret. If you know the outcome, record it: waybill message resolve --help',
   }
 }
 

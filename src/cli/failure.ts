@@ -4,13 +4,13 @@ import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/unavailable
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
 
-/** How a command ended that did not succeed, as standard error and the exit code tell it. */
+/** A failed command, as text for standard error and an exit code. */
 export interface Failure {
   error: string
   exitCode: number
 }
 
-/** A failure that the running server has described already. */
+/** A failure that the running server has already described. */
 export class ReportedError extends Error {
   readonly exitCode: number
 
@@ -36,14 +36,14 @@ function describe(error: unknown): string {
   if (isDatabaseUnavailable(error)) return 'The database cannot be reached. Check DATABASE_URL, and whether it runs.'
   // Its message alone: what a database says about a row in `detail` can hold a caller's data.
   const message = error instanceof Error ? maskPersonalData(error.message) : typeof error
-  return `Something failed that should not have: ${message} (LOG_LEVEL=debug shows where)`
+  return `Unexpected error: ${message} (set LOG_LEVEL=debug for the stack trace)`
 }
 
 function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The command line was typed wrong: exit code 2, and the usage of the command. */
+/** A usage error: exit code 2, followed by the usage of the command. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)

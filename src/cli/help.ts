@@ -12,19 +12,20 @@ export function formatCommandHelp(syntax: Syntax): string {
   return [
     `${syntax.summary}.`,
     `Usage:\n${indent(formatUsage(syntax))}`,
+    ...(syntax.alias === undefined ? [] : [`Alias:\n  waybill ${syntax.alias}`]),
     `Options:\n${indent(formatPairs(described))}`,
     ...(syntax.notes ?? []),
     `Examples:\n${indent(syntax.examples.join('\n'))}`,
   ].join('\n\n')
 }
 
-/** The list of commands: all of them, or those of one word, such as `key`. */
+/** Formats the list of commands: all of them, or those of one group, such as `key`. */
 export function formatCommandList(commands: readonly Command[]): string {
   return [
     'Usage:\n  waybill <command> [arguments] [--json]',
     `Commands:\n${indent(formatPairs(commands.map(({ name, summary }) => [name, summary])))}`,
-    'waybill <command> --help tells more, with examples. From a clone of the repository:\nnpm run waybill -- <command> (npm run -s … --json, so that npm adds nothing to the JSON)',
-    'Exit codes: 0 done, 1 failed (the reason is on standard error), 2 typed wrong.',
+    'Run waybill <command> --help for details and examples. In a clone of the repository, use\nnpm run waybill -- <command>. With --json, add -s (npm run -s …), so that npm prints nothing else.',
+    'Exit codes: 0 success, 1 failure (see standard error), 2 usage error.',
   ].join('\n\n')
 }
 
@@ -43,14 +44,14 @@ function indent(text: string): string {
   return text.replace(/^/gm, '  ')
 }
 
-/** Columns as wide as their widest cell, two spaces apart. */
+/** Aligns columns, with two spaces between them. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows]
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
   return lines.map((line) => formatRow(line, widths)).join('\n')
 }
 
-/** Names and values, one pair a line. */
+/** Formats names and values, one pair per line. */
 export function formatPairs(pairs: readonly (readonly [string, string | undefined])[]): string {
   const given = pairs.filter(([, value]) => value !== undefined)
   const width = Math.max(...given.map(([name]) => name.length))

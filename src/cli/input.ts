@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { UsageError } from './failure.ts'
 import { isValueOption, type Line, type Syntax } from './syntax.ts'
 
-/** The first line that comes in; undefined when the other end closes before it is whole. */
+/** Reads the first line; undefined if the connection closes before the line is complete. */
 export function readLine(socket: Socket): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
   let text = ''
@@ -18,7 +18,7 @@ export function readLine(socket: Socket): Promise<string | undefined> {
   return promise
 }
 
-/** Each line as it comes in; what follows the last newline is none. Ends the socket when it ends. */
+/** Yields each complete line as it arrives. Destroys the socket at the end. */
 export async function* readLines(socket: Socket): AsyncGenerator<string> {
   socket.setEncoding('utf8')
   let rest = ''
@@ -35,8 +35,8 @@ export async function* readLines(socket: Socket): AsyncGenerator<string> {
 type OptionValue = Line['options'][string]
 
 /**
- * Puts in what was left out of the command line as `-`, one line of standard input each, in the order
- * of the usage. What is typed as an argument ends in the shell's history and in the list of processes.
+ * Replaces each value given as `-` with a line of standard input, in the order of the usage. Arguments on the command
+ * line are visible in the shell history and the process list.
  */
 export async function readSecrets(
   syntax: Syntax,
@@ -53,7 +53,7 @@ export async function readSecrets(
   return { ...line, options: { ...line.options, ...Object.fromEntries(secrets) } }
 }
 
-/** Takes as many lines from the front as there are values to fill in. */
+/** Takes one line from the front of `lines` for each value to fill in. */
 function fillIn(name: string, value: OptionValue, lines: string[]): OptionValue {
   if (Array.isArray(value)) return value.map((one) => (one === '-' ? requireSecret(name, lines.shift()) : one))
   return value === '-' ? requireSecret(name, lines.shift()) : value
@@ -61,6 +61,6 @@ function fillIn(name: string, value: OptionValue, lines: string[]): OptionValue 
 
 function requireSecret(name: string, secret: string | undefined): string {
   if (secret === undefined || secret === '')
-    throw new UsageError(`--${name} - reads a line of standard input, and there was none.`)
+    throw new UsageError(`--${name} - requires a line on standard input, but there was none.`)
   return secret
 }

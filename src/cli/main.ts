@@ -14,7 +14,7 @@ import { parseLine } from './syntax.ts'
 
 export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, openapi]
 
-/** Does what was typed, and returns the exit code. */
+/** Runs a command line and returns the exit code. */
 export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const found = findCommand(commands, argv)
   if (!found) return answerWithoutCommand(argv)
@@ -41,7 +41,7 @@ function answerWithoutCommand(argv: string[]): number {
   if (argv.length === 0 || asksForHelp(argv)) return print(list)
   if (argv[0] === '--version') return print(packageJson.version)
   const known = group.length > 0 ? 1 : 0
-  console.error(`There is no command "${argv.slice(0, known + 1).join(' ')}".\n\n${list}`)
+  console.error(`Unknown command "${argv.slice(0, known + 1).join(' ')}".\n\n${list}`)
   return 2
 }
 
@@ -50,9 +50,9 @@ function asksForHelp(words: readonly string[]): boolean {
   return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h')
 }
 
-/** Resolves once they are written, so that whoever produces them waits for whoever reads them. */
+/** Resolves once the lines are written, so that the producer waits for the reader. */
 async function printLines(lines: string): Promise<void> {
-  // A reader that goes away, such as `head`, fails the command and not the process.
+  // If the reader goes away (`head`, for example), the command fails instead of the process.
   if (stdout.listenerCount('error') === 0) stdout.on('error', () => {})
   await new Promise<void>((resolve, reject) => {
     stdout.write(`${lines}\n`, (error) => (error ? reject(error) : resolve()))

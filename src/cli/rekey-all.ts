@@ -4,7 +4,7 @@ import { listAuditKeys } from '../users/audit/chain.ts'
 import { listAuthSecrets } from '../users/sign-in/secret.ts'
 import { listEndpointSecrets } from '../webhooks/endpoints/secrets.ts'
 
-/** Everything that is kept encrypted. */
+/** Lists all encrypted values. */
 export const listStoredSecrets: ListSecrets = async (db) => [
   ...(await listWhatsAppAccountSecrets(db)),
   ...(await listEndpointSecrets(db)),

@@ -18,7 +18,7 @@ export interface DataRun {
   print: Print
 }
 
-/** Runs a command where the data is: in this process, or in the server that has the data folder. */
+/** Runs a command in the process that can access the data: this one, or the server that holds the data folder. */
 export function runDataCommand(run: DataRun, environment: NodeJS.ProcessEnv): Promise<Answer> {
   const config = readConfig(environment)
   return config.database.kind === 'postgres' ? runHere(run, config) : runEmbedded(run, config, config.database.dataDir)
@@ -44,7 +44,7 @@ function readReply(reply: ControlReply): Answer {
 }
 
 async function runHere({ command, line, report, print }: DataRun, config: Config): Promise<Answer> {
-  // What a command has to say it says itself; its log is for what it cannot know.
+  // The command prints its own result, so informational log messages are suppressed.
   const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
   const app = buildApp(config, { log })
   try {
@@ -55,9 +55,11 @@ async function runHere({ command, line, report, print }: DataRun, config: Config
   }
 }
 
-/** An embedded database is ours alone, so it is brought up to date in passing; a PostgreSQL is not. */
+/**
+ * An embedded database belongs to this process and is migrated automatically. PostgreSQL is not, because others use it.
+ */
 async function prepareSchema({ db }: Deps, config: Config, command: DataCommand): Promise<void> {
   if (config.database.kind === 'pglite') await migrate(db)
   else if (command.needsSchema && (await listPendingMigrations(db)).length > 0)
-    throw new ServiceError('SETTING_REFUSED', 'The database is not up to date. Run: waybill migrate')
+    throw new ServiceError('SETTING_REFUSED', 'The database schema is out of date. Run: waybill migrate')
 }

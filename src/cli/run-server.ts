@@ -11,18 +11,18 @@ import { chooseSocketPlace } from './control/socket.ts'
 export interface ServerRun {
   command: 'serve' | 'sandbox'
   role?: Role
-  /** What there is to do and to say once it listens. */
+  /** Called once the server listens. */
   whenListening: (app: App, url: string) => Promise<void>
-  /** How long a terminated server still answers while load balancers learn that it goes. */
+  /** How long a terminated server keeps answering while load balancers notice that it is not ready. */
   drainMilliseconds: number
 }
 
 const servers: ReadonlySet<string> = new Set<ServerRun['command']>(['serve', 'sandbox'])
 
-/** Serves until a signal says stop; takes the commands of other processes where they cannot reach the data. */
+/** Serves until a signal stops it. With an embedded database, it also runs the commands of other processes. */
 export async function runServer(config: Config, run: ServerRun): Promise<void> {
   const stopped = untilStopped()
-  // What was opened last is closed first, also when the next thing cannot be opened.
+  // Resources are closed in reverse order, also if opening the next one fails.
   await using resources = new AsyncDisposableStack()
   const folder = config.database.kind === 'pglite' ? await own(config.database.dataDir, run.command) : undefined
   resources.defer(() => folder?.release())
@@ -37,17 +37,17 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   if ((await stopped) === 'SIGTERM') drainMilliseconds = run.drainMilliseconds
 }
 
-/** A command is waited for; another server stays. */
+/** Waits for a command to release the data folder, but not for another server. */
 async function own(dataDir: string, command: string): Promise<DataFolder> {
   const owned = await ownDataFolder(dataDir, command, (owner) => Promise.resolve(isServing(owner) ? owner : undefined))
   if ('folder' in owned) return owned.folder
   throw new ServiceError(
     'SETTING_REFUSED',
-    `${describeLockHolder(dataDir, owned.met)} A data folder has one server: stop that one, or set WAYBILL_DATA_DIR to another folder.`,
+    `${describeLockHolder(dataDir, owned.met)} Only one server can use a data folder: stop the other one, or set WAYBILL_DATA_DIR to another folder.`,
   )
 }
 
-/** One that was killed leaves its name behind, so it is asked for a sign of life. */
+/** A killed server leaves its lock description behind, so check that the process still exists. */
 function isServing({ command, pid }: LockHolder): boolean {
   if (!servers.has(command)) return false
   try {
@@ -76,21 +76,23 @@ function describeListenError(error: unknown, { host, port }: Config, command: Se
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const again = `PORT=${port + 1} ${command === 'sandbox' ? 'npm start' : 'waybill serve'}`
   if (code === 'EADDRINUSE')
-    return new ServiceError('SETTING_REFUSED', `Port ${port} is in use by another program. Take another one: ${again}`)
+    return new ServiceError('SETTING_REFUSED', `Port ${port} is in use by another program. Use another port: ${again}`)
   if (code === 'EACCES')
-    return new ServiceError('SETTING_REFUSED', `Port ${port} is reserved by the system. Take another one: PORT=3000`)
+    return new ServiceError('SETTING_REFUSED', `Port ${port} requires system privileges. Use another port: PORT=3000`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new ServiceError(
       'SETTING_REFUSED',
-      `HOST=${host} is no address of this machine. 127.0.0.1 is, and 0.0.0.0 is all of them.`,
+      `HOST=${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all addresses.`,
     )
   return undefined
 }
 
-/** npm passes on the Ctrl+C that the terminal has sent to everybody: one key, two signals. */
+/**
+ * npm forwards the Ctrl+C that the terminal has already sent to all processes, so one key press causes two signals.
+ */
 const echoMilliseconds = 500
 
-/** Resolves at the first SIGINT or SIGTERM. Whoever asks again, because stopping takes too long, gets it at once. */
+/** Resolves at the first SIGINT or SIGTERM. A second signal terminates the process immediately. */
 export function untilStopped(): Promise<'SIGINT' | 'SIGTERM'> {
   const { promise, resolve } = Promise.withResolvers<'SIGINT' | 'SIGTERM'>()
   let firstAt: number | undefined

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../platform/db/schema.ts'
 
 /**
- * Reads all accounts: an operator names a message without saying whose it is. Asked account by
- * account, since messages are keyed by account first.
+ * Reads all accounts, because operators pass a message ID without its account. Each account is queried separately,
+ * because messages are keyed by account first.
  */
 export async function findMessageOwner(db: Kysely<Database>, messageId: string): Promise<string | undefined> {
   const row = await db
@@ -23,7 +23,7 @@ export async function findMessageOwner(db: Kysely<Database>, messageId: string):
   return row?.id
 }
 
-/** Reads all accounts: each WABA that somebody sends from, with the number of its templates that can be sent. */
+/** Reads all accounts: each WABA in use, with the number of its approved templates. */
 export async function countApprovedTemplates(
   db: Kysely<Database>,
 ): Promise<{ accountId: string; wabaId: string; approved: number }[]> {
@@ -47,7 +47,7 @@ export async function countApprovedTemplates(
   return rows.map((row) => ({ accountId: row.account_id, wabaId: row.waba_id, approved: Number(row.approved) }))
 }
 
-/** Such as 150004 for 15.4. */
+/** Returns the server version, for example 150004 for 15.4. */
 export async function readServerVersion(db: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ version: string }>`select current_setting('server_version_num') as version`.execute(db)
   return Number(rows[0]?.version)

@@ -2,16 +2,16 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { UsageError } from './failure.ts'
 
 export interface ValueOption {
-  /** What stands for the value in the usage. */
+  /** Placeholder of the value in the usage. */
   value: string
   help: string
   required?: true
-  /** `-` reads it from standard input. */
+  /** With `-`, the value is read from standard input. */
   secret?: true
   choices?: readonly string[]
-  /** A whole number. */
+  /** The value must be a whole number. */
   number?: true
-  /** Can be given several times. */
+  /** The option can be repeated. */
   multiple?: true
 }
 
@@ -21,29 +21,31 @@ export interface Flag {
 
 export type Options = Readonly<Record<string, ValueOption | Flag>>
 
-/** What can be typed after the name of a command. */
+/** The arguments and options of a command. */
 export interface Syntax {
   name: string
+  /** Another name of the command. It is accepted, but not shown in lists. */
+  alias?: string
   summary: string
-  /** The arguments that must be given, in order. */
+  /** Required arguments, in order. */
   args: readonly string[]
-  /** What any number of further arguments are. */
+  /** Placeholder of further optional arguments. */
   rest?: string
   options: Options
   examples: readonly string[]
   notes?: readonly string[]
 }
 
-/** What was typed, checked against its syntax. */
+/** A parsed command line, checked against its syntax. */
 export interface Line {
   args: string[]
   rest: string[]
   options: Record<string, string | boolean | string[]>
-  /** Every command takes `--json`. */
+  /** Every command accepts `--json`. */
   json: boolean
 }
 
-/** The same, typed by its syntax. */
+/** The same, typed by the command's syntax. */
 export interface TypedLine<Args extends readonly string[], O extends Options> {
   args: { [Index in keyof Args]: string }
   rest: string[]
@@ -59,7 +61,7 @@ type OptionValue<O> = O extends { value: string; multiple: true }
       ? string | undefined
       : boolean | undefined
 
-export const commonOptions = { json: { help: 'Print one JSON document instead of text for people' } } as const
+export const commonOptions = { json: { help: 'Print a JSON document instead of text' } } as const
 
 export function isValueOption(option: ValueOption | Flag): option is ValueOption {
   return 'value' in option
@@ -70,7 +72,7 @@ export function parseLine(syntax: Syntax, argv: string[]): Line {
   const missing = syntax.args[positionals.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
   if (syntax.rest === undefined && positionals.length > syntax.args.length)
-    throw new UsageError(`${syntax.name} takes ${syntax.args.join(', ') || 'no argument'} and nothing more.`)
+    throw new UsageError(`Too many arguments: ${syntax.name} takes ${syntax.args.join(', ') || 'none'}.`)
   for (const [name, option] of Object.entries(syntax.options))
     if (isValueOption(option)) checkValue(name, option, values[name])
   const { length } = syntax.args
@@ -78,7 +80,7 @@ export function parseLine(syntax: Syntax, argv: string[]): Line {
   return { args: positionals.slice(0, length), rest: positionals.slice(length), options, json: json === true }
 }
 
-/** The inverse of `parseLine`, for a line that another process carries out. */
+/** The inverse of `parseLine`, for a line that another process runs. */
 export function formatLine({ args, rest, options }: Line): string[] {
   const given = Object.entries(options).flatMap(([name, value]) =>
     value === true ? [`--${name}`] : [value].flat().map((one) => `--${name}=${one}`),
@@ -110,7 +112,7 @@ function toParseArgs(options: Options): NonNullable<ParseArgsConfig['options']> 
   )
 }
 
-/** No flag of ours is `multiple`, so there are no lists of booleans; the type of `parseArgs` cannot know. */
+/** No flag is `multiple`, so lists of booleans do not occur, but the type of `parseArgs` includes them. */
 function isGiven(entry: [string, unknown]): entry is [string, string | boolean | string[]] {
   return entry[1] !== undefined
 }
@@ -132,7 +134,7 @@ const secondsOf = new Map([
   ['d', 86_400],
 ])
 
-/** Seconds of a time such as `30m` or `24h`; undefined when it is none. */
+/** Parses a duration such as `30m` or `24h` into seconds; undefined if it is not one. */
 export function readDuration(text: string): number | undefined {
   const [, amount, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   const seconds = secondsOf.get(unit)
@@ -141,6 +143,6 @@ export function readDuration(text: string): number | undefined {
 
 export function parseDuration(option: string, text: string): number {
   const seconds = readDuration(text)
-  if (seconds === undefined) throw new UsageError(`--${option} must be a time such as 30m, 24h or 7d.`)
+  if (seconds === undefined) throw new UsageError(`--${option} must be a duration such as 30m, 24h or 7d.`)
   return seconds
 }

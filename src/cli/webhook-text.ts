@@ -6,7 +6,7 @@ import { formatPairs, formatTable } from './help.ts'
 const shownCharacters = 100
 
 export function formatEndpoints(accountId: string, items: Endpoint[]): string {
-  if (items.length === 0) return `${accountId} has no endpoint yet. How to add one: waybill webhook add --help`
+  if (items.length === 0) return `${accountId} has no endpoints. To add one, see: waybill webhook add --help`
   return items.map(describeEndpoint).join('\n\n')
 }
 
@@ -18,26 +18,26 @@ function describeEndpoint(endpoint: Endpoint): string {
     ['Events', endpoint.events.join(', ')],
     ['State', describeState(endpoint)],
     ['Waiting', String(endpoint.waiting)],
-    ['Delivered', endpoint.lastDeliveredAt ?? 'nothing lately'],
-    ['Old secret', endpoint.previousSecretUntil && `signs too until ${endpoint.previousSecretUntil}`],
-    ['Headers', endpoint.hasHeaders ? 'some of its own' : undefined],
+    ['Delivered', endpoint.lastDeliveredAt ?? 'no recent deliveries'],
+    ['Old secret', endpoint.previousSecretUntil && `also signs until ${endpoint.previousSecretUntil}`],
+    ['Headers', endpoint.hasHeaders ? 'custom headers are set' : undefined],
   ])
 }
 
 function describeState({ state, reason, failingSince }: Endpoint): string {
-  if (state === 'disabled') return `disabled: ${reason ?? 'no reason was kept'}`
+  if (state === 'disabled') return `disabled: ${reason ?? 'reason unknown'}`
   return failingSince === undefined ? 'enabled' : `enabled; every attempt has failed since ${failingSince}`
 }
 
 export function describeTest(test: EndpointTest): string {
   const { delivered, error, statusCode, durationMilliseconds, responseStart } = test
   const outcome = delivered ? `Delivered: HTTP ${statusCode}` : `Not delivered: ${error}`
-  const answer = responseStart === undefined || responseStart === '' ? '' : `\nIt answered: ${quote(responseStart)}`
+  const answer = responseStart === undefined || responseStart === '' ? '' : `\nResponse: ${quote(responseStart)}`
   return `${outcome}, after ${durationMilliseconds} ms.${answer}`
 }
 
 export function formatDeliveries(endpointId: string, { items, nextCursor }: DeliveryPage): string {
-  if (items.length === 0) return `There is no such delivery to ${endpointId}.`
+  if (items.length === 0) return `No matching deliveries to ${endpointId}.`
   const blocks = items.map(describeDelivery).join('\n\n')
   return nextCursor === undefined ? blocks : `${blocks}\n\nMore: --cursor ${nextCursor}`
 }
@@ -46,7 +46,7 @@ function describeDelivery(delivery: Delivery): string {
   const { type, messageId, attempts } = delivery
   const heading = formatPairs([
     ['Delivery', delivery.deliveryId],
-    ['Event', `${delivery.eventId} (${type === undefined ? 'no longer kept' : `${type} of ${messageId}`})`],
+    ['Event', `${delivery.eventId} (${type === undefined ? 'no longer stored' : `${type} of ${messageId}`})`],
     ['State', describeDeliveryState(delivery)],
   ])
   return attempts.length === 0 ? heading : `${heading}\n${formatAttempts(attempts).replace(/^/gm, '  ')}`
@@ -54,7 +54,7 @@ function describeDelivery(delivery: Delivery): string {
 
 function describeDeliveryState({ state, finishedAt, nextAttemptAt }: Delivery): string {
   if (state !== 'waiting') return `${state} at ${finishedAt}`
-  return nextAttemptAt === undefined ? 'waiting: the endpoint is disabled' : `waiting for ${nextAttemptAt}`
+  return nextAttemptAt === undefined ? 'waiting: the endpoint is disabled' : `next attempt at ${nextAttemptAt}`
 }
 
 function formatAttempts(attempts: Attempt[]): string {
@@ -70,7 +70,7 @@ function formatAttempts(attempts: Attempt[]): string {
   )
 }
 
-/** On one line, and not for ever: it is what somebody else wrote. */
+/** Shortens text from outside to a single line. */
 function quote(text: string): string {
   return JSON.stringify(text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text)
 }

@@ -15,7 +15,7 @@ import { apiHandlers } from './api/handlers.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from './api/procedures.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
-import { type InboundOptions, registerInbound } from './callbacks/callbacks.ts'
+import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
 import { registerSettings, settingsPath } from './dashboard/settings.ts'
 import { registerDocs } from './docs/docs.ts'
@@ -33,7 +33,7 @@ export interface ServerOptions {
   /** Holds the metrics of this process. */
   registry?: Registry
   /** What WhatsApp's callbacks must show; without it none is taken. */
-  callbacks?: InboundOptions
+  callbacks?: CallbackOptions
   /** A worker shows its health and its metrics, and nothing else. */
   healthOnly?: boolean
   /** The sandbox keeps nothing from its user: its metrics are open. */
@@ -60,7 +60,7 @@ const defaultStallMilliseconds = 20_000
 /** Longer than the minute for which load balancers commonly keep idle connections. */
 const keepAliveMilliseconds = 65_000
 
-const noCallbacks: InboundOptions = { appSecret: undefined, verifyToken: undefined }
+const noCallbacks: CallbackOptions = { appSecret: undefined, verifyToken: undefined }
 
 export async function createServer(deps: Deps, options: ServerOptions): Promise<FastifyInstance> {
   const connections = limitConnections({
@@ -122,7 +122,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     })
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
     await registerSettings(limited, deps, reads, ways, registry)
-    await registerInbound(limited, deps, options.callbacks ?? noCallbacks, registry)
+    await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app
 }

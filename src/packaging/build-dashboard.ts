@@ -7,14 +7,14 @@ import { build } from 'vite'
 const root = path.resolve(import.meta.dirname, '../..')
 const source = path.join(root, 'src/dashboard')
 const built = path.join(source, 'built')
-/** Beside the pages, and not among what is served of them. */
+/** Stored beside the pages, not among the served files. */
 const stampName = 'inputs.sha256'
-/** The paths of the packages that were compiled in, for the software bill of materials. */
+/** The paths of the packages that were bundled, for the software bill of materials. */
 export const bundledPackagesName = 'packages.json'
 
 /**
- * Makes `src/dashboard/built`, unless what it was made from is what is there now. Several processes may do
- * so at once, and one may die: the folder is put in place as a whole, with its stamp, or not at all.
+ * Builds `src/dashboard/built` unless it is up to date with its sources. Several processes may build at once, and one
+ * may die, so the folder with its stamp is renamed into place as a whole.
  */
 export async function buildDashboard(): Promise<void> {
   const stamp = await hashInputs()
@@ -30,7 +30,7 @@ export async function buildDashboard(): Promise<void> {
   }
 }
 
-/** Whatever runs this, such as a test, what is built is what is shipped: Vite and React look at `NODE_ENV`. */
+/** Builds for production in any environment, because Vite and React read `NODE_ENV`. */
 async function buildForProduction(outDir: string): Promise<void> {
   const before = process.env['NODE_ENV']
   process.env['NODE_ENV'] = 'production'
@@ -48,7 +48,7 @@ async function buildForProduction(outDir: string): Promise<void> {
   }
 }
 
-/** Such as `node_modules/react`, as in the lock file. */
+/** Returns paths such as `node_modules/react`, as in the lock file. */
 function listPackages(output: Awaited<ReturnType<typeof build>>): string[] {
   const modules = [output]
     .flat()
@@ -59,7 +59,8 @@ function listPackages(output: Awaited<ReturnType<typeof build>>): string[] {
     const [folder] = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []
     return folder === undefined ? [] : [folder]
   })
-  if (folders.length === 0) throw new Error('no package is in the dashboard: what Vite says of its modules has changed')
+  if (folders.length === 0)
+    throw new Error('no packages found in the dashboard bundle: the module IDs of Vite have changed')
   return [...new Set(folders)].toSorted()
 }
 
@@ -75,7 +76,7 @@ async function putInPlace(fresh: string, stamp: string): Promise<void> {
   await rm(old, { recursive: true, force: true })
 }
 
-/** Another process that built the same was faster, by a hair: its folder is as good as ours. */
+/** Another process that built the same sources was faster; its folder is equivalent. */
 async function unlessAnotherDid(renamed: Promise<void>): Promise<void> {
   try {
     await renamed

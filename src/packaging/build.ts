@@ -6,15 +6,15 @@ import { buildDashboard, bundledPackagesName } from './build-dashboard.ts'
 import { createSbom } from './sbom.ts'
 
 /**
- * Makes `dist/`, which the package and the container image hold: Node runs no TypeScript below
- * `node_modules`. The repository itself runs from its sources and needs none of this.
+ * Builds `dist/` for the package and the container image, because Node runs no TypeScript below `node_modules`. The
+ * repository itself runs from its sources.
  */
 const root = path.resolve(import.meta.dirname, '../..')
 const dist = path.join(root, 'dist')
 
 await rm(dist, { recursive: true, force: true })
 compile()
-await copyWhatIsNoTypeScript()
+await copyStaticFiles()
 await buildDashboard()
 await copyDashboard()
 await copyFile(path.join(root, 'openapi.json'), path.join(dist, 'openapi.json'))
@@ -28,8 +28,8 @@ function compile(): void {
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 }
 
-/** The entry point, and the pages that the server sends as they are. */
-async function copyWhatIsNoTypeScript(): Promise<void> {
+/** Copies the entry point and the static pages. */
+async function copyStaticFiles(): Promise<void> {
   const apart = new Set([import.meta.dirname, path.join(root, 'src/dashboard')])
   await cp(path.join(root, 'src'), path.join(dist, 'src'), {
     recursive: true,
@@ -37,19 +37,19 @@ async function copyWhatIsNoTypeScript(): Promise<void> {
   })
 }
 
-/** What browsers get of it; `src/http/settings/pages.ts` looks for it here. */
+/** The dashboard for browsers; the server looks for it here. */
 async function copyDashboard(): Promise<void> {
   await cp(path.join(root, 'src/dashboard/built'), path.join(dist, 'src/dashboard/built'), { recursive: true })
 }
 
-/** One file instead of the 400 packages that it was made from; `src/http/docs.ts` looks for it here. */
+/** One file instead of the 400 packages that it was built from; the server looks for it here. */
 async function copyScalar(): Promise<void> {
   const entry = fileURLToPath(import.meta.resolve('@scalar/api-reference'))
   const standalone = path.join(path.dirname(entry), 'browser/standalone.js')
   await copyFile(standalone, path.join(dist, 'src/http/docs/scalar.js'))
 }
 
-/** What the package and the image are made of, for whoever looks for known vulnerabilities. */
+/** Lists the components of the package and the image, for vulnerability scanners. */
 async function writeSbom(): Promise<void> {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
   const dashboard = JSON.parse(await readFile(path.join(root, 'src/dashboard/built', bundledPackagesName), 'utf8'))
@@ -57,7 +57,7 @@ async function writeSbom(): Promise<void> {
   await writeFile(path.join(dist, 'sbom.cdx.json'), JSON.stringify(sbom, null, 2) + '\n')
 }
 
-/** The sources import their version from here; the rest of the repository's is no business of the build. */
+/** The sources import their version from here; the other fields are not needed at run time. */
 async function writePackageJson(): Promise<void> {
   const { name, version, type } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
   await writeFile(path.join(dist, 'package.json'), JSON.stringify({ name, version, type }, null, 2) + '\n')

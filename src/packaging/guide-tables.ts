@@ -1,6 +1,6 @@
 /**
- * `npm run guides` writes the tables of the guides from their sources; with `--check` it only compares.
- * A table stands between `<!-- generated:name -->` and `<!-- /generated:name -->`.
+ * `npm run guides` writes the tables of the guides from their sources; with `--check` it only compares them. A table is
+ * enclosed by `<!-- generated:name -->` and `<!-- /generated:name -->`.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -66,7 +66,7 @@ const tables: Record<string, () => string | Promise<string>> = {
     ),
 }
 
-/** What a process with every role registers. The database is never opened: nothing is collected. */
+/** Returns the metrics of a process with all roles. The database is never opened, because nothing is collected. */
 async function listMetrics(): Promise<{ name: string; help: string }[]> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-guides-'))
   const app = buildApp(readConfig({ WAYBILL_DATA_DIR: dataDir }), { log: createLogger('silent') })
@@ -93,22 +93,22 @@ function code(text: string): string {
 
 const block = /(<!-- generated:(\w+) -->\n)([\s\S]*?)(\n?<!-- \/generated:\2 -->)/g
 
-/** The text of a guide with each of its generated tables as the sources have it now. */
+/** Returns the text of a guide with its generated tables up to date. */
 export async function fillTables(markdown: string): Promise<string> {
-  const made = new Map<string, string>()
+  const generated = new Map<string, string>()
   for (const [, , name = ''] of markdown.matchAll(block)) {
     const table = tables[name]
-    if (!table) throw new Error(`there is no generated table "${name}"; there are ${Object.keys(tables).join(', ')}`)
-    made.set(name, await table())
+    if (!table) throw new Error(`unknown table "${name}"; known tables are ${Object.keys(tables).join(', ')}`)
+    generated.set(name, await table())
   }
   return markdown.replaceAll(
     block,
     (_match, start: string, name: string, _table, end: string) =>
-      `${start}\n${made.get(name)}\n${end.startsWith('\n') ? end : `\n${end}`}`,
+      `${start}\n${generated.get(name)}\n${end.startsWith('\n') ? end : `\n${end}`}`,
   )
 }
 
-/** Guides whose tables are not what the sources say; the formatter's padding does not count. */
+/** Returns guides whose tables are out of date, ignoring the formatter's padding. */
 export async function findOutdatedGuides(): Promise<{ file: string; text: string }[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.md'))
   const outdated: { file: string; text: string }[] = []

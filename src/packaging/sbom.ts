@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What `package-lock.json` says of a package, as far as it is of use here. */
+/** The fields of a package in `package-lock.json` that are used here. */
 export interface LockedPackage {
   name?: string
   version?: string
@@ -13,20 +13,20 @@ export interface LockedPackage {
   peerDependenciesMeta?: Record<string, { optional?: boolean }>
 }
 
-/** By path, such as `node_modules/react`; the project itself is at the empty path. */
+/** Packages by path, such as `node_modules/react`; the project itself has an empty path. */
 export type LockedPackages = Readonly<Record<string, LockedPackage>>
 
 interface Component {
   path: string
   scope: 'required' | 'optional'
-  /** The file of ours that it was compiled into. */
+  /** The file that the package was bundled into. */
   bundledIn?: string
 }
 
 /**
- * A software bill of materials in CycloneDX 1.6: what is installed with the package, and what was compiled into its
- * dashboard and documentation. It is made from the lock file, so that the same commit gives the same bytes, without
- * a path or a registry of the machine that built it. `npm sbom` omits what was compiled in, and adds a time.
+ * Creates a software bill of materials in CycloneDX 1.6 of the installed packages and of those bundled into the
+ * dashboard and the documentation. It is created from the lock file, so that the same commit produces the same bytes,
+ * without paths or registries of the build machine. `npm sbom` omits bundled packages and adds a time.
  */
 export function createSbom(
   packages: LockedPackages,
@@ -55,7 +55,7 @@ export function createSbom(
         .filter((ref, index, all) => refs.has(ref) && all.indexOf(ref) === index)
         .toSorted(),
     })),
-    // Their one file holds packages of their own that our lock file cannot know.
+    // These files bundle further packages, which the lock file does not contain.
     compositions: [{ aggregate: 'incomplete', assemblies: docs.map((path) => purlOf(packages, path)) }],
   }
   return {
@@ -68,7 +68,7 @@ export function createSbom(
   }
 }
 
-/** What an install of the package brings: dependencies of dependencies, and the peers that they require. */
+/** Lists what an install of the package adds: transitive dependencies and required peers. */
 function listInstalled(packages: LockedPackages): Component[] {
   const scopes = new Map<string, Component['scope']>()
   const visit = (from: string, scope: Component['scope']): void => {
@@ -84,7 +84,7 @@ function listInstalled(packages: LockedPackages): Component[] {
   return [...scopes].map(([path, scope]) => ({ path, scope }))
 }
 
-/** Where each dependency of a package is, and whether it may be absent. */
+/** Returns the path of each dependency of a package, and whether it may be absent. */
 function listDependencies(packages: LockedPackages, from: string): [string, boolean][] {
   const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = packages[from] ?? {}
   const { peerDependenciesMeta = {} } = packages[from] ?? {}
@@ -99,7 +99,9 @@ function listDependencies(packages: LockedPackages, from: string): [string, bool
   })
 }
 
-/** For the graph: also the peers that are there, and what was compiled into the project itself. */
+/**
+ * Returns the edges of the dependency graph, including installed peers and packages bundled into the project itself.
+ */
 function listDirect(packages: LockedPackages, from: string, bundled: ReadonlySet<string>): string[] {
   const find = (name: string) => resolve(packages, from, name)
   const peers = Object.keys(packages[from]?.peerDependencies ?? {})
@@ -112,7 +114,7 @@ function listDirect(packages: LockedPackages, from: string, bundled: ReadonlySet
   return [...found, ...developed.filter((path) => bundled.has(path))]
 }
 
-/** As Node finds a package: beside whoever imports it, then further up. */
+/** Resolves a package like Node: beside the importing package, then further up. */
 function resolve(packages: LockedPackages, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
@@ -121,7 +123,7 @@ function resolve(packages: LockedPackages, from: string, name: string): string |
   }
 }
 
-/** One component for each name and version, wherever it is; it is required if one of them is. */
+/** Merges components with the same name and version. The result is required if one of them is. */
 function dedupe(packages: LockedPackages, components: Component[]): Component[] {
   const unique = new Map<string, Component>()
   for (const component of components) {
@@ -167,7 +169,7 @@ const algorithms = new Map([
   ['sha1', 'SHA-1'],
 ])
 
-/** Of the archive that the registry serves. */
+/** The hash of the archive from the registry. */
 function toHash(integrity: string): object[] {
   const [name = '', digest = ''] = integrity.split(/-(.*)/s)
   const alg = algorithms.get(name)
@@ -186,7 +188,7 @@ function purl(locked: LockedPackage | undefined): string {
   return `pkg:npm/${(locked?.name ?? '').replace('@', '%40')}@${locked?.version}`
 }
 
-/** A UUID of version 8 (RFC 9562, 5.8), from the content: another content is another document. */
+/** A UUID version 8 (RFC 9562, 5.8) of the content, so that different content is a different document. */
 function uuidOf(content: string): string {
   const bytes = createHash('sha256').update(content).digest().subarray(0, 16)
   bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f)

@@ -1,47 +1,48 @@
 export interface BatchOptions<Item, Result> {
-  /** Does the work of all items in one statement, and answers in their order. */
+  /** Runs all items in one statement and returns their results in order. */
   run: (items: readonly Item[]) => Promise<readonly Result[]>
   maxItems: number
-  /** Batches under way at once. */
+  /** Maximum number of concurrent batches. */
   maxInFlight: number
-  /** Whether an error can be the fault of a single item; any other is everybody's at once. */
+  /** Returns whether a single item can have caused the error. Any other error rejects the whole batch at once. */
   isItemError: (error: unknown) => boolean
-  /** A call that has not started by then is rejected with a `NotStartedError`, and never runs. */
+  /** A call that has not started after this time is rejected with a `NotStartedError` and never runs. */
   maxWaitMilliseconds?: number
-  /** Whose item it is. Items of one group may wait for the same lock, those of two groups never do. */
+  /**
+   * Returns the group of an item. Items of one group may wait for the same lock; items of different groups never do.
+   */
   groupOf?: (item: Item) => string
-  /** Whether a batch failed because it waited for somebody else, as for a lock. It needs `groupOf`. */
+  /** Returns whether a batch failed because it waited for a lock. Requires `groupOf`. */
   isBlocked?: (error: unknown) => boolean
 }
 
-/** The call was given up before it started: nothing of it happened, and nothing will. */
+/** The call was rejected before it started. It had no effect and will have none. */
 export class NotStartedError extends Error {
   constructor(waitedFor: string) {
-    super(`gave up waiting for ${waitedFor}`)
+    super(`timed out waiting for ${waitedFor}`)
     this.name = 'NotStartedError'
   }
 }
 
 interface Call<Item, Result> {
   item: Item
-  /** By `performance.now()`. Without end until the call is found waiting: most leave at once. */
+  /** Deadline by `performance.now()`; infinite until the call is found waiting, since most calls start immediately. */
   startBefore: number
   resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
 
-/** Isolated groups that run at once: one that still blocks leaves room for another. */
+/** Isolated groups that run concurrently: if one stays blocked, another can still run. */
 const maxIsolatedInFlight = 2
 
 /**
- * Joins concurrent calls into one statement. While a batch may leave, a call leaves as soon as what came
- * in with it has been read, so a lone call never waits; otherwise it leaves with all that came meanwhile
- * when a batch returns. An item that fails takes nobody with it: its batch is halved and run again until
- * it stands alone, so `run` must leave nothing behind when it fails. A signal takes back a call that has
- * not left yet.
+ * Combines concurrent calls into one statement. While a batch slot is free, a call starts as soon as the requests that
+ * arrived with it have been read, so a single call never waits. Otherwise it starts with all calls that arrived in the
+ * meantime, when a batch ends. A failing item does not fail the others: its batch is bisected until the item is alone,
+ * so a failed `run` must leave no effects. An abort signal cancels a call that has not started.
  *
- * When a batch of several groups is blocked, each of them is isolated: it runs alone, beside the batches,
- * until it has not been blocked. So a group that stays blocked delays the others once, and not again.
+ * If a batch of several groups is blocked, each of its groups is isolated: it runs alone, beside the batches, until it
+ * is no longer blocked. So a blocked group delays the others only once.
  */
 export function createBatcher<Item, Result>(
   options: BatchOptions<Item, Result>,
@@ -52,37 +53,39 @@ export function createBatcher<Item, Result>(
   const isolated = new Map<string, Call<Item, Result>[]>()
   const isolatedInFlight = new Set<string>()
   let inFlight = 0
-  let leaving = false
+  let starting = false
   let expiry: NodeJS.Timeout | undefined
 
-  /** Whether the last batch held a single call: the next one is not worth waiting for company either. */
-  let quiet = true
+  /** True if the last batch held a single call; then the next call does not wait for others. */
+  let wasSingle = true
 
-  // Under load not before the sockets that were readable with this call's have been read: a microtask
-  // later its neighbours would not have come yet, and it would leave alone.
-  function leaveSoon(): void {
-    if (leaving || inFlight >= options.maxInFlight) return
-    leaving = true
-    const soon = quiet && inFlight === 0 ? queueMicrotask : setImmediate
+  // Under load, `setImmediate` waits until all readable sockets have been read. A microtask would run before the calls
+  // of the other sockets arrive, and each call would run alone.
+  function startSoon(): void {
+    if (starting || inFlight >= options.maxInFlight) return
+    starting = true
+    const soon = wasSingle && inFlight === 0 ? queueMicrotask : setImmediate
     soon(() => {
-      leaving = false
-      leave()
+      starting = false
+      start()
     })
   }
 
-  function leave(): void {
+  function start(): void {
     while (inFlight < options.maxInFlight && waiting.length > 0) {
       const calls = waiting.splice(0, options.maxItems)
-      quiet = calls.length === 1
+      wasSingle = calls.length === 1
       inFlight += 1
       void runBatch(options, calls, isolate).then(() => {
         inFlight -= 1
-        if (waiting.length > 0) leaveSoon()
+        if (waiting.length > 0) startSoon()
       })
     }
   }
 
-  /** The calls of a blocked batch: a group that was alone in it has had its turn, others get one of their own. */
+  /**
+   * Isolates the groups of a blocked batch. A group that was alone in its batch is rejected; the others run separately.
+   */
   function isolate(calls: readonly Call<Item, Result>[], error: unknown): void {
     const groups = groupCalls(calls, groupOf)
     for (const [group, ofGroup] of groups) {
@@ -91,10 +94,10 @@ export function createBatcher<Item, Result>(
       if (groups.size === 1) rejectAll(ofGroup, error)
       else for (const call of ofGroup) others.push(Object.assign(call, { startBefore: startBefore() }))
     }
-    leaveIsolated()
+    startIsolated()
   }
 
-  function leaveIsolated(): void {
+  function startIsolated(): void {
     for (const [group, calls] of isolated) {
       if (isolatedInFlight.size >= maxIsolatedInFlight) return
       if (calls.length > 0 && !isolatedInFlight.has(group)) void runIsolated(group, calls.splice(0, options.maxItems))
@@ -111,11 +114,11 @@ export function createBatcher<Item, Result>(
     isolatedInFlight.delete(group)
     const others = isolated.get(group) ?? []
     isolated.delete(group)
-    // Behind the other groups: each has its turn.
+    // Moves a blocked group behind the others, so that each has its turn.
     if (blocked) isolated.set(group, others)
     else waiting.push(...others)
-    leaveIsolated()
-    if (waiting.length > 0) leaveSoon()
+    startIsolated()
+    if (waiting.length > 0) startSoon()
   }
 
   function startBefore(): number {
@@ -146,29 +149,29 @@ export function createBatcher<Item, Result>(
     const queue = (isolated.size > 0 && isolated.get(groupOf?.(item) ?? '')) || waiting
     queue.push(call)
     if (!expiry && maxWaitMilliseconds < Infinity) expireLater(maxWaitMilliseconds)
-    if (queue === waiting) leaveSoon()
-    else leaveIsolated()
+    if (queue === waiting) startSoon()
+    else startIsolated()
     return signal ? withAbort(signal, call, promise) : promise
   }
 
   async function withAbort(signal: AbortSignal, call: Call<Item, Result>, result: Promise<Result>): Promise<Result> {
-    const takeBack = () => {
+    const cancel = () => {
       for (const queue of [waiting, ...isolated.values()]) {
         const place = queue.indexOf(call)
         if (place !== -1) queue.splice(place, 1)
       }
       call.reject(signal.reason)
     }
-    signal.addEventListener('abort', takeBack, { once: true })
+    signal.addEventListener('abort', cancel, { once: true })
     try {
       return await result
     } finally {
-      signal.removeEventListener('abort', takeBack)
+      signal.removeEventListener('abort', cancel)
     }
   }
 }
 
-/** Never rejects: each call is settled by itself, or goes to `blocked`. */
+/** Never rejects: it settles each call, or passes the calls to `blocked`. */
 async function runBatch<Item, Result>(
   options: BatchOptions<Item, Result>,
   calls: readonly Call<Item, Result>[],
@@ -177,7 +180,7 @@ async function runBatch<Item, Result>(
   try {
     const results = await options.run(calls.map((call) => call.item))
     if (results.length !== calls.length) throw new BatchSizeError(calls.length, results.length)
-    // The length was compared: every call has its result.
+    // The lengths are equal, so every call has a result.
     for (const [index, call] of calls.entries()) call.resolve(results[index] as Result)
   } catch (error) {
     if (options.groupOf && options.isBlocked?.(error)) return blocked(calls, error)
@@ -209,19 +212,21 @@ function groupCalls<Item, Result>(
 
 class BatchSizeError extends Error {
   constructor(items: number, results: number) {
-    super(`a batch of ${items} was answered with ${results} results`)
+    super(`a batch of ${items} items returned ${results} results`)
     this.name = 'BatchSizeError'
   }
 }
 
-/** Questions of one batch that are alike: the statement is asked one of them, and its answer is everybody's. */
+/** Equal questions of one batch. The statement runs once for them, and all of them get its result. */
 export interface Deduped<Question> {
   question: Question
-  /** Where they stand in the batch, in its order. */
+  /** Indexes of the questions in the batch, in ascending order. */
   places: number[]
 }
 
-/** A customer who sends much asks the same again and again: with the same key, from the same address, for one template. */
+/**
+ * Merges questions with the same key. Frequent senders repeat the same question: the same API key, address or template.
+ */
 export function dedupeByKey<Question>(
   questions: readonly Question[],
   keyOf: (question: Question) => string,

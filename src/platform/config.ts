@@ -7,7 +7,7 @@ import { logLevels } from './log.ts'
 
 const secretKeyBytes = 32
 
-/** One key, or several after a rotation: the first encrypts, all of them decrypt. */
+/** One key, or several after a rotation: the first encrypts and all of them decrypt. */
 const SecretKeys = z.string().transform((text, context): [Uint8Array, ...Uint8Array[]] => {
   const [first, ...others] = text.split(',').map((part) => Buffer.from(part.trim(), 'base64'))
   if (!first || [first, ...others].some((key) => key.length !== secretKeyBytes)) {
@@ -43,12 +43,12 @@ function toSeconds(text: string): number | undefined {
   return Number(amount) * secondsOf[unit as keyof typeof secondsOf]
 }
 
-/** `5s,5m,2h`: the waits between the attempts of a delivery, in seconds. */
+/** `5s,5m,2h`: the delays between the attempts of a delivery, in seconds. */
 const RetrySchedule = z.string().transform((text, context): number[] =>
   text.split(',').map((part) => {
     const seconds = toSeconds(part)
     if (seconds !== undefined) return seconds
-    context.addIssue('must list times such as 5s, 5m, 2h or 1d, separated by commas')
+    context.addIssue('must be a list of durations such as 5s, 5m, 2h or 1d, separated by commas')
     return z.NEVER
   }),
 )
@@ -57,7 +57,7 @@ const RetrySchedule = z.string().transform((text, context): number[] =>
 const Duration = z.string().transform((text, context): number => {
   const seconds = toSeconds(text)
   if (seconds !== undefined) return seconds
-  context.addIssue('must be a time such as 30m, 1h or 2d')
+  context.addIssue('must be a duration such as 30m, 1h or 2d')
   return z.NEVER
 })
 
@@ -124,17 +124,17 @@ const Environment = z
       for (const [index, name] of (['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const).entries())
         if (oidc[index] === undefined)
           context.addIssue({ code: 'custom', path: [name], message: 'is required with the other OIDC_ variables' })
-    // Twice: waits are lengthened by chance, and by endpoints that ask for it.
+    // Doubled, because jitter and Retry-After headers lengthen the delays.
     const retryDays = (2 * env.WEBHOOK_RETRY_SCHEDULE.reduce((sum, wait) => sum + wait, 0)) / secondsOf.d
     if (env.WAYBILL_RETENTION_DAYS < retryDays)
       context.addIssue({
         code: 'custom',
         path: ['WAYBILL_RETENTION_DAYS'],
-        message: `must be at least ${Math.ceil(retryDays)}: twice as long as WEBHOOK_RETRY_SCHEDULE takes`,
+        message: `must be at least ${Math.ceil(retryDays)}, twice the total of WEBHOOK_RETRY_SCHEDULE`,
       })
   })
 
-/** Each variable as the configuration guide shows it. */
+/** The defaults and descriptions of all variables, as shown in the configuration guide. */
 export const environmentVariables: Record<keyof z.input<typeof Environment>, { default?: string; meaning: string }> = {
   HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
   PORT: { default: '3000', meaning: 'Port to listen on' },
@@ -151,16 +151,16 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   GRAPH_API_URL: { default: 'https://graph.facebook.com', meaning: 'Base URL of the Graph API' },
   GRAPH_API_VERSION: { default: 'v25.0', meaning: 'Version of the Graph API' },
   META_APP_SECRET: {
-    meaning: 'Secret of the Meta app whose callbacks are accepted, for numbers without an app secret of their own',
+    meaning: 'App secret that verifies callbacks for numbers without an app secret of their own',
   },
   META_VERIFY_TOKEN: {
-    meaning: 'Verify token that Meta presents when the callback is configured; if absent, the handshake is refused',
+    meaning: 'Verify token that Meta presents when the callback is configured; if absent, the handshake is rejected',
   },
   TRUST_PROXY: {
     meaning:
       'Proxies whose `X-Forwarded-For` is trusted: addresses, CIDR ranges, `loopback`, `linklocal`, `uniquelocal`, separated by commas',
   },
-  WEBHOOK_RETRY_SCHEDULE: { default: '5s,5m,30m,2h,5h,10h,10h', meaning: 'Waits between the attempts of a delivery' },
+  WEBHOOK_RETRY_SCHEDULE: { default: '5s,5m,30m,2h,5h,10h,10h', meaning: 'Delays between the attempts of a delivery' },
   WEBHOOK_TIMEOUT_SECONDS: { default: '15', meaning: 'Timeout of an attempt, 1 to 120' },
   WEBHOOK_ALLOW_PRIVATE: { default: 'false', meaning: '`true` allows http and private addresses, for development' },
   WAYBILL_RETENTION_DAYS: {
@@ -170,28 +170,28 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   },
   WAYBILL_OUTCOME_UNKNOWN_AFTER: {
     default: '1h',
-    meaning: 'Age at which a message without an outcome is reported, once; at least `1m`',
+    meaning: 'Age at which a message without an outcome is reported (once); at least `1m`',
   },
   WAYBILL_PUBLIC_URL: {
     meaning:
-      'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links begin with `HOST` and `PORT`',
+      'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links start with `HOST` and `PORT`',
   },
   OIDC_ISSUER: { meaning: 'OpenID provider for dashboard sign-in; requires the other two `OIDC_` variables' },
   OIDC_CLIENT_ID: { meaning: 'Client ID at the OpenID provider' },
   OIDC_CLIENT_SECRET: { meaning: 'Client secret at the OpenID provider' },
   LOG_LEVEL: { default: 'info', meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`' },
-  METRICS_TOKEN: { meaning: 'Bearer token for `/metrics`; if absent, `/metrics` is closed' },
+  METRICS_TOKEN: { meaning: 'Bearer token for `/metrics`; if absent, `/metrics` rejects every request' },
 }
 
-/** Where the data is kept: a PostgreSQL server, or PGlite in a folder of ours. */
+/** Where data is stored: a PostgreSQL server, or an embedded PGlite database in a local folder. */
 export type DatabaseConfig = { kind: 'postgres'; url: string } | { kind: 'pglite'; dataDir: string }
 
 export interface WebhookConfig {
-  /** Waits between the attempts of a delivery; one attempt more than waits. */
+  /** Delays between the attempts of a delivery, in seconds. There is one more attempt than delays. */
   retrySeconds: number[]
-  /** From the first byte out to the last byte in, of one attempt. */
+  /** Timeout of one attempt, from the first byte sent to the last byte received. */
   timeoutSeconds: number
-  /** For development: http, and private addresses. */
+  /** For development: allows http and private addresses. */
   allowPrivate: boolean
 }
 
@@ -199,9 +199,9 @@ export interface Config {
   host: string
   port: number
   database: DatabaseConfig
-  /** Where each process notes what it has begun, so that the next one knows what was never sent. */
+  /** Folder of the send journals, which let the next process see which sends were never dispatched. */
   journalDir: string
-  /** Absent in embedded mode until `readOrCreateSecretKey` has made one in the data folder. */
+  /** Undefined in embedded mode until `readOrCreateSecretKey` has created one in the data folder. */
   secretKeys: [Uint8Array, ...Uint8Array[]] | undefined
   graphApi: { url: string; version: string }
   meta: { appSecret: string | undefined; verifyToken: string | undefined }
@@ -209,25 +209,25 @@ export interface Config {
   webhooks: WebhookConfig
   /** How long messages, events, deliveries and attempts are kept. */
   retentionDays: number
-  /** A message without an outcome for so long is reported, once. */
+  /** Age in seconds at which a message without an outcome is reported, once. */
   outcomeUnknownAfterSeconds: number
-  /** Where browsers find the dashboard; https makes its cookies secure. */
+  /** Address of the dashboard in browsers. With https, its cookies are secure. */
   publicUrl: string | undefined
-  /** An OpenID provider that the owners' organisation signs in with. */
+  /** The OpenID provider for dashboard sign-in. */
   oidc: { issuer: string; clientId: string; clientSecret: string } | undefined
   logLevel: (typeof logLevels)[number]
   metricsToken: string | undefined
 }
 
 export class ConfigError extends Error {
-  /** One line per variable that is wrong; the variable's value is never repeated. */
+  /** One line per invalid variable. Values are never repeated. */
   constructor(lines: string[]) {
     super(lines.join('\n'))
     this.name = 'ConfigError'
   }
 }
 
-/** Secrets, each of which may be in a file that `<name>_FILE` names, as container platforms mount them. */
+/** Secrets that can also be read from the file named by `<name>_FILE`, as container platforms mount them. */
 export const secretVariables = [
   'DATABASE_URL',
   'WAYBILL_SECRET_KEY',
@@ -237,14 +237,14 @@ export const secretVariables = [
   'METRICS_TOKEN',
 ] as const
 
-/** The environment with the content of each file in the place of its name. */
+/** Replaces each `<name>_FILE` variable with `<name>` and the content of the file. */
 function readSecretFiles(environment: Record<string, string | undefined>): Record<string, string | undefined> {
   const problems: string[] = []
   const read = secretVariables.flatMap((name): [string, string][] => {
     const file = environment[`${name}_FILE`]
     if (file === undefined) return []
     if (environment[name] !== undefined) {
-      problems.push(`${name}_FILE: is set as well as ${name}. Set one of them`)
+      problems.push(`${name}_FILE: is set together with ${name}. Set only one of them`)
       return []
     }
     const secret = readSecretFile(file)
@@ -255,20 +255,20 @@ function readSecretFiles(environment: Record<string, string | undefined>): Recor
   return { ...environment, ...Object.fromEntries(read) }
 }
 
-/** Editors and `echo` end a file with a newline, which is no part of the secret. */
+/** Editors and `echo` end a file with a newline, which is not part of the secret. */
 function readSecretFile(file: string): { content: string } | { problem: string } {
   try {
     const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '')
-    return content === '' ? { problem: 'names an empty file' } : { content }
+    return content === '' ? { problem: 'names an empty file. Write the secret into it' } : { content }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     return { problem: `names a file that cannot be read (${code})` }
   }
 }
 
-/** Reads the environment, once. Throws a `ConfigError` that names every variable that is wrong. */
+/** Reads the environment. Throws a `ConfigError` that lists every invalid variable. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  // A variable set to nothing, as compose files do, counts as absent.
+  // An empty variable counts as absent, because compose files set variables that way.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Environment.safeParse(readSecretFiles(given))
   if (!parsed.success)
@@ -303,18 +303,18 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** What is allowed and yet likely to be a mistake, in words for whoever starts the server. */
+/** Returns warnings about settings that are valid but likely a mistake. */
 export function findConfigWarnings({
   trustedProxies,
   publicUrl,
 }: Pick<Config, 'trustedProxies' | 'publicUrl'>): string[] {
   if (trustedProxies.length === 0 || publicUrl !== undefined) return []
   return [
-    'TRUST_PROXY is set and WAYBILL_PUBLIC_URL is not: set it to the address that browsers use, such as https://waybill.example.com. Without it the dashboard believes the Host and X-Forwarded-Proto headers of the proxy, which decide where sign-ins lead and whether cookies are sent over https only.',
+    'TRUST_PROXY is set and WAYBILL_PUBLIC_URL is not: set it to the address that browsers use, such as https://waybill.example.com. Without it, the dashboard trusts the Host and X-Forwarded-Proto headers of the proxy, which determine sign-in redirects and whether cookies are restricted to https.',
   ]
 }
 
-/** Embedded mode keeps its key beside its data, readable by its owner only. */
+/** Reads or creates the secret key of embedded mode, stored beside the data and readable only by the file owner. */
 export function readOrCreateSecretKey(dataDir: string): [Uint8Array, ...Uint8Array[]] {
   const file = path.join(dataDir, 'secret.key')
   if (!existsSync(file)) {
@@ -324,7 +324,7 @@ export function readOrCreateSecretKey(dataDir: string): [Uint8Array, ...Uint8Arr
   const keys = SecretKeys.safeParse(readFileSync(file, 'utf8'))
   if (!keys.success)
     throw new ConfigError([
-      `${file}: must hold 32 bytes in base64. Restore it from a backup: without it, stored access tokens cannot be read`,
+      `${file}: must hold 32 bytes in base64. Restore it from a backup: stored access tokens cannot be decrypted without it`,
     ])
   return keys.data
 }

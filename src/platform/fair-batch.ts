@@ -1,26 +1,28 @@
 export interface FairBatchOptions<Item, Result> {
-  /** Does the work of all parts at once, and answers in their order. Leaves nothing behind when it fails. */
+  /**
+   * Does the work of all parts at once and returns one result per part, in order. A failed run must leave no effects.
+   */
   run: (parts: readonly (readonly Item[])[]) => Promise<readonly Result[]>
-  /** The result of a call, from those of its parts. */
+  /** Combines the results of a call's parts into its result. */
   sum: (results: readonly Result[]) => Result
-  /** Items of a batch, whatever number of calls they belong to: at most, and while batches take too long. */
+  /** Upper bound for the items of a batch, over all calls; `minItems` is the bound while batches take too long. */
   maxItems: number
   minItems: number
-  /** A batch that takes longer makes the following ones smaller; others wait for it. */
+  /** A batch that takes longer makes the following ones smaller, because other calls wait for it. */
   maxMilliseconds: number
   now: () => number
-  /** Items that a key adds to a batch in its turn, while others wait. */
+  /** Maximum number of items that a key adds to a batch while other keys wait. */
   share: number
-  /** Batches under way at once. */
+  /** Maximum number of concurrent batches. */
   maxInFlight: number
-  /** Which parts of a failed batch to run again by themselves: one of them can be the cause. */
+  /** Which parts of a failed batch to run again separately, because one of them may be the cause. */
   retry: (error: unknown) => 'halves' | 'keys' | 'none'
 }
 
 interface Call<Item, Result> {
   key: string
   items: readonly Item[]
-  /** Items that are done or in a batch under way. */
+  /** Number of items that are done or in a running batch. */
   taken: number
   results: Result[]
   resolve: (result: Result) => void
@@ -33,42 +35,42 @@ interface Part<Item, Result> {
 }
 
 /**
- * Runs the items of concurrent calls in batches that are bounded by their number of items, and takes the keys
- * in turn: a key with much to do delays the others by its share of a batch. A call can be spread over several
- * batches. Its parts never run at the same time, so its items are done in their order.
+ * Runs the items of concurrent calls in batches of bounded size. Keys take turns, so a key with many items delays the
+ * others by at most its share of a batch. A call can be spread over several batches; its parts run one after another,
+ * so its items are processed in order.
  */
 export function createFairBatcher<Item, Result>(
   options: FairBatchOptions<Item, Result>,
 ): (key: string, items: readonly Item[]) => Promise<Result> {
-  // A Map keeps the order of insertion: the first key is next in turn.
+  // A Map keeps insertion order: its first key has the next turn.
   const waiting = new Map<string, Call<Item, Result>[]>()
   let inFlight = 0
-  let leaving = false
-  /** Whether the last batch held a single call: the next one need not wait for others either. */
-  let quiet = true
+  let starting = false
+  /** True if the last batch held a single call; then the next call does not wait for others. */
+  let wasSingle = true
   let size = options.maxItems
 
-  // As in batch.ts: under load, not before the sockets that were readable with this one have been read.
-  function leaveSoon(): void {
-    if (leaving || inFlight >= options.maxInFlight || waiting.size === 0) return
-    leaving = true
-    const soon = quiet && inFlight === 0 ? queueMicrotask : setImmediate
+  // As in batch.ts: under load, wait until all readable sockets have been read.
+  function startSoon(): void {
+    if (starting || inFlight >= options.maxInFlight || waiting.size === 0) return
+    starting = true
+    const soon = wasSingle && inFlight === 0 ? queueMicrotask : setImmediate
     soon(() => {
-      leaving = false
-      while (inFlight < options.maxInFlight && waiting.size > 0) leave()
+      starting = false
+      while (inFlight < options.maxInFlight && waiting.size > 0) start()
     })
   }
 
-  function leave(): void {
+  function start(): void {
     const parts = takeParts(waiting, { maxItems: size, share: options.share })
     const begun = options.now()
-    quiet = parts.length === 1
+    wasSingle = parts.length === 1
     inFlight += 1
     void runParts(options, parts).then((outcomes) => {
       inFlight -= 1
       size = nextSize(options, size, options.now() - begun)
       for (const [index, { call }] of parts.entries()) finish(call, outcomes[index])
-      leaveSoon()
+      startSoon()
     })
   }
 
@@ -88,12 +90,12 @@ export function createFairBatcher<Item, Result>(
     const others = waiting.get(key)
     if (others) others.push(call)
     else waiting.set(key, [call])
-    leaveSoon()
+    startSoon()
     return promise
   }
 }
 
-/** Between the bounds of time it stays, so that it does not swing. */
+/** Returns the next batch size. It changes only outside the target range, so that it does not oscillate. */
 function nextSize<Item, Result>(
   { minItems, maxItems, maxMilliseconds }: FairBatchOptions<Item, Result>,
   size: number,
@@ -104,8 +106,9 @@ function nextSize<Item, Result>(
 }
 
 /**
- * The next batch: each key adds its share, until the batch is full. A single key fills it; the batch is not filled
- * up with what one of several keys has beyond its share, since the others would wait for that too.
+ * Takes the items of the next batch: each key adds its share until the batch is full. A single key fills the batch
+ * alone. With several keys, items beyond a key's share are not used to fill the batch, because the others would wait
+ * for them.
  */
 function takeParts<Item, Result>(
   waiting: Map<string, Call<Item, Result>[]>,
@@ -114,10 +117,10 @@ function takeParts<Item, Result>(
   const starts = new Map<Call<Item, Result>, number>()
   const ofEach = waiting.size === 1 ? maxItems : share
   let room = maxItems
-  // A copy: keys are put back while it is read.
+  // Iterates over a copy, because the loop puts keys back.
   for (const [key, calls] of Array.from(waiting)) {
     let left = Math.min(ofEach, room)
-    // Back to the end: in the next batch, those that found no room here come first.
+    // Moves the key to the end, so that keys that did not fit come first in the next batch.
     waiting.delete(key)
     while (left > 0) {
       const [call] = calls
@@ -132,7 +135,7 @@ function takeParts<Item, Result>(
     if (calls.length > 0) waiting.set(key, calls)
     if (room === 0) break
   }
-  // The rest of a call waits for the part that is under way: it comes back in `finish`.
+  // The rest of a call waits for its running part; `finish` puts it back.
   for (const [key, calls] of waiting) {
     if (!calls[0] || !starts.has(calls[0])) continue
     calls.shift()
@@ -141,7 +144,7 @@ function takeParts<Item, Result>(
   return [...starts].map(([call, start]) => ({ call, items: call.items.slice(start, call.taken) }))
 }
 
-/** Never rejects: a part that fails takes no other with it, as far as the error can be of one part. */
+/** Never rejects. A failing part does not fail the others, unless the error concerns the whole batch. */
 async function runParts<Item, Result>(
   options: FairBatchOptions<Item, Result>,
   parts: readonly Part<Item, Result>[],

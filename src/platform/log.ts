@@ -5,9 +5,9 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 export type LogLevel = (typeof logLevels)[number]
 
 /**
- * One JSON line per entry, on standard error: standard output belongs to what a command answers.
- * Logged errors carry type, code and stack. The message of a database error is left out, since it can
- * quote a caller's values; in others numbers and wamids are masked.
+ * Creates a logger that writes one JSON line per entry to standard error, since standard output is for the results of
+ * commands. Logged errors have a type, code and stack. The message of a database error is omitted, because it can quote
+ * user data. In other messages, phone numbers and wamids are masked.
  */
 export function createLogger(level: LogLevel, destination: DestinationStream = pino.destination(2)): Logger {
   return pino(
@@ -22,14 +22,14 @@ export function createLogger(level: LogLevel, destination: DestinationStream = p
   )
 }
 
-/** `34600111222` becomes `34*******22`: enough to recognise a number one knows, too little to call it. */
+/** Masks `34600111222` as `34*******22`: enough to recognize a known number, too little to call it. */
 export function maskNumber(digits: string): string {
   return digits.length <= 4
     ? '*'.repeat(digits.length)
     : digits.slice(0, 2) + '*'.repeat(digits.length - 4) + digits.slice(-2)
 }
 
-/** Numbers and wamids (which hold the number) inside a text that others wrote. */
+/** Masks phone numbers, and wamids (which contain the number), in text from outside. */
 export function maskPersonalData(text: string): string {
   return text
     .replace(/wamid\.[\w+/=-]+/g, 'wamid.***')

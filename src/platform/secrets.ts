@@ -1,22 +1,24 @@
 import { createCipheriv, createDecipheriv, createHash, timingSafeEqual } from 'node:crypto'
 
 /**
- * Encrypts what must be kept but not read: access tokens, app secrets, webhook secrets.
- * `purpose` is bound to the ciphertext, so that a row's secret cannot be moved to another row.
+ * Encrypts values that must be stored but not be readable: access tokens, app secrets, webhook secrets. `purpose` is
+ * bound to the ciphertext, so that a secret cannot be moved to another row.
  */
 export interface SecretBox {
   /** `v1.<key id>.<nonce>.<ciphertext and tag>`, AES-256-GCM (NIST SP 800-38D), base64url. */
   encrypt(plaintext: string, purpose: string): string
-  /** Throws when no key of the ring made this ciphertext, or it was changed, or moved. */
+  /** Throws if no key of the ring produced this ciphertext, or if it was changed or moved. */
   decrypt(ciphertext: string, purpose: string): string
-  /** Whether the first key of the ring made this ciphertext; false after a rotation. */
+  /** Returns whether the first key of the ring produced this ciphertext; false after a rotation. */
   isCurrent(ciphertext: string): boolean
 }
 
 const nonceBytes = 12
 const tagBytes = 16
 
-/** The first key encrypts; all of them decrypt, which is what lets a key be rotated. Keys have 32 bytes. */
+/**
+ * Creates a secret box from keys of 32 bytes. The first key encrypts and all keys decrypt, so that keys can be rotated.
+ */
 export function createSecretBox(
   keys: readonly [Uint8Array, ...Uint8Array[]],
   randomBytes: (size: number) => Uint8Array,
@@ -47,7 +49,9 @@ export function createSecretBox(
 
 export class UnknownSecretKeyError extends Error {
   constructor(id: string) {
-    super(`a stored secret was encrypted with key ${id}, which WAYBILL_SECRET_KEY does not hold`)
+    super(
+      `a stored secret was encrypted with key ${id}, which WAYBILL_SECRET_KEY does not contain. Add that key to WAYBILL_SECRET_KEY`,
+    )
     this.name = 'UnknownSecretKeyError'
   }
 }
@@ -56,27 +60,30 @@ function keyId(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8)
 }
 
-const maxRemembered = 10_000
+const maxCached = 10_000
 
-/** Decrypts each ciphertext once: for whoever opens the same secrets thousands of times a second. */
-export function rememberSecrets(box: SecretBox): SecretBox {
-  const opened = new Map<string, string>()
+/** Caches decrypted values, for callers that decrypt the same secrets thousands of times a second. */
+export function cacheSecrets(box: SecretBox): SecretBox {
+  const cache = new Map<string, string>()
   return {
     ...box,
     decrypt(ciphertext, purpose) {
-      // The purpose is bound to the ciphertext: both make the key, so that neither passes for another.
+      // The purpose is part of the key, because it is bound to the ciphertext.
       const key = `${purpose} ${ciphertext}`
-      const known = opened.get(key)
+      const known = cache.get(key)
       if (known !== undefined) return known
       const plaintext = box.decrypt(ciphertext, purpose)
-      if (opened.size >= maxRemembered) opened.clear()
-      opened.set(key, plaintext)
+      if (cache.size >= maxCached) cache.clear()
+      cache.set(key, plaintext)
       return plaintext
     },
   }
 }
 
-/** Compares in constant time, which takes two values of one length: their digests. Nothing is the same as no secret. */
+/**
+ * Compares in constant time. That requires values of equal length, so their digests are compared. An undefined secret
+ * never matches.
+ */
 export function isSameSecret(given: string, expected: string | undefined): boolean {
   return expected !== undefined && timingSafeEqual(digest(given), digest(expected))
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { WebhookEvent } from '../../contracts/events.ts'
 
-/** An event of a type that this version does not know: a newer Waybill sent it. */
+/** An event of a type unknown to this version, sent by a newer Waybill. */
 export interface UnknownEvent {
   type: 'unknown'
   /** The type as it was sent. */
@@ -11,8 +11,8 @@ export interface UnknownEvent {
 }
 
 /**
- * What an endpoint received. `eventId` is the same on every attempt: remember it to ignore repeats.
- * A `switch` over `type` knows every event, and `unknown` stands for all that are still to come.
+ * A received event. `eventId` is the same for every attempt: store it to ignore duplicates. A `switch` over `type`
+ * covers all known events, and `unknown` covers types that are added later.
  */
 export type ReceivedEvent = (WebhookEvent | UnknownEvent) & { eventId: string }
 
@@ -20,7 +20,7 @@ const knownTypes: ReadonlySet<string> = new Set(WebhookEvent.options.map(({ shap
 
 const AnyEvent = z.object({ type: z.string(), timestamp: z.string(), data: z.unknown() })
 
-/** Types a body whose signature was checked. */
+/** Parses a body whose signature was verified. */
 export function parseEvent(eventId: string, body: string): ReceivedEvent {
   const json = parseJson(body)
   const { type, timestamp, data } = check(AnyEvent, json)
@@ -33,7 +33,7 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    throw new WebhookVerificationError('The body is signed, and is not JSON')
+    throw new WebhookVerificationError('The body is correctly signed, but is not JSON')
   }
 }
 
@@ -41,10 +41,14 @@ function check<T extends z.ZodType>(schema: T, json: unknown): z.output<T> {
   const parsed = schema.safeParse(json)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new WebhookVerificationError(`The body is signed, and is no event: ${issue?.path.join('.')} ${issue?.message}`)
+  throw new WebhookVerificationError(
+    `The body is correctly signed, but is not a valid event: ${issue?.path.join('.')} ${issue?.message}`,
+  )
 }
 
-/** A request that cannot be shown to be Waybill's; the message says why, and quotes nothing of it. */
+/**
+ * The request could not be verified as sent by Waybill. The message explains why and quotes nothing of the request.
+ */
 export class WebhookVerificationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -3,28 +3,28 @@ import { createVerifier, type WebhookHeaders } from './verify.ts'
 
 type EventType = ReceivedEvent['type']
 
-/** One event type's events, with the id that all their attempts share. */
+/** The events of one type, with the ID that all attempts share. */
 export type EventOf<Type extends EventType> = Extract<ReceivedEvent, { type: Type }>
 
 export interface WebhookHandlerOptions {
-  /** The endpoint's secret, or several while it is rotated. */
+  /** The endpoint's secret, or several during a rotation. */
   secret: string | readonly string[]
-  /** What to do with each event. Types that are left out are acknowledged and ignored. */
+  /** Handlers by event type. Events without a handler are acknowledged and ignored. */
   on: { [Type in EventType]?: (event: EventOf<Type>) => unknown }
 }
 
-/** What to answer with. */
+/** The response to send. */
 export interface WebhookAnswer {
   status: 204 | 400
-  /** Why it was refused, for whoever reads the log of attempts; empty otherwise. */
+  /** Why the request was rejected, for the list of attempts; empty otherwise. */
   body: string
 }
 
 export type WebhookHandler = (rawBody: string | Uint8Array, headers: WebhookHeaders) => Promise<WebhookAnswer>
 
 /**
- * Verifies a request, gives its event to the handler of its type, and says what to answer. What a
- * handler throws is passed on, for the framework to answer with 500: Waybill then tries again later.
+ * Verifies a request, calls the handler of its event type and returns the response. Errors of a handler are rethrown,
+ * so that the framework responds with 500 and Waybill retries later.
  */
 export function createWebhookHandler({ secret, on }: WebhookHandlerOptions): WebhookHandler {
   const verify = createVerifier(secret)
@@ -51,7 +51,7 @@ export function createFetchWebhookHandler(options: WebhookHandlerOptions): (requ
 }
 
 async function dispatch(on: WebhookHandlerOptions['on'], event: ReceivedEvent): Promise<void> {
-  // The handler under an event's type takes that event: the type system cannot follow this lookup.
+  // The handler of an event's type accepts that event, but TypeScript cannot infer this from the lookup.
   const handler = on[event.type] as ((event: ReceivedEvent) => unknown) | undefined
   await handler?.(event)
 }

@@ -4,12 +4,12 @@ import { parseEvent, type ReceivedEvent, WebhookVerificationError } from './even
 export type Verify = (rawBody: string | Uint8Array, headers: WebhookHeaders) => ReceivedEvent
 
 /**
- * Checks that Waybill sent this request just now, and types what it says (standardwebhooks.com). With
- * several secrets, such as the old and the new one during a rotation, one that fits is enough.
+ * Creates a function that verifies webhook requests and returns typed events (standardwebhooks.com). With several
+ * secrets, for example during a rotation, one that matches is enough.
  */
 export function createVerifier(secrets: string | readonly string[]): Verify {
   const webhooks = [secrets].flat().map(readSecret)
-  if (webhooks.length === 0) throw new Error('There is no secret to verify webhooks with.')
+  if (webhooks.length === 0) throw new Error('At least one secret is required to verify webhooks.')
   return (rawBody, headers) => {
     const body = readBody(rawBody)
     const standard = readStandardHeaders(headers)
@@ -19,10 +19,10 @@ export function createVerifier(secrets: string | readonly string[]): Verify {
 }
 
 /**
- * Verifies one request and returns its event, typed. Throws a `WebhookVerificationError` for a request
- * that is not Waybill's, is older than five minutes, or was changed on its way.
+ * Verifies one request and returns its typed event. Throws a `WebhookVerificationError` if the request was not sent by
+ * Waybill, is older than five minutes or was changed.
  *
- * `rawBody` must be the body as it came, before any parser: the signature is over its bytes.
+ * `rawBody` must be the body before any parser, because the signature covers its bytes.
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,
@@ -37,17 +37,19 @@ function readSecret(secret: string): Webhook {
   try {
     return new Webhook(secret)
   } catch (error) {
-    throw new TypeError('A webhook secret is the text that begins with whsec_, as Waybill showed it.', { cause: error })
+    throw new TypeError('The webhook secret is invalid. Use the text that starts with whsec_, as shown by Waybill.', {
+      cause: error,
+    })
   }
 }
 
-/** Strict: bytes that are not UTF-8 would become other bytes, and so be verified as something else. */
+/** Rejects invalid UTF-8, because replacement characters would change the bytes that the signature covers. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function readBody(rawBody: unknown): string {
   if (typeof rawBody === 'string') return rawBody
   if (!(rawBody instanceof Uint8Array))
-    throw new TypeError('A webhook is verified over its raw body: give the text or the bytes, not what a parser made.')
+    throw new TypeError('The raw body is required to verify a webhook: pass the text or the bytes, not a parsed value.')
   try {
     return utf8.decode(rawBody)
   } catch {
@@ -69,12 +71,12 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
   return value
 }
 
-/** Throws what the library has to say of the last secret when none of them fits. */
+/** Throws the library's error for the last secret if none matches. */
 function checkSignature(webhooks: Webhook[], body: string, headers: ReturnType<typeof readStandardHeaders>): void {
   let failure: unknown
   for (const webhook of webhooks) {
     try {
-      // The parsing is ours: the library's own throws errors of another kind.
+      // Parsing is disabled, because the library's own parsing throws other errors.
       webhook.verify(body, headers, { jsonParse: false })
       return
     } catch (error) {
@@ -86,7 +88,7 @@ function checkSignature(webhooks: Webhook[], body: string, headers: ReturnType<t
   })
 }
 
-/** What a request's header fields come as: a `Headers` object, or the record of node:http and its kin. */
+/** Request headers: a `Headers` object, or a record as in node:http. */
 export type WebhookHeaders =
   | { get(name: string): string | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>

@@ -1,4 +1,4 @@
-/** `waybill/webhook`: what receives the webhooks of a Waybill. */
+/** `waybill/webhook`: verifies and handles the webhooks of a Waybill server. */
 export {
   createFetchWebhookHandler,
   createWebhookHandler,

@@ -4,8 +4,8 @@ import type { TemplateUpdate } from '../whatsapp/callbacks/read-callback.ts'
 import { changeTemplate } from './store.ts'
 
 /**
- * Follows what WhatsApp says of a template at once, so that a paused one is not sent again, and has
- * the list read soon: events are not statuses, and the list is the truth (reference, section 8).
+ * Applies a reported template change immediately, so that a paused template is not sent, and schedules a sync: events
+ * are not authoritative, the list is (reference, section 8).
  */
 export async function applyTemplateUpdate(
   deps: Pick<Deps, 'db'>,

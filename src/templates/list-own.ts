@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor } from './list.ts'
 import { findLastSync, findTemplates, findWabaId, type TemplateRow } from './store.ts'
 import { toTemplate } from './template.ts'
 
-/** What the owner sees of the templates. Without a WhatsApp account there are none. */
+/** Returns the templates as shown to users. Without a WhatsApp account there are none. */
 export async function listOwnTemplates(
   { db }: Pick<Deps, 'db'>,
   { accountId, whatsAppAccountId, status, cursor, limit }: z.output<(typeof contract)['input']>,
@@ -28,7 +28,7 @@ function toOwnTemplate(row: TemplateRow): z.output<(typeof contract)['output']>[
   return {
     ...toTemplate(row),
     ...(row.quality_score !== null && { qualityScore: row.quality_score }),
-    // WhatsApp says NONE of what it did not refuse (reference, section 3.1).
+    // WhatsApp returns NONE for templates that it did not reject (reference, section 3.1).
     ...(row.rejected_reason !== null && row.rejected_reason !== 'NONE' && { rejectedReason: row.rejected_reason }),
   }
 }

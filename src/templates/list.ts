@@ -14,14 +14,14 @@ export async function listTemplates(
 ): Promise<TemplatePage> {
   const wabaId = await requireWabaId(deps, accountId, input.accountId)
   const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor)
-  // One more than asked for tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const rows = await findTemplates(deps.db, { accountId, wabaId, status: input.status, after, limit: input.limit + 1 })
   const items = rows.slice(0, input.limit).map(toTemplate)
   const last = items.at(-1)
   return { items, ...(rows.length > input.limit && last && { nextCursor: encodeCursor(last) }) }
 }
 
-/** A cursor names the last template seen: `name.language`, neither of which can hold a dot. */
+/** A cursor identifies the last template seen as `name.language`; neither can contain a dot. */
 export function encodeCursor({ name, language }: { name: string; language: string }): string {
   return `${name}.${language}`
 }

@@ -5,7 +5,7 @@ import { claimDueSyncs, findWhatsAppAccounts } from '../accounts/whatsapp/store.
 import type { Deps } from '../deps.ts'
 import { syncWaba } from './sync.ts'
 
-/** WhatsApp allows 200 such calls an hour for a WABA (reference, section 5); this takes a few. */
+/** WhatsApp allows 200 such calls per hour and WABA (reference, section 5); a sync takes a few. */
 const nextSeconds = 30 * 60
 const maxClaimed = 20
 const wabasAtOnce = 4
@@ -13,28 +13,28 @@ const wabasAtOnce = 4
 type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
 
 /**
- * Reads templates and numbers of the WABAs that are due, which corrects what a lost callback missed.
- * Returns how many WABAs were read.
+ * Syncs templates and numbers of the WABAs that are due, in case a callback was lost. Returns the number of synced
+ * WABAs.
  */
 export async function syncDueTemplates(deps: SyncDeps): Promise<number> {
   const due = await claimDueSyncs(deps.db, { limit: maxClaimed, nextSeconds })
   const waiting = due.values()
   const work = async () => {
-    // All workers take from one iterator.
+    // All workers share one iterator.
     for (const waba of waiting) await syncOne(deps, waba)
   }
   await Promise.all(Array.from({ length: wabasAtOnce }, work))
   return due.length
 }
 
-/** Never fails: the WABAs behind one that cannot be read have their turn all the same. */
+/** Never fails, so that one unreadable WABA does not block the others. */
 async function syncOne(deps: SyncDeps, { accountId, wabaId }: { accountId: string; wabaId: string }): Promise<void> {
   try {
     const outcome = await syncWaba(deps, accountId, wabaId)
-    if (!outcome.ok) deps.log.warn({ accountId, wabaId, reason: outcome.reason }, 'the templates could not be synced')
+    if (!outcome.ok) deps.log.warn({ accountId, wabaId, reason: outcome.reason }, 'could not sync templates')
     await syncNumbers(deps, accountId, wabaId)
   } catch (error) {
-    deps.log.warn({ err: error, accountId, wabaId }, 'templates and numbers of a WABA could not be synced')
+    deps.log.warn({ err: error, accountId, wabaId }, 'could not sync templates and numbers of a WABA')
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Placeholder } from '../../contracts/api/template.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
 
-/** A template as far as its text goes. */
+/** The parts of a template that determine its text. */
 export interface TemplateText {
   /** `POSITIONAL` (`{{1}}`) or `NAMED` (`{{first_name}}`). */
   parameterFormat: string
@@ -13,8 +13,8 @@ const placeholderPattern = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g
 const placeholdersOf = new WeakMap<TemplateText, readonly Placeholder[]>()
 
 /**
- * The variables that the body needs: numbers in their order, names in the order of the text. Looked for once in each
- * template object, which the sends of a batch share.
+ * Returns the variables of the body: numbers in ascending order, names in the order of the text. The result is cached
+ * per template object, which the sends of a batch share.
  */
 export function listPlaceholders(template: TemplateText): readonly Placeholder[] {
   let placeholders = placeholdersOf.get(template)
@@ -41,7 +41,7 @@ function withExample(key: string, example: string | undefined): Placeholder {
   return example === undefined ? { key } : { key, example }
 }
 
-/** Fills the placeholders; one without a value stays as it is. */
+/** Fills in the placeholders; one without a value stays as it is. */
 export function fill(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replace(placeholderPattern, (placeholder, key: string) =>
     Object.hasOwn(variables, key) ? (variables[key] ?? placeholder) : placeholder,
@@ -52,12 +52,12 @@ export function findText(components: StoredComponent[], type: 'HEADER' | 'BODY' 
   return components.find((component) => component.type === type)?.text
 }
 
-/** Buttons that WhatsApp refuses to send without a parameter of their own. */
+/** Buttons that require a parameter of their own. */
 const parameterButtons = new Set(['OTP', 'COPY_CODE', 'FLOW', 'MPM', 'SPM'])
 
 /**
- * Why this template cannot be sent yet, or undefined. Header media and button parameters are
- * announced for a future version (spec, Template; Versioning).
+ * Returns why this template cannot be sent yet; undefined if it can. Header media and button parameters are announced
+ * for a future version (spec, Template; Versioning).
  */
 export function findUnsupportedPart(components: StoredComponent[]): string | undefined {
   for (const component of components) {
@@ -67,7 +67,8 @@ export function findUnsupportedPart(components: StoredComponent[]): string | und
       if (hasPlaceholder(component.text)) return 'its header holds a variable, and header variables cannot be sent yet'
     } else if (component.type === 'BUTTONS') {
       const button = component.buttons?.find(({ type, url }) => parameterButtons.has(type) || hasPlaceholder(url))
-      if (button) return `its button of type ${button.type} needs a parameter, and button parameters cannot be sent yet`
+      if (button)
+        return `its button of type ${button.type} requires a parameter, and button parameters cannot be sent yet`
     } else if (component.type !== 'BODY' && component.type !== 'FOOTER') {
       return `it has a component of type ${component.type}, which cannot be sent yet`
     }

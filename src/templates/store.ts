@@ -3,7 +3,7 @@ import type { Database, TemplatesTable } from '../platform/db/schema.ts'
 
 export type TemplateRow = Selectable<TemplatesTable>
 
-/** Identity of a template: reference, section 3.1. */
+/** Identifies a template: reference, section 3.1. */
 export interface TemplateKey {
   accountId: string
   wabaId: string
@@ -11,7 +11,7 @@ export interface TemplateKey {
   language: string
 }
 
-/** The WABA of a WhatsApp account of this account: the one asked for, or the default one. */
+/** Returns the WABA of the given WhatsApp account, or of the default one. */
 export async function findWabaId(
   db: Kysely<Database>,
   accountId: string,
@@ -37,7 +37,7 @@ export function findTemplate(db: Kysely<Database>, key: TemplateKey): Promise<Te
     .executeTakeFirst()
 }
 
-/** By name, then language; at most `limit`, beginning behind `after`. */
+/** Returns at most `limit` templates after `after`, ordered by name and language. */
 export function findTemplates(
   db: Kysely<Database>,
   {
@@ -60,7 +60,7 @@ export function findTemplates(
   return query.orderBy('name').orderBy('language').limit(limit).execute()
 }
 
-/** When the templates of a WABA were last read from WhatsApp; undefined when they never were. */
+/** Returns when the templates of a WABA were last read from WhatsApp; undefined if never. */
 export async function findLastSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<Date | undefined> {
   const row = await db
     .selectFrom('whatsapp_accounts')

@@ -5,22 +5,22 @@ import type { ListedTemplate } from '../whatsapp/whatsapp.ts'
 export interface Listing {
   accountId: string
   wabaId: string
-  /** From before the listing was asked for: of two that overlap, the one asked for later wins. */
+  /** Time before the listing was requested: of two overlapping syncs, the later one wins. */
   listedAt: Date
-  /** Each name and language once. */
+  /** Each name and language occurs once. */
   templates: ListedTemplate[]
 }
 
-/** What was listed is as listed; what was not is no longer there. */
+/** Stores listed templates and marks the others as deleted. */
 export async function storeListing(db: Kysely<Database>, listing: Listing): Promise<void> {
   await upsertTemplates(db, listing)
-  await markVanished(db, listing)
-  await noteSync(db, listing)
+  await markDeleted(db, listing)
+  await recordSync(db, listing)
 }
 
 /**
- * One statement and one parameter, however many templates: a WABA can have thousands. In one order, so
- * that two that overlap wait for each other instead of locking each other up.
+ * One statement with one parameter for any number of templates, since a WABA can have thousands. The rows are ordered,
+ * so that overlapping syncs cannot deadlock.
  */
 async function upsertTemplates(
   db: Kysely<Database>,
@@ -55,8 +55,8 @@ async function upsertTemplates(
   `.execute(db)
 }
 
-/** The upsert left its time on all that was listed, so an older time is one that was not. */
-async function markVanished(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
+/** The upsert set the time of all listed templates, so an older time means that a template was not listed. */
+async function markDeleted(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
   await db
     .updateTable('templates')
     .set({ status: 'DELETED', synced_at: listedAt })
@@ -67,8 +67,8 @@ async function markVanished(db: Kysely<Database>, { accountId, wabaId, listedAt 
     .execute()
 }
 
-/** Where the templates cannot tell: there may be none. */
-async function noteSync(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
+/** Recorded separately, because there may be no templates. */
+async function recordSync(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
   await db
     .updateTable('whatsapp_accounts')
     .set({ templates_synced_at: sql<Date>`greatest(templates_synced_at, ${listedAt}::timestamptz)` })

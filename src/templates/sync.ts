@@ -18,8 +18,8 @@ export interface SyncResult {
 export type SyncOutcome = ({ ok: true } & SyncResult) | { ok: false; reason: string }
 
 /**
- * Reads the templates of every WABA that the account has an active WhatsApp account in. All of them
- * are stored in one transaction, or, when one listing fails, none.
+ * Reads the templates of every WABA in which the account has an active WhatsApp account. All of them are stored in one
+ * transaction, or none if a listing fails.
  */
 export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<SyncResult> {
   await requireAccount(deps.db, accountId)
@@ -29,19 +29,19 @@ export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<
       'SETTING_REFUSED',
       `Account ${accountId} has no active WhatsApp account. Add or activate one.`,
       {
-        remedy: `They are listed by: waybill whatsapp list ${accountId}`,
+        remedy: `List them: waybill whatsapp list ${accountId}`,
       },
     )
   const outcome = await syncThrough(deps, accountId, senders)
   if (!outcome.ok)
     throw new ServiceError(
       'SETTING_REFUSED',
-      `The templates could not be read from WhatsApp, nothing was changed: ${outcome.reason}`,
+      `The templates could not be read from WhatsApp: ${outcome.reason}. Nothing was changed.`,
     )
   return { synced: outcome.synced, approved: outcome.approved }
 }
 
-/** The same for one WABA, for whoever met a template that WhatsApp no longer knows. */
+/** Syncs a single WABA, for example after a send found that WhatsApp no longer has a template. */
 export async function syncWaba(deps: SyncDeps, accountId: string, wabaId: string): Promise<SyncOutcome> {
   const active = await findActive(deps, accountId)
   const senders = active.filter((sender) => sender.waba_id === wabaId)
@@ -63,8 +63,8 @@ async function syncThrough(deps: SyncDeps, accountId: string, senders: WhatsAppA
 }
 
 /**
- * Any token of the WABA will do: one that cannot be decrypted is passed over, and one that WhatsApp
- * refuses takes its account out of use. The text is a reason.
+ * Lists templates with any valid token of the WABA. A token that cannot be decrypted is skipped, and one that WhatsApp
+ * rejects deactivates its account. Returns a reason if no token works.
  */
 async function list(
   deps: SyncDeps,
@@ -88,7 +88,7 @@ async function list(
   return reason
 }
 
-/** A page boundary that moves while we read can list a template twice; the later one is the newer. */
+/** A template can be listed twice if a page boundary moves during the read; the later copy is newer. */
 function uniqueTemplates(templates: ListedTemplate[]): ListedTemplate[] {
   return [...new Map(templates.map((template) => [`${template.name}\n${template.language}`, template])).values()]
 }
@@ -106,7 +106,7 @@ function count(listings: Listing[]): SyncResult {
   }
 }
 
-/** The WABA whose templates are meant. An inactive WhatsApp account's templates can still be read. */
+/** Returns the WABA of a template request. Templates of an inactive WhatsApp account can still be read. */
 export async function requireWabaId(
   deps: Pick<Deps, 'db'>,
   accountId: string,

@@ -3,7 +3,7 @@ import type { StoredComponent } from '../platform/db/schema.ts'
 import { findUnsupportedPart, listPlaceholders } from './render.ts'
 import type { TemplateRow } from './store.ts'
 
-/** A row, as callers see it. */
+/** Converts a row to the API's template. */
 export function toTemplate(row: TemplateRow): Template {
   const reason = row.status === 'APPROVED' ? findUnsupportedPart(row.components) : `its status is ${row.status}`
   return {

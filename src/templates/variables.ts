@@ -1,11 +1,11 @@
 import { fill, findText, listPlaceholders, type TemplateText } from './render.ts'
 
-/** Reference, section 3.2: a body beside other components, and a body alone. */
+/** Reference, section 3.2: a body with other components, and a body alone. */
 const maxBodyCharacters = { withOtherComponents: 1024, alone: 32_768 }
 
 /**
- * What is wrong with `variables` for this template, one sentence each; empty when they fit. A value
- * is never repeated: it may be personal data.
+ * Returns the problems of `variables` for this template, one sentence each; empty if they fit. Values are never
+ * repeated, because they may be personal data.
  */
 export function findVariableProblems(template: TemplateText, variables: Readonly<Record<string, string>>): string[] {
   const needed = listPlaceholders(template).map((placeholder) => placeholder.key)
@@ -29,7 +29,7 @@ function quote(keys: string[]): string {
   return keys.map((key) => JSON.stringify(key.slice(0, 64))).join(', ')
 }
 
-/** What WhatsApp refuses in a value: reference, section 3.2. */
+/** Returns why WhatsApp would reject a value: reference, section 3.2. */
 function describeValue(key: string, value: string): string[] {
   if (value.trim() === '') return [`"${key}" must not be empty`]
   if (/[\n\r\u2028\u2029]/.test(value)) return [`"${key}" must not hold a line break`]
@@ -42,7 +42,7 @@ function describeValue(key: string, value: string): string[] {
 function describeLength({ components }: TemplateText, variables: Readonly<Record<string, string>>): string[] {
   const limit = components.length > 1 ? maxBodyCharacters.withOtherComponents : maxBodyCharacters.alone
   const body = fill(findText(components, 'BODY') ?? '', variables)
-  // A character is one or two units long: where the units fit, the characters do.
+  // A character has one or two UTF-16 units, so if the units fit, the characters fit too.
   const length = body.length <= limit ? body.length : [...body].length
   return length <= limit
     ? []

@@ -12,8 +12,8 @@ import {
 } from './store.ts'
 
 /**
- * Takes back what was given: the role or, from who has not accepted it yet, the invitation. Ends the
- * person's sessions too; one who has no other account is forgotten.
+ * Removes a user's role, or an invitation that was not accepted, and ends their sessions. A user without another
+ * account is deleted.
  */
 export async function removeOwner({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   await requireAccount(db, accountId)
@@ -27,7 +27,9 @@ export async function removeOwner({ db }: Pick<Deps, 'db'>, accountId: string, e
   await deleteOwnerWithoutRole(db, ownerId)
 }
 
-/** For whoever has lost their password or their authenticator app: both are forgotten, and a link gives a new password. */
+/**
+ * For a user who lost their password or authenticator app: deletes both and returns a link that sets a new password.
+ */
 export async function resetPassword(
   deps: Pick<Deps, 'db' | 'randomBytes'>,
   accountId: string,
@@ -37,7 +39,7 @@ export async function resetPassword(
   const member = await requireMember(deps.db, accountId, email)
   await deletePassword(deps.db, member.ownerId)
   await deleteSessions(deps.db, member.ownerId)
-  // A password is one for all accounts: a link by way of another one would be a second key to it.
+  // The password applies to all accounts, so links from other accounts must become invalid too.
   await deletePasswordLinks(deps.db, member.email)
   return inviteOwner(deps, accountId, { email: member.email, role: member.role, setsPassword: true })
 }

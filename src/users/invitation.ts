@@ -18,14 +18,14 @@ const lasts = '1 day'
 export interface IssuedInvitation {
   email: string
   role: Role
-  /** The path of the link, below the address of this server. */
+  /** Path of the link, relative to the address of this server. */
   path: string
   expiresAt: string
 }
 
 /**
- * Lets a person into an account: a new one by a link, valid once and for a day; one who can sign in
- * already gets a link too, which leads them to their account once the role is theirs.
+ * Invites a user to an account with a one-time link that is valid for a day. An existing user gets the role
+ * immediately, and the link leads to the account.
  */
 export async function inviteOwner(
   deps: Pick<Deps, 'db' | 'randomBytes'>,
@@ -60,17 +60,17 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
   }
 }
 
-/** How an invited person will sign in. */
+/** How an invited user will sign in. */
 interface Ways {
   ownerAuth: Pick<OwnerAuth, 'createOwner' | 'checkPassword' | 'hashPassword' | 'setPassword'>
   oidc: OidcProvider | undefined
-  /** Where the person is. */
+  /** The source address of the request. */
   address: string
 }
 
 /**
- * Whoever has signed in before proves by their password that they are the one who was invited, unless an
- * operator took it from them: then the link is what proves it.
+ * An existing user confirms their identity with their password, unless an operator reset it: then the link is the
+ * proof.
  */
 export async function acceptInvitation(
   deps: AuditDeps,
@@ -105,16 +105,15 @@ async function provePassword(
   { checkPassword }: Pick<OwnerAuth, 'checkPassword'>,
   { ownerId, password, ...who }: { ownerId: string; password: string; email: string; address: string },
 ): Promise<void> {
-  // A link that went astray is no way to guess what sign-in would not let one guess.
+  // Limited like sign-in, so that a leaked link cannot be used to guess the password.
   const lock = await takePasswordAttempt(deps, who)
   if (lock)
-    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many tries. Try again later.', {
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,
     })
   const fits = await checkPassword(ownerId, password)
-  if (fits === undefined) throw wrongPassword('is not asked for: you sign in with your organisation')
-  if (!fits)
-    throw wrongPassword('must be the one that you sign in with: there is an owner with this e-mail address already')
+  if (fits === undefined) throw wrongPassword('is not needed: you sign in with your organisation')
+  if (!fits) throw wrongPassword('must be your existing password: a user with this e-mail address already exists')
 }
 
 function missing(field: 'name' | 'password'): ServiceError {
@@ -132,6 +131,6 @@ function hash(token: string): Buffer {
 function spent(): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
-    'This invitation was used or has expired. Ask whoever runs this server for a new one.',
+    'This invitation was already used or has expired. Ask your Waybill administrator for a new one.',
   )
 }

@@ -10,7 +10,7 @@ interface Member {
   role: Role
 }
 
-/** The person with this e-mail address in the account, however it is capitalized. */
+/** Returns the user with this e-mail address in the account, ignoring case; throws if there is none. */
 export async function requireMember(db: Kysely<Database>, accountId: string, email: string): Promise<Member> {
   const member = await findMember(db, accountId, email)
   if (!member) throw memberNotFound(accountId, email)
@@ -23,12 +23,12 @@ export async function findMember(db: Kysely<Database>, accountId: string, email:
 }
 
 export function memberNotFound(accountId: string, email: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `Nobody in ${accountId} has the e-mail address ${JSON.stringify(email)}.`, {
-    remedy: `Who is in it is listed by: waybill owner list ${accountId}`,
+  return new ServiceError('NOT_FOUND', `No user in ${accountId} has the e-mail address ${JSON.stringify(email)}.`, {
+    remedy: `List its users: waybill owner list ${accountId}`,
   })
 }
 
-/** As it is stored. */
+/** Returns the address as it is stored. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase()
 }

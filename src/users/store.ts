@@ -3,7 +3,7 @@ import type { Membership } from '../../contracts/dashboard/owner.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import type { Database, OwnerInvitationsTable } from '../platform/db/schema.ts'
 
-/** Reads all accounts: those in which this person has a role. */
+/** Reads all accounts: those in which this user has a role. */
 export function findMemberships(db: Kysely<Database>, ownerId: string): Promise<Membership[]> {
   return db
     .selectFrom('owner_roles')
@@ -36,7 +36,7 @@ export async function saveRole(
     .execute()
 }
 
-/** An e-mail address belongs to one person in all accounts. */
+/** An e-mail address identifies one user in all accounts. */
 export function findOwnerByEmail(db: Kysely<Database>, email: string): Promise<{ id: string } | undefined> {
   return db.selectFrom('owners').select('id').where('email', '=', email).executeTakeFirst()
 }
@@ -54,7 +54,7 @@ export function findMembers(
     .execute()
 }
 
-/** Whether there was such a role. */
+/** Returns whether the role existed. */
 export async function deleteRole(db: Kysely<Database>, accountId: string, ownerId: string): Promise<boolean> {
   const row = await db
     .deleteFrom('owner_roles')
@@ -73,7 +73,7 @@ export async function deleteOtherSessions(db: Kysely<Database>, ownerId: string,
   await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).where('id', '!=', keptId).execute()
 }
 
-/** Of a person in all accounts: they sign in no more until they have a new password. */
+/** Deletes the password of a user for all accounts. They cannot sign in until they set a new one. */
 export async function deletePassword(db: Kysely<Database>, ownerId: string): Promise<void> {
   await db
     .deleteFrom('owner_credentials')
@@ -84,7 +84,7 @@ export async function deletePassword(db: Kysely<Database>, ownerId: string): Pro
   await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', ownerId).execute()
 }
 
-/** A person who has no account left is forgotten, with their sessions and their password. */
+/** Deletes a user without any account, with their sessions and password. */
 export async function deleteOwnerWithoutRole(db: Kysely<Database>, ownerId: string): Promise<void> {
   await db
     .deleteFrom('owners')
@@ -95,7 +95,7 @@ export async function deleteOwnerWithoutRole(db: Kysely<Database>, ownerId: stri
 
 export type InvitationRow = Selectable<OwnerInvitationsTable> & { account_name: string }
 
-/** Takes the place of the one that this person has to this account: an older link opens nothing any more. */
+/** Replaces an earlier invitation of this user to this account, so that older links become invalid. */
 export async function saveInvitation(
   db: Kysely<Database>,
   { lasts, ...invitation }: Omit<Insertable<OwnerInvitationsTable>, 'expires_at'> & { lasts: string },
@@ -116,7 +116,7 @@ export async function saveInvitation(
     .executeTakeFirstOrThrow()
 }
 
-/** Reads all accounts: the token says which one. */
+/** Reads all accounts: the token determines the account. */
 export function findInvitation(db: Kysely<Database>, tokenHash: Uint8Array): Promise<InvitationRow | undefined> {
   return db
     .selectFrom('owner_invitations')
@@ -128,7 +128,7 @@ export function findInvitation(db: Kysely<Database>, tokenHash: Uint8Array): Pro
     .executeTakeFirst()
 }
 
-/** Of two that use one link, one gets true. */
+/** Returns true to only one of two concurrent uses of a link. */
 export async function spendInvitation(db: Kysely<Database>, tokenHash: Uint8Array): Promise<boolean> {
   const row = await db
     .deleteFrom('owner_invitations')
@@ -139,12 +139,12 @@ export async function spendInvitation(db: Kysely<Database>, tokenHash: Uint8Arra
   return row !== undefined
 }
 
-/** Of a person in all accounts: the links that give them a new password. */
+/** Deletes all links that set a new password of this user. */
 export async function deletePasswordLinks(db: Kysely<Database>, email: string): Promise<void> {
   await db.deleteFrom('owner_invitations').where('email', '=', email).where('sets_password', '=', true).execute()
 }
 
-/** Whether there was one. */
+/** Returns whether the invitation existed. */
 export async function deleteInvitation(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
   const row = await db
     .deleteFrom('owner_invitations')

@@ -1,26 +1,26 @@
 import type { SendRefusal } from './whatsapp.ts'
 
-/** What an upstream error code means for the send that met it. */
+/** The meaning of a Graph API error code for a send. */
 export interface Rule {
-  /** What the caller gets. */
+  /** The error that the caller gets. */
   answer: SendRefusal
-  /** Seconds after which the same send has a chance. */
+  /** Seconds after which a retry may succeed. */
   retryAfterSeconds?: number
-  /** The WhatsApp account cannot send until its owner acts. */
+  /** True if the WhatsApp account cannot send until a user fixes it. */
   accountUnusable?: true
-  /** What we believe of the template is out of date: its new status, or `resync` to go and see. */
+  /** The stored template is outdated: its new status, or `resync` to read it again. */
   template?: 'PAUSED' | 'DISABLED' | 'resync'
-  /** WhatsApp declined for a passing reason: a second try within the request is safe and has a chance. */
+  /** A temporary error: an immediate retry is safe and may succeed. */
   retryAtOnce?: true
 }
 
-/** An error that WhatsApp answered with; `unknown` where even that leaves open whether it sent. */
+/** The meaning of an error response; `unknown` if the message may have been sent nevertheless. */
 export type Verdict = ({ kind: 'refused' } & Rule) | { kind: 'unknown' }
 
 const rejected: Rule = { answer: 'MESSAGE_REJECTED' }
-/** We check values and count before a send: if WhatsApp sees it otherwise, our copy of the template is old. */
+/** Variables were checked before the send. If WhatsApp disagrees, the stored template is outdated. */
 const templateChanged: Rule = { answer: 'MESSAGE_REJECTED', template: 'resync' }
-/** The owner must act, and may do so at WhatsApp's side alone: the account stays in use here. */
+/** A user must fix this, possibly only in Meta's tools, so the account stays active here. */
 const notReady: Rule = { answer: 'NO_ACTIVE_ACCOUNT' }
 const unusable: Rule = { answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: true }
 
@@ -37,7 +37,7 @@ function unavailable(retryAfterSeconds: number): Rule {
 
 /** Every code that can concern a template send (reference, section 2.2). */
 export const rules: Readonly<Record<number, Rule>> = {
-  // Token and permissions. Code 3 comes with HTTP 500 and is no server fault.
+  // Token and permissions. Code 3 comes with HTTP 500, but is not a server error.
   0: unusable,
   3: unusable,
   10: unusable,
@@ -58,26 +58,26 @@ export const rules: Readonly<Record<number, Rule>> = {
   131045: notReady,
   133010: notReady,
 
-  // Throttles. Calls are counted by the hour, and every early call counts again.
+  // Throttling. Calls are counted per hour, and early retries count too.
   4: throttled(5 * minute),
   613: throttled(minute),
   80007: throttled(5 * minute),
-  // Messages per second of the number.
+  // Messages per second of the sending number.
   130429: throttled(2),
-  // One message per six seconds to one recipient (reference, section 5).
+  // One message every six seconds to one recipient (reference, section 5).
   131056: throttled(6),
-  // Lifted by WhatsApp when quality recovers; an early retry makes it worse.
+  // Lifted by WhatsApp when quality recovers; early retries make it worse.
   131048: throttled(hour),
   131064: throttled(hour),
   132069: throttled(hour),
 
-  // Their side. Unknown errors (1, 131000) wait for the caller: they may be ours as well.
+  // WhatsApp's errors. Unknown errors (1, 131000) are not retried immediately, because the request may be the cause.
   1: unavailable(5),
   2: { ...unavailable(5), retryAtOnce: true },
   131000: unavailable(5),
   131016: { ...unavailable(10), retryAtOnce: true },
   133004: { ...unavailable(10), retryAtOnce: true },
-  // Throughput upgrade: about a minute.
+  // Throughput upgrade, which takes about a minute.
   131057: unavailable(minute),
   2494100: unavailable(5 * minute),
   134101: unavailable(10 * minute),
@@ -94,7 +94,7 @@ export const rules: Readonly<Record<number, Rule>> = {
   132018: templateChanged,
   132068: rejected,
 
-  // The request. 131008 is a missing parameter or an empty value; we send neither for the template we know.
+  // Request errors. 131008 is a missing or empty parameter, which Waybill never sends for a known template.
   100: rejected, // with subcode 33: notReady, see ruleOf
   131008: templateChanged,
   131009: rejected,
@@ -103,7 +103,7 @@ export const rules: Readonly<Record<number, Rule>> = {
   134011: rejected,
   135000: rejected,
 
-  // The recipient. WhatsApp decided not to deliver to them, and would decide so again.
+  // Recipient errors. WhatsApp decided not to deliver and would do so again.
   130403: rejected,
   130472: rejected,
   130497: rejected,
@@ -116,13 +116,13 @@ export const rules: Readonly<Record<number, Rule>> = {
   131062: rejected,
   137000: rejected,
 
-  // Marketing on the wrong API, or not marketing on that one.
+  // Marketing messages on the wrong API, or other messages on the marketing API.
   131055: rejected,
   131063: rejected,
   134100: rejected,
 }
 
-/** Branches on the code alone, as Meta asks; the HTTP status only speaks for codes we do not know. */
+/** Classifies by code alone, as Meta recommends. The HTTP status only matters for unknown codes. */
 export function classify(
   error: { code: number; error_subcode?: number | undefined; is_transient?: boolean | undefined },
   httpStatus: number,
@@ -133,7 +133,7 @@ export function classify(
   return { kind: 'refused', ...fallback(httpStatus, error.is_transient ?? false) }
 }
 
-/** Whether the same request may succeed later, with nothing changed at our side. */
+/** Returns whether the same request may succeed later without changes. */
 export function isTransient(verdict: Verdict): boolean {
   return (
     verdict.kind === 'unknown' || verdict.answer === 'WHATSAPP_THROTTLED' || verdict.answer === 'WHATSAPP_UNAVAILABLE'
@@ -141,7 +141,7 @@ export function isTransient(verdict: Verdict): boolean {
 }
 
 function ruleOf(code: number, subcode: number | undefined): Rule | undefined {
-  // "Object with ID … does not exist, cannot be loaded due to missing permissions": the number's id is wrong.
+  // "Object with ID … does not exist, cannot be loaded due to missing permissions": the phone number ID is wrong.
   if (code === 100 && subcode === 33) return notReady
   // Permission codes are a range (reference, section 2.2).
   if (code > 200 && code <= 299) return rules[200]

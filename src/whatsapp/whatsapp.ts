@@ -1,26 +1,26 @@
 import type { ErrorCode } from '../../contracts/errors.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
 
-/** The number to send from. */
+/** The phone number to send from. */
 export interface Sender {
   phoneNumberId: string
   accessToken: string
 }
 
 export interface OutgoingTemplate {
-  /** Digits only; the client writes the leading `+` that Meta urges (reference, section 1). */
+  /** Digits only; the client adds the leading `+` that Meta recommends (reference, section 1). */
   to: string
   name: string
   language: string
-  /** Body parameters, in the order of the placeholders; `name` only for named placeholders. */
+  /** Body parameters in the order of the placeholders; `name` is set for named placeholders only. */
   parameters: { name?: string; text: string }[]
-  /** Our message id; comes back in every status as `biz_opaque_callback_data`. */
+  /** Our message ID, which every status returns as `biz_opaque_callback_data`. */
   callbackData: string
   /** Runs right before the first byte of a try is written. If it throws, nothing is written. */
   beforeWrite?: () => void
 }
 
-/** WhatsApp's own words about a failure. */
+/** An error as described by WhatsApp. */
 export interface WhatsAppError {
   code: number
   title: string
@@ -30,20 +30,20 @@ export interface WhatsAppError {
 export type SendOutcome =
   /** Accepted for processing. */
   | { kind: 'accepted'; waMessageId: string }
-  /** WhatsApp answered with an error: nothing was sent. `answer` is what the caller gets. */
+  /** WhatsApp returned an error and sent nothing. `answer` is the error for the caller. */
   | {
       kind: 'refused'
       answer: SendRefusal
       error: WhatsAppError
       retryAfterSeconds?: number
-      /** The WhatsApp account cannot send until its owner acts. */
+      /** True if the WhatsApp account cannot send until a user fixes it. */
       accountUnusable: boolean
-      /** What we believe of the template is out of date: its new status, or `resync` to go and see. */
+      /** The stored template is outdated: its new status, or `resync` to read it again. */
       template?: 'PAUSED' | 'DISABLED' | 'resync'
     }
-  /** WhatsApp certainly did not take the request, such as a connection that could not be opened. */
+  /** WhatsApp certainly did not receive the request, for example because no connection could be opened. */
   | { kind: 'unavailable'; reason: string; retryAfterSeconds?: number }
-  /** The request was written and no answer can be read: the message may have been sent. */
+  /** The request was written, but no valid response was received: the message may have been sent. */
   | { kind: 'unknown'; reason: string }
 
 export type SendRefusal = Extract<
@@ -51,7 +51,7 @@ export type SendRefusal = Extract<
   'MESSAGE_REJECTED' | 'TEMPLATE_NOT_FOUND' | 'NO_ACTIVE_ACCOUNT' | 'WHATSAPP_THROTTLED' | 'WHATSAPP_UNAVAILABLE'
 >
 
-/** A template as the Graph API lists it. */
+/** A template as listed by the Graph API. */
 export interface ListedTemplate {
   id: string
   name: string
@@ -64,7 +64,7 @@ export interface ListedTemplate {
   rejectedReason?: string
 }
 
-/** A phone number as the Graph API describes it. */
+/** A phone number as described by the Graph API. */
 export interface PhoneNumberInfo {
   displayPhoneNumber?: string
   verifiedName?: string
@@ -73,7 +73,7 @@ export interface PhoneNumberInfo {
   throughput?: string
 }
 
-/** Whatever a read from the Graph API can end in. */
+/** The result of a read from the Graph API. */
 export type ReadOutcome<T> =
   | { ok: true; value: T }
   | {
@@ -82,17 +82,17 @@ export type ReadOutcome<T> =
       accountUnusable: boolean
       reason: string
       error?: WhatsAppError
-      /** WhatsApp refused for a passing reason, such as a throttle: the same read may succeed later. */
+      /** True if WhatsApp rejected the read temporarily, for example by throttling: a retry may succeed. */
       transient?: true
     }
 
-/** The part of the WhatsApp Cloud API (Meta Graph API) that the service uses. */
+/** The part of the WhatsApp Cloud API (Meta Graph API) that Waybill uses. */
 export interface WhatsApp {
   sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome>
-  /** All pages. */
+  /** Reads all pages. */
   listTemplates(waba: { wabaId: string; accessToken: string }): Promise<ReadOutcome<ListedTemplate[]>>
   getPhoneNumber(sender: Sender): Promise<ReadOutcome<PhoneNumberInfo>>
-  /** Whether a WhatsApp Business Account lists this phone number. */
+  /** Returns whether a WhatsApp Business Account contains this phone number. */
   hasPhoneNumber(waba: { wabaId: string } & Sender): Promise<ReadOutcome<boolean>>
   close(): Promise<void>
 }

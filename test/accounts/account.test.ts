@@ -41,7 +41,7 @@ test('an update changes what is named and nothing else', async () => {
 test.each([0, -1, 1.5, Number.NaN, 1_000_001])('a rate limit is not %d', async (rateLimit) => {
   const { accountId } = await createAccount(deps, { name: 'Rate' })
 
-  await expect(updateAccount(deps, accountId, { rateLimit })).rejects.toThrow(/^A rate limit is a whole number/)
+  await expect(updateAccount(deps, accountId, { rateLimit })).rejects.toThrow(/^The rate limit must be a whole number/)
 })
 
 test('an update of nothing says what can be given', async () => {

@@ -42,7 +42,7 @@ test('an account has one key: a second one is not generated beside it', async ()
   const { apiKey } = await generateKey(deps, accountId)
 
   await expect(generateKey(deps, accountId)).rejects.toMatchObject({
-    message: `Account ${accountId} has a key already.`,
+    message: `Account ${accountId} already has an API key.`,
     remedy: expect.stringContaining(`waybill key regenerate ${accountId}`),
   })
 

@@ -85,7 +85,7 @@ test('a phone number is added once, whoever has it', async () => {
 
   await expect(again).rejects.toMatchObject({
     message: expect.not.stringContaining(accountId),
-    remedy: expect.stringContaining(`is WhatsApp account ${id} of account ${accountId}`),
+    remedy: expect.stringContaining(`belongs to WhatsApp account ${id} of account ${accountId}`),
   })
 })
 
@@ -97,7 +97,7 @@ test('what WhatsApp refuses, or cannot be asked about, is added only unverified'
   })
 
   await expect(addWhatsAppAccount(whatsAppThat(tokenRefused), accountId, input)).rejects.toMatchObject({
-    message: 'WhatsApp refuses this access token (token expired (190)).',
+    message: 'WhatsApp rejects this access token (token expired (190)).',
     field: 'accessToken',
     remedy: expect.stringContaining('--unverified'),
   })
@@ -112,9 +112,9 @@ test('what WhatsApp refuses, or cannot be asked about, is added only unverified'
 })
 
 test.each([
-  { phoneNumberId: '+34600111222', says: 'phone number id' },
-  { wabaId: 'my-waba', says: 'WABA id' },
-  { wabaId: '1/../2', says: 'WABA id' },
+  { phoneNumberId: '+34600111222', says: 'phone number ID' },
+  { wabaId: 'my-waba', says: 'WABA ID' },
+  { wabaId: '1/../2', says: 'WABA ID' },
   { accessToken: '', says: 'access token' },
   { accessToken: 'EAA secret', says: 'access token' },
   { appSecret: 'se\ncret', says: 'app secret' },
@@ -144,7 +144,7 @@ test('what a person switched off stays so, whatever WhatsApp says of its token, 
   expect(await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })).toMatchObject({
     active: false,
     switchedOff: true,
-    reason: 'switched off by its owner',
+    reason: 'deactivated by a user',
   })
 
   expect(await activateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: true })
@@ -169,7 +169,7 @@ test('an account marks only WhatsApp accounts of its own', async () => {
   const id = await add()
 
   await deactivateRefused(deps, 'acc_other', id, 'not yours')
-  await expect(deactivateWhatsAppAccount(deps, 'acc_other', id)).rejects.toThrow('There is no WhatsApp account')
+  await expect(deactivateWhatsAppAccount(deps, 'acc_other', id)).rejects.toThrow('was not found')
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])
 })

@@ -35,7 +35,7 @@ test('an account is created, listed and changed', async () => {
 
   expect((await waybill.json(['account', 'list'])).items).toContainEqual(changed)
   const { stdout } = await waybill.run(['account', 'list'])
-  expect(stdout).toMatch(new RegExp(`${accountId} +Ada & Co +disabled +600 +every address +none`))
+  expect(stdout).toMatch(new RegExp(`${accountId} +Ada & Co +disabled +600 +any address +none`))
 })
 
 test('a key is shown when it is generated and never again', async () => {

@@ -100,10 +100,14 @@ test('of links for a new password the newest counts, whichever account they were
   await waybill.json(['owner', 'remove', accountId, '--email', bob])
 })
 
-test('an invitation that nobody has accepted is taken back', async () => {
-  const link = await tokenOf(['owner', 'invite', accountId, '--email', 'carol@example.com'])
+test('revokes an invitation that was not accepted, and takes member as an alias of owner', async () => {
+  const link = await tokenOf(['member', 'invite', accountId, '--email', 'carol@example.com'])
 
-  await waybill.json(['owner', 'remove', accountId, '--email', 'Carol@example.com'])
+  expect(await waybill.json(['member', 'remove', accountId, '--email', 'Carol@example.com'])).toEqual({
+    accountId,
+    email: 'Carol@example.com',
+    removed: true,
+  })
 
   expect(await accept(link, 'correct horse battery staple')).toBe(404)
 })
@@ -117,6 +121,6 @@ test('what cannot be is said in words', async () => {
   expect(badEmail).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('must be an e-mail address') })
   expect(nobody).toMatchObject({
     exitCode: 1,
-    stderr: `Nobody in ${accountId} has the e-mail address "bob@example.com". Who is in it is listed by: waybill owner list ${accountId}\n`,
+    stderr: `No user in ${accountId} has the e-mail address "bob@example.com". List its users: waybill owner list ${accountId}\n`,
   })
 })

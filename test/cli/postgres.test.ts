@@ -27,7 +27,7 @@ describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
   test('a command waits for nobody to migrate: it says what to run', async () => {
     const { exitCode, stderr } = await waybill.run(['account', 'list'])
     expect(exitCode).toBe(1)
-    expect(stderr).toBe('The database is not up to date. Run: waybill migrate\n')
+    expect(stderr).toBe('The database schema is out of date. Run: waybill migrate\n')
     expect((await waybill.run(['doctor'])).stdout).toContain('→ waybill migrate')
   })
 
@@ -46,7 +46,7 @@ describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
     expect(await waybill.run(['account', 'list'], { env })).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'The database cannot be reached. Check DATABASE_URL, and whether it runs.\n',
+      stderr: 'The database cannot be reached. Check DATABASE_URL and that the database is running.\n',
     })
     const doctor = await waybill.run(['doctor', '--json'], { env })
     expect(doctor.exitCode).toBe(1)

@@ -66,7 +66,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     const second = await startSandbox()
 
     expect(second.stdout()).not.toMatch(/wb_live_[0-9a-f]{64}/)
-    expect(second.stdout()).toContain(`begins with ${apiKey.slice(0, 14)}…`)
+    expect(second.stdout()).toContain(`starts with ${apiKey.slice(0, 14)}…`)
     const [, command = ''] = /npm run waybill -- (key regenerate acc_\w+)/.exec(second.stdout()) ?? []
     const { stdout } = await waybill.run(command.split(' '), { env: { DATABASE_URL: '' } })
     expect(stdout).toMatch(/^wb_live_[0-9a-f]{64}\n/)
@@ -79,7 +79,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     const { exitCode, stderr } = await server.stop('SIGINT')
 
     expect(exitCode).toBe(0)
-    expect(stderr).toBe('DATABASE_URL does not count in the sandbox.\n')
+    expect(stderr).toBe('The sandbox ignores DATABASE_URL.\n')
   })
 
   test('says how to take another port when its own is taken, and has lost nothing by it', async () => {
@@ -92,7 +92,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     other.close()
 
     expect(exitCode).toBe(1)
-    expect(stderr).toContain(`Port ${port} is in use by another program. Take another one: PORT=${port + 1} npm start`)
+    expect(stderr).toContain(`Port ${port} is in use by another program. Use another port: PORT=${port + 1} npm start`)
     expect((await startSandbox()).stdout()).toMatch(/wb_live_[0-9a-f]{64}/)
   })
 

@@ -32,7 +32,7 @@ test.each([
   { typed: ['account', 'update', 'acc_1', '--api', 'off'], says: '--api must be enabled or disabled' },
   { typed: ['account', 'update', 'acc_1', '--rate-limit', 'many'], says: '--rate-limit must be a whole number' },
   { typed: ['key', 'generate'], says: 'ACC is missing' },
-  { typed: ['key', 'generate', 'acc_1', 'acc_2'], says: 'takes ACC and nothing more' },
+  { typed: ['key', 'generate', 'acc_1', 'acc_2'], says: 'Too many arguments: key generate takes ACC' },
   { typed: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
   { typed: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
 ])('$typed is wrong usage and exits with 2: $says', async ({ typed, says }) => {
@@ -50,7 +50,7 @@ test('an option that reads standard input says when nothing is there', async () 
   const { exitCode, stderr } = await waybill.run([...add, '--app-secret', '-'], { stdin: 'EAAonly\n' })
 
   expect(exitCode).toBe(2)
-  expect(stderr).toContain('--app-secret - reads a line of standard input, and there was none')
+  expect(stderr).toContain('--app-secret - requires a line on standard input, but there was none')
   expect(stderr).not.toContain('EAAonly')
 })
 
@@ -61,7 +61,7 @@ test.each([[['nonsense']], [['key']], [['key', 'nonsense']], [['account', 'delet
 
     expect(exitCode).toBe(2)
     expect(stdout).toBe('')
-    expect(stderr).toContain(`There is no command "${typed.join(' ')}"`)
+    expect(stderr).toContain(`Unknown command "${typed.join(' ')}"`)
     expect(stderr).toMatch(/^ {2}(key generate|account update) {2}/m)
   },
 )
@@ -79,10 +79,26 @@ test('every command explains itself with an example', async () => {
   }
 })
 
+test.each(['invite', 'list', 'remove', 'reset-password'])('member %s is an alias of owner %s', async (name) => {
+  const { exitCode, stdout } = await type(['member', name, '--help'])
+
+  expect(exitCode).toBe(0)
+  expect(stdout).toContain(`Usage:\n  waybill owner ${name} ACC`)
+  expect(stdout).toContain(`Alias:\n  waybill member ${name}`)
+})
+
+test('member lists the owner commands', async () => {
+  const { exitCode, stdout } = await type(['member', '--help'])
+
+  expect(exitCode).toBe(0)
+  expect(stdout.match(/^ {2}owner /gm)).toHaveLength(4)
+  expect(stdout).not.toMatch(/^ {2}(key|webhook) /m)
+})
+
 test('the help of a command that takes secrets warns of the history of the shell', async () => {
   const { stdout } = await type(['whatsapp', 'add', '--help'])
 
-  expect(stdout).toMatch(/secret on the command line ends in the history/)
+  expect(stdout).toMatch(/secret on the command line stays in the history/)
 })
 
 test('a process exits with the code, and prints the reason on standard error alone', async () => {

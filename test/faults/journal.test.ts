@@ -173,7 +173,7 @@ describe('on PostgreSQL', () => {
   test('a server that can keep no journal says so once, and serves', async () => {
     const node = await startServe({ ...environment, WAYBILL_DATA_DIR: '/dev/null/none' })
     expect((await node.send(apiKey, requestOf('without'))).statusCode).toBe(200)
-    expect(node.output.filter((line) => line.includes('no send journal can be kept'))).toHaveLength(1)
+    expect(node.output.filter((line) => line.includes('could not open the send journal'))).toHaveLength(1)
     await stop(node)
   })
 })

@@ -7,7 +7,7 @@ const limits: BodyLimits = {
   maxHeldBytes: 300_000,
   maxHeldBytesOfAddress: 200_000,
   deadlineMilliseconds: 60_000,
-  maxPieces: 50,
+  maxChunks: 50,
 }
 
 /** A body that comes in when the test says so. */

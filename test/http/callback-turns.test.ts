@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type CallbackTurns, createCallbackTurns } from '../../src/http/callbacks/turns.ts'
 
-const limits = { smallBytes: 10, maxAtOnce: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
+const limits = { smallBytes: 10, maxConcurrent: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
 
 /** Work that ends when the test says so. */
 function open(turns: CallbackTurns) {

@@ -617,7 +617,7 @@ test('what a person switched off, WhatsApp does not switch on', async () => {
 
   expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
     code: 'NO_ACTIVE_ACCOUNT',
-    message: expect.stringContaining('switched off by its owner'),
+    message: expect.stringContaining('deactivated by a user'),
   })
 })
 

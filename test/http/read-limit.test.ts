@@ -52,14 +52,14 @@ describe('through the server', () => {
     const caller = through(node, account)
     const reads = Array.from({ length: 12 }, (_, n) => caller.get(n % 2 ? '/api/v1/message' : '/api/v1/message/msg_1'))
 
-    const [rejected] = await Promise.all(reads.slice(readLimits.maxAtOnce))
+    const [rejected] = await Promise.all(reads.slice(readLimits.maxConcurrent))
     expect(rejected?.statusCode).toBe(429)
     expect(rejected?.json()).toEqual({
       success: false,
       error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringMatching(/Try again in \d+ second/) },
     })
     expect(Number(rejected?.headers['retry-after'])).toBeGreaterThan(0)
-    expect(atDatabase()).toBe(readLimits.maxAtOnce)
+    expect(atDatabase()).toBe(readLimits.maxConcurrent)
     const [, error] = await safe(caller.trpc.message.list.query({}))
     expect(error?.data).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', httpStatus: errors.RATE_LIMIT_EXCEEDED.status })
     expect(error?.data?.retryAfterSeconds).toBeGreaterThan(0)
@@ -92,7 +92,7 @@ describe('by the clock', () => {
   afterEach(() => void vi.useRealTimers())
 
   const limits: ReadLimits = {
-    maxAtOnce: 2,
+    maxConcurrent: 2,
     maxWaiting: 4,
     maxWaitMilliseconds: 1_000,
     workPerMillisecond: 1.2,
@@ -156,7 +156,7 @@ describe('by the clock', () => {
     await vi.advanceTimersByTimeAsync(3_000)
     expect((await settled).map((result) => result.status === 'rejected' && String(result.reason))).toEqual([
       ...Array.from({ length: 2 }, () => 'Error: the database is away'),
-      ...Array.from({ length: 4 }, () => expect.stringContaining('reads too much at once')),
+      ...Array.from({ length: 4 }, () => expect.stringContaining('has too many concurrent reads')),
     ])
     const next = reads.run('acc_1', () => Promise.resolve('read'))
     await vi.advanceTimersByTimeAsync(1_000)

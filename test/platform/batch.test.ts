@@ -108,7 +108,7 @@ test('a run that answers with too few results is an error for all, not a mix-up'
   for (const result of results)
     expect(result).toMatchObject({
       status: 'rejected',
-      reason: { message: 'a batch of 3 was answered with 2 results' },
+      reason: { message: 'a batch of 3 items returned 2 results' },
     })
 })
 

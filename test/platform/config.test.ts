@@ -27,7 +27,10 @@ test.each([
   { environment: { WAYBILL_SECRET_KEY: 'c2hvcnQ=' }, says: /^WAYBILL_SECRET_KEY: must be 32 bytes in base64/ },
   { environment: { TRUST_PROXY: 'true' }, says: /^TRUST_PROXY: .*"true" is neither/ },
   { environment: { GRAPH_API_VERSION: '25' }, says: /^GRAPH_API_VERSION: must look like v25.0/ },
-  { environment: { WAYBILL_RETENTION_DAYS: '2' }, says: /^WAYBILL_RETENTION_DAYS: must be at least 3: twice as long/ },
+  {
+    environment: { WAYBILL_RETENTION_DAYS: '2' },
+    says: /^WAYBILL_RETENTION_DAYS: must be at least 3, twice the total/,
+  },
   { environment: { LOG_LEVEL: 'loud' }, says: /^LOG_LEVEL: must be one of/ },
 ])('$environment stops the start', ({ environment, says }) => {
   expect(() => readConfig(environment)).toThrow(says)
@@ -73,10 +76,13 @@ describe('a secret in a file', () => {
       environment: { METRICS_TOKEN_FILE: folder },
       says: /^METRICS_TOKEN_FILE: names a file that cannot be read \(EISDIR\)$/,
     },
-    { environment: { METRICS_TOKEN_FILE: write('empty', '\n') }, says: /^METRICS_TOKEN_FILE: names an empty file$/ },
+    {
+      environment: { METRICS_TOKEN_FILE: write('empty', '\n') },
+      says: /^METRICS_TOKEN_FILE: names an empty file\. Write the secret into it$/,
+    },
     {
       environment: { METRICS_TOKEN: 'hush', METRICS_TOKEN_FILE: write('two', 'hush') },
-      says: /^METRICS_TOKEN_FILE: is set as well as METRICS_TOKEN\. Set one of them$/,
+      says: /^METRICS_TOKEN_FILE: is set together with METRICS_TOKEN\. Set only one of them$/,
     },
     {
       environment: { WAYBILL_SECRET_KEY_FILE: write('short', 'hush') },

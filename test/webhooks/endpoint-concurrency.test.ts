@@ -32,18 +32,18 @@ test('a success proves an endpoint for a while, and its lane widens', () => {
   const lanes = new EndpointConcurrency()
   const turn = { limit: 10, unknownWindow: 2 }
   lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
-  expect(lanes.rooms({ of: 'proven', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
-  expect(lanes.rooms({ of: 'unknown', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 1 }])
+  expect(lanes.capacities({ of: 'proven', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
+  expect(lanes.capacities({ of: 'unknown', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 1 }])
   lanes.end('we_1', 'quick', 100)
-  expect(lanes.rooms({ of: 'proven', ...turn }, 5_000)).toEqual([{ endpointId: 'we_1', deliveries: 5 }])
-  expect(lanes.rooms({ of: 'unknown', ...turn }, 60_000)).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
+  expect(lanes.capacities({ of: 'proven', ...turn }, 5_000)).toEqual([{ endpointId: 'we_1', deliveries: 5 }])
+  expect(lanes.capacities({ of: 'unknown', ...turn }, 60_000)).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
 })
 
 test('an endpoint that only fails gets the turns of the failing', () => {
   const lanes = new EndpointConcurrency()
   lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
   lanes.end('we_1', 'failed', 100)
-  const rooms = (of: 'failing' | 'unknown') => lanes.rooms({ of, limit: 10, unknownWindow: 4 }, 100)
+  const rooms = (of: 'failing' | 'unknown') => lanes.capacities({ of, limit: 10, unknownWindow: 4 }, 100)
   expect(rooms('failing')).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
   expect(rooms('unknown')).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
 })

@@ -184,7 +184,7 @@ test('a receiver that closes early has not answered', async () => {
   receiver.behave((_received, _response, request) => void request.socket.destroy())
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
     outcome: 'failed',
-    error: 'the connection broke',
+    error: 'the connection was lost',
   })
 
   receiver.behave((_received, response, request) => {
@@ -192,7 +192,7 @@ test('a receiver that closes early has not answered', async () => {
   })
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
     outcome: 'failed',
-    error: 'the answer broke off',
+    error: 'the connection closed before the response was complete',
   })
 })
 
@@ -200,14 +200,14 @@ test('what is no HTTP is said to be none, and headers have a bound', async () =>
   const rude = await startTcp((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n\r\n'))
   expect(await sender.attempt(requestTo(rude.url))).toMatchObject({
     outcome: 'failed',
-    error: 'the answer is not HTTP',
+    error: 'the response is not valid HTTP',
   })
   await rude.close()
 
   receiver.behave(answer(200, { 'x-large': 'x'.repeat(20_000) }))
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
     outcome: 'failed',
-    error: 'the headers of the answer are too large',
+    error: 'the response headers are too large',
   })
 })
 
@@ -303,7 +303,7 @@ test('no proxy of the environment is asked', async () => {
 test('a header that cannot be sent fails the attempt, and nothing else', async () => {
   expect(await sender.attempt(requestTo(receiver.url, { headers: { 'X-A': 'a\r\nX-B: b' } }))).toMatchObject({
     outcome: 'failed',
-    error: 'the request could not be built: see the headers of the endpoint',
+    error: 'the request could not be built: check the headers of the endpoint',
   })
 })
 

@@ -128,7 +128,7 @@ test('410 switches the endpoint off, told once; its deliveries wait and go when 
   await expect
     .poll(() => webhooks.endpoint(endpointId), soon)
     .toMatchObject({ enabled: false, disabled_reason: 'it answered 410 Gone' })
-  await expect.poll(() => log.filter((line) => line.includes('switched off')), soon).toHaveLength(1)
+  await expect.poll(() => log.filter((line) => line.includes('disabled a webhook endpoint')), soon).toHaveLength(1)
   expect(await registry.getSingleMetricAsString('waybill_webhook_endpoints_disabled_total')).toContain(
     '{reason="gone"} 1',
   )
@@ -185,10 +185,10 @@ test('an endpoint whose secret cannot be read fails like any other, until the ke
   const [eventId = ''] = await webhooks.tell()
   await expect
     .poll(() => webhooks.attempts(eventId), soon)
-    .toMatchObject([{ error: 'the secret of the endpoint cannot be read' }, {}, {}])
+    .toMatchObject([{ error: 'the signing secret of the endpoint cannot be decrypted' }, {}, {}])
   await worker.stop()
   expect(receiver.received).toEqual([])
-  expect(log.filter((line) => line.includes('cannot be read'))).toHaveLength(1)
+  expect(log.filter((line) => line.includes('could not decrypt the signing secret'))).toHaveLength(1)
 
   webhooks.startWorker()
   await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
@@ -380,7 +380,7 @@ test('misbehaving receivers hold up nobody, and cost one deadline each', async (
 
   await expect
     .poll(async () => (await webhooks.attempts(bad[0] ?? '')).map(({ error }) => error), soon)
-    .toEqual(expect.arrayContaining([null, 'timed out', 'HTTP 500', 'the connection broke']))
+    .toEqual(expect.arrayContaining([null, 'timed out', 'HTTP 500', 'the connection was lost']))
   const { rows } = await sql<{ longest: number }>`select max(duration_ms) as longest from webhook_attempts`.execute(
     database.db,
   )

@@ -412,7 +412,7 @@ test('a read that is refused says so, and whether the account can still be used'
     ok: false,
     refused: true,
     accountUnusable: true,
-    reason: 'WhatsApp refused with code 190',
+    reason: 'WhatsApp returned error code 190',
     error: { code: 190 },
   })
 })

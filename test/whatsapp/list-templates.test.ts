@@ -101,17 +101,17 @@ test.each<{ says: string; answer: (call: number) => Answer; reason: string }>([
   {
     says: 'a page that is no list',
     answer: () => ok({ data: 'none' }),
-    reason: 'an answer that cannot be read',
+    reason: 'an unreadable response',
   },
   {
     says: 'a page that is cut off',
     answer: () => ({ kind: 'cut-off', status: 200, body: { data: [item('half')] } }),
-    reason: 'an answer that cannot be read',
+    reason: 'an unreadable response',
   },
   {
     says: "a proxy's page",
     answer: () => ({ kind: 'text', status: 502, contentType: 'text/html', text: '<html></html>' }),
-    reason: 'an unreadable answer with HTTP 502',
+    reason: 'an unreadable response with HTTP 502',
   },
 ])('$says gives no list at all, rather than a part of it', async ({ answer, reason }) => {
   let call = 0

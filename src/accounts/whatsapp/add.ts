@@ -13,13 +13,13 @@ export interface NewWhatsAppAccount {
   wabaId: string
   accessToken: string
   appSecret?: string | undefined
-  /** The first one of an account is its default in any case. */
+  /** The first WhatsApp account is the default in any case. */
   makeDefault?: boolean | undefined
-  /** Stores it without asking WhatsApp: for operators who know that the number is theirs. */
+  /** Skips the verification with WhatsApp, for operators who know that the number is theirs. */
   unverified?: boolean | undefined
 }
 
-/** What WhatsApp refuses is not stored, unless it is added unverified. */
+/** Adds a WhatsApp account after WhatsApp has verified it, unless it is added unverified. */
 export async function addWhatsAppAccount(
   deps: Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp'>,
   accountId: string,
@@ -54,33 +54,30 @@ export async function addWhatsAppAccount(
 async function refuseKnownPhoneNumber(db: Kysely<Database>, phoneNumberId: string): Promise<void> {
   const known = await findByPhoneNumberId(db, phoneNumberId)
   if (known)
-    throw new ServiceError('VALIDATION_ERROR', `Phone number id ${phoneNumberId} is in use already.`, {
+    throw new ServiceError('VALIDATION_ERROR', `Phone number ID ${phoneNumberId} is already in use.`, {
       field: 'phoneNumberId',
-      remedy: `It is WhatsApp account ${known.id} of account ${known.account_id}. To add it anew, with another token: waybill whatsapp remove ${known.id}`,
+      remedy: `It belongs to WhatsApp account ${known.id} of account ${known.account_id}. To add it again, first remove it: waybill whatsapp remove ${known.id}`,
     })
 }
 
 function checkInput(input: NewWhatsAppAccount): void {
-  checkMetaId('phone number id', input.phoneNumberId)
-  checkMetaId('WABA id', input.wabaId)
+  checkMetaId('phone number ID', input.phoneNumberId)
+  checkMetaId('WABA ID', input.wabaId)
   checkSecret('access token', input.accessToken)
   if (input.appSecret !== undefined) checkSecret('app secret', input.appSecret)
 }
 
-/** Meta's ids are digits; what is often given in their place is the telephone number with a plus. */
+/** Meta's IDs consist of digits. A phone number with a plus sign is a common mistake. */
 function checkMetaId(name: string, value: string): void {
   if (!metaIdPattern.test(value))
     throw new ServiceError(
       'SETTING_REFUSED',
-      `The ${name} must be digits only, as Meta's WhatsApp Manager shows it; it is not the telephone number.`,
+      `The ${name} must be digits only, as shown in Meta's WhatsApp Manager. It is not the phone number.`,
     )
 }
 
 /** The value itself is never repeated. */
 function checkSecret(name: string, value: string): void {
   if (!metaSecretPattern.test(value))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      `The ${name} is empty, or holds a space or another character that no ${name} has.`,
-    )
+    throw new ServiceError('SETTING_REFUSED', `The ${name} is empty or contains a space or another invalid character.`)
 }

@@ -6,19 +6,19 @@ import { scanIds } from '../../whatsapp/callbacks/account-ids.ts'
 import { isSignedWith } from '../../whatsapp/callbacks/signature.ts'
 import { appSecretPurpose, openSecret } from './secrets.ts'
 
-/** A WhatsApp account of ours that a callback speaks of. */
+/** A WhatsApp account that a callback refers to. */
 export interface CallbackSender {
   accountId: string
   whatsAppAccountId: string
   phoneNumberId: string
   wabaId: string
-  /** The secret of the Meta app that reports on this number: its own, or else the service's. */
+  /** The app secret of the number, or the service's default. */
   appSecret: string | undefined
 }
 
 /**
- * Reads all accounts: a callback names phone numbers and WABAs, not accounts. One whose app secret cannot
- * be decrypted is left out: nobody can speak for it, and the others are spoken for all the same.
+ * Reads all accounts, because a callback contains phone numbers and WABAs, but no accounts. Accounts whose app secret
+ * cannot be decrypted are skipped, since nobody can sign for them.
  */
 export async function findCallbackSenders(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
@@ -30,7 +30,7 @@ export async function findCallbackSenders(
   return rows.flatMap((row) => openSender(deps, row, defaultAppSecret))
 }
 
-/** The secret that signs what comes to the callback address of a WhatsApp account; undefined when there is none. */
+/** Returns the app secret for the callback URL of a WhatsApp account; undefined if there is none. */
 export async function findSecretOfAddress(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   whatsAppAccountId: string,
@@ -41,7 +41,7 @@ export async function findSecretOfAddress(
   return { known: true, appSecret: openSender(deps, row, defaultAppSecret)[0]?.appSecret }
 }
 
-/** The different secrets of the apps that report on these phone numbers and WABAs, in the order of the ids. */
+/** Returns the distinct app secrets for these phone numbers and WABAs, in the order of the IDs. */
 export async function findSecretsOfIds(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   ids: string[],
@@ -97,7 +97,7 @@ const findById = statement<{ id: string }, SenderRow>(
   ($) => `select ${columns} from whatsapp_accounts where id = ${$.id}`,
 )
 
-/** Each is decrypted, for a sender who is not known yet. Numbers of one WABA mostly share an app. */
+/** Each secret is decrypted for a sender who is not authenticated yet. Numbers of one WABA mostly share an app. */
 const maxRows = 50
 
 /** Reads all accounts, as `findNamed`. */
@@ -109,7 +109,7 @@ const findWithSecret = statement<{ ids: string[]; limit: number }, SenderRow>(
   limit ${$.limit}`,
 )
 
-/** Callbacks that come at once mostly name the same numbers: their rows are looked up together. */
+/** Concurrent callbacks mostly contain the same numbers, so their rows are read together. */
 const findRows = batched<Names, SenderRow[]>({
   one: findNamed,
   many: async (db, callbacks) => {
@@ -123,23 +123,23 @@ const findRows = batched<Names, SenderRow[]>({
 })
 
 export interface SignedCallback {
-  /** The raw bytes: the signature is theirs. */
+  /** The raw bytes, because the signature covers them. */
   body: Buffer
   /** Value of `X-Hub-Signature-256`. */
   signature: string
-  /** From the path of the request; undefined at the address that all apps share. */
+  /** From the path of the request; undefined at the shared callback URL. */
   whatsAppAccountId: string | undefined
 }
 
 const maxSecrets = 5
-/** Hashing takes a millisecond per megabyte: a large body gets fewer attempts, but always one. */
+/** Hashing takes a millisecond per megabyte, so a large body is checked against fewer secrets, but at least one. */
 const maxHashedBytes = 3 * 1024 * 1024
 
 /**
- * The app secret that signed a callback; undefined when it is none of ours. Nothing is parsed before: the body can
- * be anybody's. The secret is known from the address or is the service's; otherwise the ids that the body seems to
- * name lead to a few candidates. The address of a WhatsApp account that was removed is like the shared one, since
- * its app can report on other numbers too.
+ * Returns the app secret that signed a callback; undefined if none of the known secrets did. The body is not parsed
+ * before, because the sender is unauthenticated. The secret is known from the URL or is the service's default;
+ * otherwise the IDs in the body lead to a few candidates. The URL of a removed WhatsApp account is treated like the
+ * shared one, because its app can report on other numbers too.
  */
 export async function findCallbackSigner(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
@@ -156,7 +156,7 @@ export async function findCallbackSigner(
   const candidates = await findSecretsOfIds(deps, scanIds(body), maxAttempts)
   for (const candidate of candidates) {
     if (candidate !== defaultAppSecret && signed(candidate)) return candidate
-    // Each attempt at a large body takes milliseconds.
+    // Each check of a large body takes milliseconds.
     await setImmediate()
   }
   return undefined

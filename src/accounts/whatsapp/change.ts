@@ -13,7 +13,9 @@ import {
 } from './store.ts'
 import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
 
-/** Undoes both: that a person switched it off, and that WhatsApp refused it, which gets another chance. */
+/**
+ * Activates an account that a user deactivated or WhatsApp rejected. In the latter case, the next send tries it again.
+ */
 export async function activateWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
   accountId: string,
@@ -26,7 +28,7 @@ export async function activateWhatsAppAccount(
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }
 
-/** It stays the default if it was: what named no WhatsApp account is refused, not sent from another number. */
+/** A default account stays the default: requests without `accountId` are rejected instead of using another number. */
 export async function deactivateWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
   accountId: string,
@@ -53,19 +55,15 @@ export async function setDefaultWhatsAppAccount(
   return toWhatsAppAccount(row)
 }
 
-/** Every request that names no WhatsApp account would be refused from then on. */
+/** Otherwise every request without `accountId` would be rejected from now on. */
 function refuseInactive({ id, active, is_default }: WhatsAppAccountRow): void {
   if (!active && !is_default)
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      'This WhatsApp account is inactive: nothing is sent from it. Activate it first.',
-      {
-        remedy: `Such as: waybill whatsapp activate ${id}`,
-      },
-    )
+    throw new ServiceError('SETTING_REFUSED', 'This WhatsApp account is inactive and cannot send. Activate it first.', {
+      remedy: `Run: waybill whatsapp activate ${id}`,
+    })
 }
 
-/** Forgets the WhatsApp account, its secrets, and the templates that no other one shares. Messages stay. */
+/** Removes the WhatsApp account, its secrets, and templates that no other account shares. Messages stay. */
 export async function removeWhatsAppAccount(
   deps: Pick<Deps, 'db'>,
   accountId: string,
@@ -86,15 +84,15 @@ export async function removeWhatsAppAccount(
   return { whatsAppAccountId }
 }
 
-/** Choosing the next default for the owner would send, unasked, from another number. */
+/** Choosing another default automatically would send from an unexpected number. */
 function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
   const other = others.find(({ active }) => active) ?? others[0]
   if (row.is_default && other)
     throw new ServiceError(
       'SETTING_REFUSED',
-      `${row.id} is the default of its account. Make another one the default first.`,
+      `${row.id} is the default WhatsApp account. Make another one the default first.`,
       {
-        remedy: `Such as: waybill whatsapp set-default ${other.id}`,
+        remedy: `For example: waybill whatsapp set-default ${other.id}`,
       },
     )
 }

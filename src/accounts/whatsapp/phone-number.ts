@@ -10,11 +10,12 @@ interface ClaimedNumber {
 }
 
 const retrySeconds = 10
-const remedy = 'If you know that the number is yours, add it with --unverified.'
+const remedy = 'If you are sure that the number is yours, add it with --unverified.'
 
 /**
- * Asks WhatsApp whether this token reaches this number and whether the number belongs to this WABA. A number can be
- * stored once, so without the check anybody could take one that is not theirs. Returns what WhatsApp says of it.
+ * Verifies with WhatsApp that the token can use the number and that the number belongs to the WABA, and returns
+ * WhatsApp's description of the number. A number can only be added once, so without this check anybody could block a
+ * number that is not theirs.
  */
 export async function verifyPhoneNumber(
   { whatsapp }: Pick<Deps, 'whatsapp'>,
@@ -44,22 +45,22 @@ function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: stri
   if (!refused || transient === true)
     return new ServiceError(
       'WHATSAPP_UNAVAILABLE',
-      `WhatsApp could not be asked whether the access token works: ${reason}. Nothing was stored. Try again in a moment.`,
+      `The access token could not be verified with WhatsApp: ${reason}. Nothing was stored. Try again in a moment.`,
       { retryAfterSeconds: retrySeconds },
     )
   const words = error === undefined ? reason : `code ${error.code}: ${error.title}`
   if (accountUnusable)
-    return new ServiceError('VALIDATION_ERROR', `WhatsApp refuses this access token (${words}).`, {
+    return new ServiceError('VALIDATION_ERROR', `WhatsApp rejects this access token (${words}).`, {
       field: 'accessToken',
       remedy,
     })
-  return new ServiceError('VALIDATION_ERROR', `${denied} (${words}). Check the ID, and that the token may use it.`, {
+  return new ServiceError('VALIDATION_ERROR', `${denied} (${words}). Check the ID and the permissions of the token.`, {
     field,
     remedy,
   })
 }
 
-/** What WhatsApp says of a number, for its owner to see. */
+/** Stores WhatsApp's description of a number, for display. */
 export async function storePhoneNumber(
   { db }: Pick<Deps, 'db'>,
   accountId: string,

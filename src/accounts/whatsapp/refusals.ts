@@ -3,7 +3,7 @@ import type { AccountUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import type { CallbackSender } from './callback-senders.ts'
 import { changeWhatsAppAccount, reactivate, scheduleSync } from './store.ts'
 
-/** WhatsApp refused the token: no send is tried until the owner acts. `reason` is kept for them to read. */
+/** Deactivates an account whose token WhatsApp rejected, until a user fixes it. `reason` is shown to users. */
 export async function deactivateRefused(
   deps: Pick<Deps, 'db'>,
   accountId: string,
@@ -13,10 +13,10 @@ export async function deactivateRefused(
   await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { inactive_reason: reason })
 }
 
-/** How we recognise a refusal that WhatsApp takes back when it reinstates the account. */
+/** Identifies a deactivation that ends when WhatsApp reinstates the account. */
 const disabledBy = 'WhatsApp disabled the business account'
 
-/** Follows what WhatsApp says of a WhatsApp Business Account. The poll that follows is the truth. */
+/** Applies a change that WhatsApp reported for a WhatsApp Business Account. The sync that follows is authoritative. */
 export async function applyAccountUpdate(
   deps: Pick<Deps, 'db' | 'log'>,
   sender: CallbackSender,

@@ -8,7 +8,7 @@ import { toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { changeWhatsAppAccount, findAllWhatsAppAccounts, findWhatsAppAccount, replaceSecret } from './store.ts'
 import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
 
-/** What a stored secret is for: bound to its ciphertext, so that it cannot be moved to another row. */
+/** The purpose of a stored secret, which is bound to its ciphertext so that it cannot be moved to another row. */
 
 export function accessTokenPurpose(whatsAppAccountId: string): string {
   return `whatsapp_accounts.access_token:${whatsAppAccountId}`
@@ -18,15 +18,15 @@ export function appSecretPurpose(whatsAppAccountId: string): string {
   return `whatsapp_accounts.app_secret:${whatsAppAccountId}`
 }
 
-/** Whose secret it is, for whoever reads the log. */
+/** The record that a secret belongs to, for the log. */
 export interface SecretOwner {
   accountId: string
   whatsAppAccountId: string
 }
 
 /**
- * A stored secret in the clear. Undefined when no key of ours opens it, which the log tells: one lost
- * secret must not stop the work for everybody else.
+ * Decrypts a stored secret. Returns undefined and logs an error if no key decrypts it, so that one lost secret does not
+ * stop the work for all other accounts.
  */
 export function openSecret(
   { secrets, log }: Pick<Deps, 'secrets' | 'log'>,
@@ -36,12 +36,12 @@ export function openSecret(
   try {
     return secrets.decrypt(ciphertext, purpose)
   } catch (error) {
-    log.error({ err: error, ...owner }, 'a stored secret cannot be decrypted; see: waybill doctor')
+    log.error({ err: error, ...owner }, 'could not decrypt a stored secret; run: waybill doctor')
     return undefined
   }
 }
 
-/** The token that a WhatsApp account sends and reads with; undefined when no key of ours opens it. */
+/** Returns the access token of a WhatsApp account; undefined if no key decrypts it. */
 export function openAccessToken(
   deps: Pick<Deps, 'secrets' | 'log'>,
   owner: SecretOwner,
@@ -51,7 +51,7 @@ export function openAccessToken(
 }
 
 export function describeUnreadableToken(whatsAppAccountId: string): string {
-  return `The access token of the WhatsApp account ${whatsAppAccountId} cannot be decrypted with the keys of this service. Its operator has to add the key that encrypted it, or the WhatsApp account anew.`
+  return `The access token of the WhatsApp account ${whatsAppAccountId} cannot be decrypted with the configured keys. An operator must restore the key that encrypted it, or add the WhatsApp account again.`
 }
 
 const purposes = {
@@ -61,7 +61,7 @@ const purposes = {
 
 const columns = ['access_token_encrypted', 'app_secret_encrypted'] as const
 
-/** The access token of every WhatsApp account, and its app secret where it has one. */
+/** Returns the access token of every WhatsApp account, and its app secret if it has one. */
 export async function listWhatsAppAccountSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAllWhatsAppAccounts(db)
   return rows.flatMap((row) =>
@@ -80,9 +80,9 @@ export interface NewSecrets {
 }
 
 /**
- * A new access token is verified as that of a new account is; then an account that WhatsApp refused is active again,
- * and one that is switched off stays so. An app secret alone is not verified: a token that has expired must not
- * keep a leaked secret in use.
+ * Replaces secrets. A new access token is verified like that of a new account; then an account that WhatsApp rejected
+ * becomes active again, and one that a user deactivated stays inactive. An app secret alone is not verified, so that an
+ * expired token does not prevent the replacement of a leaked secret.
  */
 export async function replaceSecrets(
   deps: Pick<Deps, 'db' | 'secrets' | 'whatsapp'>,
@@ -91,10 +91,7 @@ export async function replaceSecrets(
   { accessToken, appSecret }: NewSecrets,
 ): Promise<WhatsAppAccount> {
   if (accessToken === undefined && appSecret === undefined)
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      'There is nothing to change: give an access token, an app secret, or both.',
-    )
+    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass an access token, an app secret or both.')
   const { db, secrets } = deps
   const known = requireWhatsAppAccount(await findWhatsAppAccount(db, accountId, whatsAppAccountId), whatsAppAccountId)
   const { phone_number_id: phoneNumberId, waba_id: wabaId } = known

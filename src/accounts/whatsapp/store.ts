@@ -3,7 +3,7 @@ import type { Database, WhatsAppAccountsTable } from '../../platform/db/schema.t
 
 export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
 
-/** Changes to the WhatsApp accounts of one account come one after another: one of them is the default. */
+/** Locks an account, so that changes to its WhatsApp accounts run one after another: one of them is the default. */
 export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {
   const row = await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().executeTakeFirst()
   return row !== undefined
@@ -16,7 +16,7 @@ export async function insertWhatsAppAccount(
   await db.insertInto('whatsapp_accounts').values(row).execute()
 }
 
-/** Ids sort by time, so the oldest comes first. */
+/** IDs sort by time, so the oldest comes first. */
 export function findWhatsAppAccounts(db: Kysely<Database>, accountId: string): Promise<WhatsAppAccountRow[]> {
   return db.selectFrom('whatsapp_accounts').selectAll().where('account_id', '=', accountId).orderBy('id').execute()
 }
@@ -34,12 +34,12 @@ export function findWhatsAppAccount(
     .executeTakeFirst()
 }
 
-/** Reads all accounts: for operators only. */
+/** Reads all accounts, for operators only. */
 export function findAllWhatsAppAccounts(db: Kysely<Database>): Promise<WhatsAppAccountRow[]> {
   return db.selectFrom('whatsapp_accounts').selectAll().orderBy('id').execute()
 }
 
-/** Reads all accounts: an operator names a WhatsApp account without saying whose it is. */
+/** Reads all accounts, because operators pass a WhatsApp account ID without its account. */
 export async function findOwner(db: Kysely<Database>, whatsAppAccountId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('whatsapp_accounts')
@@ -49,7 +49,7 @@ export async function findOwner(db: Kysely<Database>, whatsAppAccountId: string)
   return row?.account_id
 }
 
-/** Reads all accounts: a phone number belongs to one of them at most. */
+/** Reads all accounts: a phone number belongs to at most one of them. */
 export function findByPhoneNumberId(
   db: Kysely<Database>,
   phoneNumberId: string,
@@ -101,12 +101,14 @@ export async function deleteWhatsAppAccount(db: Kysely<Database>, accountId: str
   await db.deleteFrom('whatsapp_accounts').where('account_id', '=', accountId).where('id', '=', id).execute()
 }
 
-/** The templates of a WABA that the account no longer sends from. */
+/** Deletes the templates of a WABA that the account no longer sends from. */
 export async function deleteTemplates(db: Kysely<Database>, accountId: string, wabaId: string): Promise<void> {
   await db.deleteFrom('templates').where('account_id', '=', accountId).where('waba_id', '=', wabaId).execute()
 }
 
-/** Whether it was still what the caller read: a secret that changed in between is not overwritten. */
+/**
+ * Returns whether the secret was still the one that the caller read, so that a concurrent change is not overwritten.
+ */
 export async function replaceSecret(
   db: Kysely<Database>,
   row: { account_id: string; id: string },
@@ -124,7 +126,7 @@ export async function replaceSecret(
   return changed !== undefined
 }
 
-/** What we believe of a WABA is out of date: the next round of syncs reads it. */
+/** Marks the stored templates of a WABA as outdated; the next sync reads them. */
 export async function scheduleSync(db: Kysely<Database>, accountId: string, wabaId: string): Promise<void> {
   await db
     .updateTable('whatsapp_accounts')
@@ -134,7 +136,7 @@ export async function scheduleSync(db: Kysely<Database>, accountId: string, waba
     .execute()
 }
 
-/** WhatsApp takes back what it refused for a reason that begins like this. */
+/** Reactivates accounts that WhatsApp rejected for a reason with this prefix. */
 export async function reactivate(
   db: Kysely<Database>,
   accountId: string,
@@ -151,8 +153,8 @@ export async function reactivate(
 }
 
 /**
- * Takes WABAs whose sync is due, so that of several nodes one reads each; a node that dies gives its
- * WABAs back by doing nothing. Reads all accounts: the sync serves them all.
+ * Claims WABAs whose sync is due, so that only one of several nodes reads each. A crashed node releases its claims
+ * without doing anything. Reads all accounts: the sync serves them all.
  */
 export async function claimDueSyncs(
   db: Kysely<Database>,
@@ -177,7 +179,7 @@ export async function claimDueSyncs(
   ]
 }
 
-/** Syncs come as much earlier as the clock was set back. Reads all accounts: they share a clock. */
+/** Shifts due syncs back after the clock was set back. Reads all accounts: they share a clock. */
 export async function shiftSyncs(db: Kysely<Database>, seconds: number): Promise<void> {
   await sql`
     update whatsapp_accounts set next_sync_at = next_sync_at - make_interval(secs => ${seconds})

@@ -8,8 +8,8 @@ import { findWhatsAppAccount } from './store.ts'
 import { requireWhatsAppAccount } from './whatsapp-account.ts'
 
 /**
- * Reads the phone number from WhatsApp, which shows whether the token works. What WhatsApp says of the
- * number is kept; a token that it refuses takes the account out of use, as a send would.
+ * Reads the phone number from WhatsApp, which shows whether the token works. Stores the reported values. If WhatsApp
+ * rejects the token, the account is deactivated, as after a failed send.
  */
 export async function testWhatsAppAccount(
   deps: Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log'>,

@@ -23,14 +23,14 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
   }
 }
 
-/** Undefined when it is active. */
+/** Undefined if the account is active. */
 export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason'>): string | undefined {
-  return row.switched_off ? 'switched off by its owner' : (row.inactive_reason ?? undefined)
+  return row.switched_off ? 'deactivated by a user' : (row.inactive_reason ?? undefined)
 }
 
 export function whatsAppAccountNotFound(whatsAppAccountId: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `There is no WhatsApp account ${JSON.stringify(whatsAppAccountId)}.`, {
-    remedy: 'Those of an account are listed by: waybill whatsapp list <account>',
+  return new ServiceError('NOT_FOUND', `WhatsApp account ${JSON.stringify(whatsAppAccountId)} was not found.`, {
+    remedy: 'List the WhatsApp accounts of an account: waybill whatsapp list <account>',
   })
 }
 

@@ -5,25 +5,29 @@ import { formatPairs, formatTable } from '../help.ts'
 
 export const accountCreate = dataCommand({
   name: 'account create',
-  summary: 'Create an account: a customer with a key, an allow-list and WhatsApp accounts of its own',
+  summary: 'Create an account with its own API key, IP allow-list and WhatsApp accounts',
   args: [],
-  options: { name: { value: 'NAME', help: 'What the account is called', required: true } },
+  options: { name: { value: 'NAME', help: 'Name of the account', required: true } },
   examples: ['waybill account create --name "Ada & Co"', 'waybill account create --name Shop --json'],
   run: async (deps, { options }) => {
     const { accountId, name } = await createAccount(deps, options)
     return {
       json: { accountId, name },
-      text: `Account ${accountId} (${name}) is there. It needs a key: waybill key generate ${accountId}`,
+      text: `Account ${accountId} (${name}) created. Next: generate its API key with waybill key generate ${accountId}`,
     }
   },
 })
 
 export const accountUpdate = dataCommand({
   name: 'account update',
-  summary: 'Switch the API of an account on or off, or change its rate limit',
+  summary: 'Enable or disable API access of an account, or change its rate limit',
   args: ['ACC'],
   options: {
-    api: { value: 'enabled|disabled', help: 'Whether its key opens anything', choices: ['enabled', 'disabled'] },
+    api: {
+      value: 'enabled|disabled',
+      help: 'Whether the API accepts requests of the account',
+      choices: ['enabled', 'disabled'],
+    },
     'rate-limit': { value: 'N', help: 'Sends per minute', number: true },
   },
   examples: ['waybill account update acc_… --api disabled', 'waybill account update acc_… --rate-limit 600'],
@@ -59,14 +63,14 @@ function describeAccount(account: Account): string {
     ['Account', account.accountId],
     ['Name', account.name],
     ['API', account.api],
-    ['Rate limit', `${account.rateLimit} a minute`],
-    ['Allow-list', account.allowList.length === 0 ? 'every address' : account.allowList.join(', ')],
+    ['Rate limit', `${account.rateLimit} per minute`],
+    ['Allow-list', account.allowList.length === 0 ? 'any address' : account.allowList.join(', ')],
     ['Key', account.keyStart === undefined ? 'none' : `${account.keyStart}…`],
   ])
 }
 
 function formatAccounts(accounts: Account[]): string {
-  if (accounts.length === 0) return 'There is no account yet. Create one: waybill account create --name NAME'
+  if (accounts.length === 0) return 'No accounts. Create one: waybill account create --name NAME'
   return formatTable(
     ['ACCOUNT', 'NAME', 'API', 'A MINUTE', 'ALLOW-LIST', 'KEY'],
     accounts.map((account) => [
@@ -74,7 +78,7 @@ function formatAccounts(accounts: Account[]): string {
       account.name,
       account.api,
       String(account.rateLimit),
-      account.allowList.length === 0 ? 'every address' : account.allowList.join(','),
+      account.allowList.length === 0 ? 'any address' : account.allowList.join(','),
       account.keyStart === undefined ? 'none' : `${account.keyStart}…`,
     ]),
   )

@@ -12,11 +12,11 @@ import { formatTable } from '../help.ts'
 
 export const auditList = dataCommand({
   name: 'audit list',
-  summary: 'List what was changed in an account, by whom and from where, newest first, a page at a time',
+  summary: 'List the changes of an account, with user and IP address, newest first',
   args: ['ACC'],
   options: {
-    cursor: { value: 'CURSOR', help: 'nextCursor of the page before' },
-    limit: { value: 'N', help: 'Actions per page, 1 to 100, 50 if not given', number: true },
+    cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
+    limit: { value: 'N', help: 'Actions per page, 1 to 100 (default 50)', number: true },
   },
   examples: ['waybill audit list acc_…', 'waybill audit list acc_… --limit 100 --json'],
   run: async (deps, { args: [accountId], options: { cursor, limit } }) => {
@@ -28,15 +28,14 @@ export const auditList = dataCommand({
 
 export const auditVerify = dataCommand({
   name: 'audit verify',
-  summary:
-    'Check that no entry of the audit log was changed, removed or inserted; of all accounts unless some are given',
+  summary: 'Verify that no audit log entry was changed, removed or inserted (default: in all accounts)',
   args: [],
   rest: 'ACC',
   options: {
-    expect: { value: 'HASH', help: 'A hash that an earlier run printed: fails unless the log still holds that entry' },
+    expect: { value: 'HASH', help: 'Hash from an earlier run; fails if the log no longer has that entry' },
   },
   notes: [
-    'Prints the head of each log: the number and hash of its last entry. Keep it elsewhere and pass it to --expect\nlater: a log that was set back to an earlier state, or replaced as a whole, is found by that alone.\nExits with 1 if a log is broken, and names the first entry that is wrong.',
+    'Prints the head of each log: the number and hash of its last entry. Store it elsewhere and pass it to --expect\nlater: only this detects a log that was rolled back to an earlier state or replaced as a whole.\nExits with 1 if a log is broken, and shows the first invalid entry.',
   ],
   examples: [
     'waybill audit verify',
@@ -44,7 +43,7 @@ export const auditVerify = dataCommand({
     'waybill audit verify --json > heads.json',
   ],
   run: async (deps, { rest, options: { expect: expected } }, report) => {
-    if (expected !== undefined && rest.length !== 1) throw new UsageError('--expect needs exactly one account.')
+    if (expected !== undefined && rest.length !== 1) throw new UsageError('--expect requires exactly one account.')
     if (expected !== undefined && !/^[0-9a-f]{64}$/i.test(expected))
       throw new UsageError('--expect must be a hash of 64 hexadecimal characters.')
     for (const accountId of rest) await requireAuditLog(deps, accountId)
@@ -54,18 +53,18 @@ export const auditVerify = dataCommand({
       if (results.length % 100 === 0) report(`${results.length} accounts verified`)
     }
     const ok = results.every((result) => result.ok)
-    const text = results.map(describeVerification).join('\n') || 'There is no account.'
+    const text = results.map(describeVerification).join('\n') || 'No accounts.'
     return { json: { ok, items: results }, text, exitCode: ok ? 0 : 1 }
   },
 })
 
 export const auditExport = dataCommand({
   name: 'audit export',
-  summary: 'Print the audit log of an account as JSON Lines: every entry, oldest first, and the head of its chain',
+  summary: 'Export the audit log of an account as JSON Lines: all entries, oldest first, and the head of the chain',
   args: ['ACC'],
   options: {},
   notes: [
-    'One JSON document per line, with and without --json. SECURITY.md says how to recompute the hashes. Export the\nlog before you remove an account, and from time to time, since entries expire after a year.',
+    'Prints one JSON document per line, with and without --json. SECURITY.md explains how to recompute the hashes.\nExport the log regularly and before you remove an account, because entries expire after a year.',
   ],
   examples: ['waybill audit export acc_… > acc_….jsonl'],
   run: async (deps, { args: [accountId] }, _report, print) => {
@@ -75,7 +74,7 @@ export const auditExport = dataCommand({
   },
 })
 
-/** An account that has been removed may still have its log. */
+/** A removed account may still have an audit log. */
 async function requireAuditLog({ db }: Pick<Deps, 'db'>, accountId: string): Promise<void> {
   if (!(await findAuditChain(db, accountId))) await requireAccount(db, accountId)
 }
@@ -85,7 +84,7 @@ async function* listAuditedAccounts({ db }: Pick<Deps, 'db'>): AsyncGenerator<st
     yield id
 }
 
-/** The contract's own rules, under the names that were typed. */
+/** Validates with the contract's rules, under the names of the options. */
 function parsePage(input: object): z.output<(typeof listContract)['input']> {
   const parsed = listContract.input.safeParse(input)
   if (parsed.success) return parsed.data
@@ -100,7 +99,7 @@ const outcomes = {
 } satisfies Record<z.output<typeof AuditEntry>['outcome'], string>
 
 function formatPage(items: z.output<typeof AuditEntry>[], nextCursor: string | undefined): string {
-  if (items.length === 0) return 'Nothing was changed yet.'
+  if (items.length === 0) return 'No changes.'
   const table = formatTable(
     ['WHEN', 'WHO', 'WHAT', 'FROM', 'OUTCOME'],
     items.map(({ at, who, what, address, outcome }) => [at, who, what, address, outcomes[outcome]]),

@@ -3,11 +3,11 @@ import { examine, type Finding } from '../doctor.ts'
 
 export const doctor = dataCommand({
   name: 'doctor',
-  summary: 'Check everything that a send needs, and say what to do about what is missing',
+  summary: 'Check everything that a send requires, and show how to fix problems',
   args: [],
   options: {},
   needsSchema: false,
-  notes: ['Checks the database, the secret key, WhatsApp with the token of each account, templates and messages.'],
+  notes: ['Checks the database, the secret key, the access token of each WhatsApp account, templates and messages.'],
   examples: ['waybill doctor', 'waybill doctor --json'],
   run: async (deps) => {
     const findings = await examine(deps)

@@ -5,10 +5,10 @@ import { type Answer, dataCommand } from '../command.ts'
 
 export const keyGenerate = dataCommand({
   name: 'key generate',
-  summary: 'Generate the API key of an account, and print it once',
+  summary: 'Generate the API key of an account and print it once',
   args: ['ACC'],
   options: {},
-  notes: ['An account has one key. When there is one already, this changes nothing: see waybill key regenerate.'],
+  notes: ['An account has one key. If it already has one, this command fails: use waybill key regenerate.'],
   examples: ['waybill key generate acc_…', 'waybill key generate acc_… --json'],
   audit: changes.generateKey,
   run: async (deps, { args: [accountId] }) => showKey(await generateKey(deps, accountId)),
@@ -16,10 +16,10 @@ export const keyGenerate = dataCommand({
 
 export const keyRegenerate = dataCommand({
   name: 'key regenerate',
-  summary: 'Replace the API key of an account, and print the new one once',
+  summary: 'Replace the API key of an account and print the new one once',
   args: ['ACC'],
   options: {},
-  notes: ['The old key is refused from this moment on, on every node.'],
+  notes: ['The old key becomes invalid immediately, on every node.'],
   examples: ['waybill key regenerate acc_…'],
   audit: changes.regenerateKey,
   run: async (deps, { args: [accountId] }) => showKey(await regenerateKey(deps, accountId)),
@@ -27,7 +27,7 @@ export const keyRegenerate = dataCommand({
 
 export const keyRevoke = dataCommand({
   name: 'key revoke',
-  summary: 'Delete the API key of an account: every request is refused until a new key is generated',
+  summary: 'Delete the API key of an account; requests are rejected until a new key is generated',
   args: ['ACC'],
   options: {},
   examples: ['waybill key revoke acc_…'],
@@ -36,11 +36,14 @@ export const keyRevoke = dataCommand({
     const { revoked } = await revokeKey(deps, accountId)
     return {
       json: { accountId, revoked },
-      text: revoked ? `The key of ${accountId} is deleted.` : `${accountId} had no key.`,
+      text: revoked ? `Deleted the API key of ${accountId}.` : `${accountId} has no API key.`,
     }
   },
 })
 
 function showKey(key: IssuedKey): Answer {
-  return { json: key, text: `${key.apiKey}\n\nKeep it now: it cannot be shown again. It is known as ${key.start}…` }
+  return {
+    json: key,
+    text: `${key.apiKey}\n\nStore this key now: it cannot be shown again. Lists show it as ${key.start}…`,
+  }
 }

@@ -30,7 +30,7 @@ export const messageList = dataCommand({
   summary: 'List the messages of an account, newest first, a page at a time',
   args: ['ACC'],
   options: {
-    'external-id': { value: 'REF', help: "Only messages with this reference of the caller's" },
+    'external-id': { value: 'REF', help: 'Only messages with this external ID' },
     to: { value: 'NUMBER', help: 'Only messages to this recipient' },
     template: { value: 'NAME', help: 'Only messages of this template' },
     status: {
@@ -40,8 +40,8 @@ export const messageList = dataCommand({
     },
     from: { value: 'TIME', help: 'Only messages recorded at or after this time, such as 2026-11-20T09:30:00Z' },
     until: { value: 'TIME', help: 'Only messages recorded before this time' },
-    cursor: { value: 'CURSOR', help: 'nextCursor of the page before' },
-    limit: { value: 'N', help: 'Messages per page, 1 to 100, 20 if not given', number: true },
+    cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
+    limit: { value: 'N', help: 'Messages per page, 1 to 100 (default 20)', number: true },
   },
   examples: ['waybill message list acc_… --status failed', 'waybill message list acc_… --limit 100 --json'],
   run: async (deps, { args: [accountId], options }) => {
@@ -53,18 +53,18 @@ export const messageList = dataCommand({
 
 export const messageResolve = dataCommand({
   name: 'message resolve',
-  summary: 'Give a message of unknown outcome the one that you have found out',
+  summary: 'Record the outcome of a message whose outcome is unknown',
   args: ['MSG'],
   options: {
     as: {
       value: 'failed|sent',
-      help: 'failed: it was not sent, and a retry with its Idempotency-Key sends; sent: it was, and a retry is answered so',
+      help: 'failed: it was not sent, and a retry with its Idempotency-Key sends it; sent: it was sent, and a retry returns it',
       required: true,
       choices: resolutions,
     },
   },
   notes: [
-    'Only for a message that has been pending for more than a minute. Ask the recipient, or look into WhatsApp Manager,\nfirst: as failed, what was sent after all is sent twice. No webhook reports the change. A status that WhatsApp reports later still counts.',
+    'Only for messages that have been pending for more than a minute. Ask the recipient or check WhatsApp Manager\nfirst: if a sent message is recorded as failed, a retry sends it twice. No webhook reports the change. A status that\nWhatsApp reports later still applies.',
   ],
   examples: ['waybill message resolve msg_… --as failed', 'waybill message resolve msg_… --as sent'],
   audit: ({ args: [messageId], options: { as } }) => changes.resolveMessage(messageId, as),
@@ -72,14 +72,14 @@ export const messageResolve = dataCommand({
     const accountId = await findMessageOwner(deps.db, messageId)
     if (accountId === undefined)
       throw new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(messageId)}.`)
-    // One of the choices above: the line was checked against them.
+    // One of the choices above, checked by the syntax.
     await resolveMessage(deps, { accountId, messageId }, as as Resolution)
     const message = await getMessage(deps, { accountId }, { messageId })
     return { json: message, text: describeMessage(message) }
   },
 })
 
-/** The contract's own rules, under the names that were typed. */
+/** Validates with the contract's rules, under the names of the options. */
 function parseFilter({ limit, 'external-id': externalId, ...rest }: Record<string, string | undefined>) {
   const input = { ...rest, externalId, limit: limit === undefined ? undefined : Number(limit) }
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
@@ -98,7 +98,7 @@ function describeMessage(message: Message): string {
     ['Template', `${message.template} (${message.language})`],
     ['Sent from', message.accountId],
     ['Reference', message.externalId],
-    ['WhatsApp id', message.waMessageId],
+    ['WhatsApp ID', message.waMessageId],
     ['Recorded', message.createdAt],
     ['Sent', message.sentAt],
     ['Delivered', message.deliveredAt],
@@ -110,7 +110,8 @@ function describeMessage(message: Message): string {
 
 function formatMessages(messages: Message[], nextCursor: string | undefined): string {
   const more = nextCursor === undefined ? '' : `\n\nMore: --cursor ${nextCursor}`
-  if (messages.length === 0) return nextCursor === undefined ? 'No messages.' : `None among the newest ones.${more}`
+  if (messages.length === 0)
+    return nextCursor === undefined ? 'No messages.' : `No matches among the newest messages.${more}`
   const table = formatTable(
     ['MESSAGE', 'STATUS', 'TO', 'TEMPLATE', 'REFERENCE', 'RECORDED'],
     messages.map((message) => [

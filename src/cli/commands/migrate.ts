@@ -3,11 +3,11 @@ import { dataCommand } from '../command.ts'
 
 export const migrate = dataCommand({
   name: 'migrate',
-  summary: 'Bring the database up to date',
+  summary: 'Apply pending database migrations',
   args: [],
   options: {},
   needsSchema: false,
-  notes: ['Servers do this as they start. Of several that start together one migrates and the others wait.'],
+  notes: ['Servers do this at startup. If several start together, one migrates and the others wait.'],
   examples: ['waybill migrate', 'waybill migrate --json'],
   run: async (deps) => {
     const applied = await migrateDatabase(deps.db)

@@ -5,9 +5,9 @@ const file = 'openapi.json'
 
 export const openapi = localCommand({
   name: 'openapi',
-  summary: `Write the description of the public interface to ${file}`,
+  summary: `Write the OpenAPI document of the public API to ${file}`,
   args: [],
-  options: { check: { help: `Write nothing; exit with 1 when ${file} is not what would be written` } },
+  options: { check: { help: `Write nothing; exit with 1 if ${file} is out of date` } },
   examples: ['waybill openapi', 'waybill openapi --check'],
   run: async (_environment, { options, json }) => {
     const document = await printDocument()
@@ -21,7 +21,7 @@ export const openapi = localCommand({
   },
 })
 
-/** A package carries the document that its build found, and not what makes it from the contracts. */
+/** A package contains the built document, but not the code that generates it from the contracts. */
 async function printDocument(): Promise<string> {
   if (import.meta.url.endsWith('.js')) return readFile(new URL('../../../openapi.json', import.meta.url), 'utf8')
   const { printOpenApi } = await import('../../http/openapi/openapi.ts')

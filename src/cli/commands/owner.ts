@@ -7,22 +7,23 @@ import { findMembers } from '../../users/store.ts'
 import { type Answer, dataCommand } from '../command.ts'
 import { formatTable } from '../help.ts'
 
-const email = { value: 'EMAIL', help: 'E-mail address of the person', required: true } as const
+const email = { value: 'EMAIL', help: 'E-mail address of the user', required: true } as const
 
 export const ownerInvite = dataCommand({
   name: 'owner invite',
-  summary: 'Let a person into the dashboard of an account: prints a link, valid once and for a day',
+  alias: 'member invite',
+  summary: 'Invite a user to the dashboard of an account; prints a one-time link, valid for a day',
   args: ['ACC'],
   options: {
     email,
     role: {
       value: roles.join('|'),
-      help: 'owner: may change everything; viewer: may look. owner if not given',
+      help: 'owner (default): full access; viewer: read only',
       choices: roles,
     },
   },
   notes: [
-    'Send the link to the person yourself: this server sends no e-mail. Inviting somebody who has a role in the\naccount already changes it. The link begins with WAYBILL_PUBLIC_URL.',
+    'Send the link to the user yourself: Waybill sends no e-mail. Inviting an existing member changes their role.\nThe link starts with WAYBILL_PUBLIC_URL.',
   ],
   examples: [
     'waybill owner invite acc_… --email ada@example.com',
@@ -30,16 +31,17 @@ export const ownerInvite = dataCommand({
   ],
   audit: ({ options }) => `invited ${options.email} as ${options.role ?? 'owner'}`,
   run: async (deps, { args: [accountId], options }) => {
-    // `choices` lets nothing else through.
+    // The syntax accepts only these choices.
     const role = (options.role ?? 'owner') as Role
     const invitation = await inviteOwner(deps, accountId, { email: options.email, role })
-    return showLink(deps, invitation, `${invitation.email} becomes ${role} of ${accountId} with this link`)
+    return showLink(deps, invitation, `With this link, ${invitation.email} can join ${accountId} as ${role}`)
   },
 })
 
 export const ownerList = dataCommand({
   name: 'owner list',
-  summary: 'List the people who can sign in to the dashboard of an account',
+  alias: 'member list',
+  summary: 'List the users who can sign in to the dashboard of an account',
   args: ['ACC'],
   options: {},
   examples: ['waybill owner list acc_…', 'waybill owner list acc_… --json'],
@@ -50,7 +52,7 @@ export const ownerList = dataCommand({
       json: { items },
       text:
         items.length === 0
-          ? `Nobody can sign in to ${accountId}. Invite somebody: waybill owner invite ${accountId} --email EMAIL`
+          ? `No users can sign in to ${accountId}. Invite one: waybill owner invite ${accountId} --email EMAIL`
           : formatTable(
               ['EMAIL', 'NAME', 'ROLE'],
               items.map((member) => [member.email, member.name, member.role]),
@@ -61,7 +63,8 @@ export const ownerList = dataCommand({
 
 export const ownerRemove = dataCommand({
   name: 'owner remove',
-  summary: 'Take a person out of an account, and end their sessions',
+  alias: 'member remove',
+  summary: 'Remove a user from an account and end their sessions',
   args: ['ACC'],
   options: { email },
   examples: ['waybill owner remove acc_… --email ada@example.com'],
@@ -70,22 +73,23 @@ export const ownerRemove = dataCommand({
     await removeOwner(deps, accountId, options.email)
     return {
       json: { accountId, email: options.email, removed: true },
-      text: `${options.email} can no longer see ${accountId}, and is signed out.`,
+      text: `Removed ${options.email} from ${accountId} and ended their sessions.`,
     }
   },
 })
 
 export const ownerResetPassword = dataCommand({
   name: 'owner reset-password',
-  summary: 'Forget the password and the authenticator app of a person: prints a link for a new password',
+  alias: 'member reset-password',
+  summary: 'Reset the password and authenticator app of a user; prints a link to set a new password',
   args: ['ACC'],
   options: { email },
-  notes: ['It counts for all accounts of the person, and ends their sessions. The link is valid once and for a day.'],
+  notes: ['Applies to all accounts of the user and ends their sessions. The link works once and is valid for a day.'],
   examples: ['waybill owner reset-password acc_… --email ada@example.com'],
   audit: ({ options }) => `reset the password of ${options.email}`,
   run: async (deps, { args: [accountId], options }) => {
     const invitation = await resetPassword(deps, accountId, options.email)
-    return showLink(deps, invitation, `${invitation.email} is signed out, and chooses a new password with this link`)
+    return showLink(deps, invitation, `${invitation.email} is signed out. With this link they can set a new password`)
   },
 })
 
@@ -97,6 +101,6 @@ function showLink(
   const url = new URL(path, publicUrl).href
   return {
     json: { email, role, url, expiresAt },
-    text: `${url}\n\n${what}, once, until ${expiresAt}.`,
+    text: `${url}\n\n${what}. It works once and expires at ${expiresAt}.`,
   }
 }

@@ -7,7 +7,7 @@ import { localCommand } from '../command.ts'
 import { prepareDemo, sendFirstMessage } from '../sandbox/demo.ts'
 import { writeWelcome } from '../sandbox/welcome.ts'
 
-/** The sandbox stands alone: what would lead it to real data or to the real WhatsApp does not count. */
+/** Ignored variables, so that the sandbox never uses real data or the real WhatsApp. */
 const ignored = ['DATABASE_URL', 'DATABASE_URL_FILE', 'GRAPH_API_URL', 'META_APP_SECRET', 'META_APP_SECRET_FILE']
 
 export const sandbox = localCommand({
@@ -15,22 +15,25 @@ export const sandbox = localCommand({
   summary: 'Run the service with an embedded database, a simulated WhatsApp and a demo account (npm start)',
   args: [],
   options: {},
-  notes: [`${inWords(ignored)} do not count here. The data is kept in WAYBILL_DATA_DIR (.waybill).`],
+  notes: [`Ignores ${inWords(ignored)}. Data is stored in WAYBILL_DATA_DIR (.waybill).`],
   examples: ['npm start', 'PORT=3001 npm start'],
   run: async (environment, { json }) => {
     const given = ignored.filter((name) => (environment[name] ?? '') !== '')
-    if (given.length > 0)
-      console.error(`${inWords(given)} ${given.length > 1 ? 'do' : 'does'} not count in the sandbox.`)
+    if (given.length > 0) console.error(`The sandbox ignores ${inWords(given)}.`)
     const simulator = await startSimulator()
     const appSecret = randomBytes(16).toString('hex')
     try {
-      // Loaded by whoever serves: all other commands do without, and answer sooner.
+      // Imported here, because other commands start faster without it.
       const { runServer } = await import('../run-server.ts')
       await runServer(configure(environment, simulator, appSecret), {
         command: 'sandbox',
         whenListening: async ({ deps }, url) => {
           const demo = await prepareDemo(deps, simulator, url)
-          simulator.reportTo({ url: `${url}/webhooks/whatsapp`, appSecret, ...(json ? {} : { onTaken: writeReport }) })
+          simulator.reportTo({
+            url: `${url}/webhooks/whatsapp`,
+            appSecret,
+            ...(json ? {} : { onCallbackAccepted: writeReport }),
+          })
           console.log(json ? JSON.stringify({ url, ...demo }) : `\n${writeWelcome(url, demo)}\n`)
           await sendFirstMessage(deps, demo.accountId)
         },
@@ -43,12 +46,12 @@ export const sandbox = localCommand({
   },
 })
 
-/** Log lines are kept for trouble, so that the welcome stays on the screen. */
+/** Logs warnings only, so that the welcome text stays on the screen. */
 function configure(environment: NodeJS.ProcessEnv, simulator: Simulator, appSecret: string): Config {
   const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !ignored.includes(name)))
   return readConfig({
     LOG_LEVEL: 'warn',
-    // Customers' endpoints of a sandbox run on the same machine.
+    // Webhook endpoints of a sandbox run on the same machine.
     WEBHOOK_ALLOW_PRIVATE: 'true',
     ...own,
     GRAPH_API_URL: simulator.url,
@@ -56,8 +59,8 @@ function configure(environment: NodeJS.ProcessEnv, simulator: Simulator, appSecr
   })
 }
 
-/** What the simulated WhatsApp told us, so that whoever looks on sees a message arrive. */
-function writeReport({ status, message }: Parameters<NonNullable<CallbackTarget['onTaken']>>[0]): void {
+/** Prints the statuses of the simulated WhatsApp, so that the user sees a message being delivered. */
+function writeReport({ status, message }: Parameters<NonNullable<CallbackTarget['onCallbackAccepted']>>[0]): void {
   console.log(
     `${new Date().toLocaleTimeString('en-GB')}  ${message.template.name} to ${maskNumber(message.waId)}: ${status}`,
   )

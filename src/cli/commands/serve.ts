@@ -9,22 +9,23 @@ export const serve = localCommand({
   options: {
     role: {
       value: 'all|api|worker',
-      help: 'What this process does: answer callers (api), deliver webhooks (worker), or both (all, the default)',
+      help: 'api: serve HTTP requests; worker: deliver webhooks; all (default): both',
       choices: ['all', 'api', 'worker'],
     },
   },
   notes: [
-    'Configured by environment variables, such as DATABASE_URL, PORT and HOST; the configuration guide lists them.\nSIGTERM stops it: readiness fails first, then the requests and deliveries under way finish.',
+    'Configured by environment variables, such as DATABASE_URL, PORT and HOST (see the configuration guide).\nOn SIGTERM, readiness fails first; then running requests and deliveries finish.',
   ],
   examples: ['waybill serve', 'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… HOST=0.0.0.0 waybill serve'],
   run: async (environment, { json, options: { role } }) => {
-    // Loaded by whoever serves: all other commands do without, and answer sooner.
+    // Imported here, because other commands start faster without it.
     const { runServer } = await import('../run-server.ts')
     await runServer(readConfig(environment), {
       command: 'serve',
-      // One of the choices above: the line was checked against them.
+      // One of the choices above, checked by the syntax.
       ...(role !== undefined && { role: role as Role }),
-      whenListening: async (_app, url) => console.log(json ? JSON.stringify({ url }) : `Waybill listens on ${url}`),
+      whenListening: async (_app, url) =>
+        console.log(json ? JSON.stringify({ url }) : `Waybill is listening on ${url}`),
       drainMilliseconds: 1_000,
     })
     return 0

@@ -11,25 +11,27 @@ const pageSize = 100
 
 export const templateSync = dataCommand({
   name: 'template sync',
-  summary: 'Read the templates of an account from WhatsApp',
+  summary: 'Sync the templates of an account from WhatsApp',
   args: ['ACC'],
   options: {},
-  notes: ['All of them are stored, or, when WhatsApp cannot be read, none. What vanished there can no longer be sent.'],
+  notes: [
+    'Stores all templates, or none if WhatsApp cannot be read. Templates that WhatsApp no longer lists cannot be sent.',
+  ],
   examples: ['waybill template sync acc_…'],
   audit: changes.syncTemplates,
   run: async (deps, { args: [accountId] }) => {
     const json = await syncTemplates(deps, accountId)
-    return { json, text: `${json.synced} templates read, ${json.approved} of them approved.` }
+    return { json, text: `Synced ${json.synced} templates, ${json.approved} of them approved.` }
   },
 })
 
 export const templateList = dataCommand({
   name: 'template list',
-  summary: 'List the templates of an account, with the variables that each of them needs',
+  summary: 'List the templates of an account and the variables that they require',
   args: ['ACC'],
   options: {
-    'whatsapp-account': { value: 'WA', help: 'Those of this WhatsApp account instead of the default one' },
-    status: { value: 'STATUS', help: 'Only those with this status, such as APPROVED' },
+    'whatsapp-account': { value: 'WA', help: 'Templates of this WhatsApp account instead of the default one' },
+    status: { value: 'STATUS', help: 'Only templates with this status, such as APPROVED' },
   },
   examples: ['waybill template list acc_…', 'waybill template list acc_… --status APPROVED --json'],
   run: async (deps, { args: [accountId], options }) => {
@@ -56,7 +58,7 @@ async function listAllTemplates(
 }
 
 function formatTemplates(accountId: string, items: Template[]): string {
-  if (items.length === 0) return `No templates. Read them from WhatsApp: waybill template sync ${accountId}`
+  if (items.length === 0) return `No templates. Sync them from WhatsApp: waybill template sync ${accountId}`
   return formatTable(
     ['NAME', 'LANGUAGE', 'STATUS', 'VARIABLES', 'NOT SENDABLE BECAUSE'],
     items.map((item) => [

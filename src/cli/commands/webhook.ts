@@ -23,16 +23,21 @@ export const webhookAdd = dataCommand({
   summary: 'Add an endpoint: a URL that receives the events of an account',
   args: ['ACC'],
   options: {
-    url: { value: 'URL', help: 'Where to send the events; https, with a public host', required: true },
+    url: { value: 'URL', help: 'URL of the endpoint: https with a public host', required: true },
     events: {
       value: 'TYPES',
-      help: `Which events, separated by commas: ${messageEventTypes.join(', ')}; all but ${messageEventTypes.filter((type) => !defaultEventTypes.includes(type)).join(', ')} if not given`,
+      help: `Event types, separated by commas: ${messageEventTypes.join(', ')} (default: all but ${messageEventTypes.filter((type) => !defaultEventTypes.includes(type)).join(', ')})`,
     },
-    description: { value: 'TEXT', help: 'What the endpoint is for' },
-    header: { value: "'NAME: VALUE'", help: 'A header to send along; - reads it', secret: true, multiple: true },
+    description: { value: 'TEXT', help: 'Description of the endpoint' },
+    header: {
+      value: "'NAME: VALUE'",
+      help: 'Extra request header; - reads it from standard input',
+      secret: true,
+      multiple: true,
+    },
   },
   notes: [
-    'The secret, which receivers verify the events with, is printed once.\nA header on the command line ends in the history of your shell. With --header - it is read from standard\ninput instead, one line for each. Headers and secrets are kept encrypted.',
+    'Prints the signing secret once; receivers use it to verify events.\nA header on the command line stays in the history of your shell. With --header - it is read from standard\ninput instead, one line per header. Headers and secrets are stored encrypted.',
   ],
   examples: [
     'waybill webhook add acc_… --url https://shop.example.com/webhooks',
@@ -50,7 +55,7 @@ export const webhookAdd = dataCommand({
     const { endpointId, secret } = json
     return {
       json,
-      text: `${secret}\n\nThis is the secret of ${endpointId}. Keep it: no command shows it again; its owners find it in the dashboard.\nTo try the endpoint: waybill webhook test ${endpointId}`,
+      text: `${secret}\n\nThis is the signing secret of ${endpointId}. Store it now: commands do not show it again, but the dashboard does.\nTo test the endpoint: waybill webhook test ${endpointId}`,
     }
   },
 })
@@ -69,50 +74,50 @@ export const webhookList = dataCommand({
 
 export const webhookEnable = dataCommand({
   name: 'webhook enable',
-  summary: 'Send to an endpoint again, first of all what waited for it',
+  summary: 'Enable an endpoint and send its waiting deliveries',
   args: ['EP'],
   options: {},
   examples: ['waybill webhook enable ep_…'],
   audit: ({ args: [id] }) => changes.enableEndpoint(id),
   run: async (deps, { args: [id] }) => {
     const json = await enableEndpoint(deps, await requireOwner(deps, id), id)
-    return { json, text: `${id} is enabled. Waiting for it: ${json.waiting}, due now.` }
+    return { json, text: `${id} is enabled. Waiting deliveries, now due: ${json.waiting}` }
   },
 })
 
 export const webhookDisable = dataCommand({
   name: 'webhook disable',
-  summary: 'Stop sending to an endpoint; its events wait until it is enabled again',
+  summary: 'Disable an endpoint; its deliveries wait until it is enabled again',
   args: ['EP'],
   options: {},
   examples: ['waybill webhook disable ep_…'],
   audit: ({ args: [id] }) => changes.disableEndpoint(id),
   run: async (deps, { args: [id] }) => {
     const json = await disableEndpoint(deps, await requireOwner(deps, id), id)
-    return { json, text: `${id} is disabled. Waiting for it: ${json.waiting}` }
+    return { json, text: `${id} is disabled. Waiting deliveries: ${json.waiting}` }
   },
 })
 
 export const webhookRemove = dataCommand({
   name: 'webhook remove',
-  summary: 'Forget an endpoint, its secrets, and what waits for it',
+  summary: 'Remove an endpoint with its secrets and waiting deliveries',
   args: ['EP'],
   options: {},
   examples: ['waybill webhook remove ep_…'],
   audit: ({ args: [id] }) => changes.removeEndpoint(id),
   run: async (deps, { args: [id] }) => {
     const json = await removeEndpoint(deps, await requireOwner(deps, id), id)
-    const dropped = json.dropped === 0 ? '' : ` With it went ${countDeliveries(json.dropped)} that waited.`
+    const dropped = json.dropped === 0 ? '' : ` Deleted ${countDeliveries(json.dropped)} that were waiting.`
     return { json, text: `${id} is removed.${dropped}` }
   },
 })
 
 export const webhookTest = dataCommand({
   name: 'webhook test',
-  summary: 'Send an endpoint a test event, once and now, and show what it answered',
+  summary: 'Send a test event to an endpoint and show the response',
   args: ['EP'],
   options: {},
-  notes: ['A disabled endpoint is sent it too. Exits with 1 when it was not delivered.'],
+  notes: ['Also works for a disabled endpoint. Exits with 1 if the event was not delivered.'],
   examples: ['waybill webhook test ep_…', 'waybill webhook test ep_… --json'],
   audit: ({ args: [id] }) => changes.testEndpoint(id),
   run: async (deps, { args: [id] }) => {
@@ -123,11 +128,11 @@ export const webhookTest = dataCommand({
 
 export const webhookRotateSecret = dataCommand({
   name: 'webhook rotate-secret',
-  summary: 'Give an endpoint a new secret, and print it once',
+  summary: 'Rotate the signing secret of an endpoint and print the new one once',
   args: ['EP'],
-  options: { overlap: { value: 'TIME', help: 'How long the old one signs too, such as 30m or 7d; 24h if not given' } },
+  options: { overlap: { value: 'TIME', help: 'How long the old secret also signs, such as 30m or 7d (default 24h)' } },
   notes: [
-    'During the overlap each event carries both signatures: receivers verify with either secret. With\n--overlap 0s the old one is dead at once.',
+    'During the overlap, events carry both signatures, so receivers can verify with either secret. With\n--overlap 0s the old secret becomes invalid immediately.',
   ],
   examples: ['waybill webhook rotate-secret ep_…', 'waybill webhook rotate-secret ep_… --overlap 0s'],
   audit: ({ args: [id] }) => changes.rotateSecret(id),
@@ -137,23 +142,23 @@ export const webhookRotateSecret = dataCommand({
     const old = json.previousSecretUntil
     return {
       json,
-      text: `${json.secret}\n\nKeep it: no command shows it again; its owners find it in the dashboard. The old one ${old === undefined ? 'no longer signs.' : `signs too until ${old}`}`,
+      text: `${json.secret}\n\nStore it now: commands do not show it again, but the dashboard does. The old secret ${old === undefined ? 'no longer signs.' : `also signs until ${old}`}`,
     }
   },
 })
 
 export const webhookDeliveries = dataCommand({
   name: 'webhook deliveries',
-  summary: 'List what an endpoint was sent and what waits for it, newest first, with every attempt',
+  summary: 'List the deliveries of an endpoint with all attempts, newest first',
   args: ['EP'],
   options: {
     state: {
       value: 'STATE',
-      help: `Only those of this state: ${deliveryStates.join(', ')}`,
+      help: `Only deliveries in this state: ${deliveryStates.join(', ')}`,
       choices: deliveryStates,
     },
-    cursor: { value: 'CURSOR', help: 'nextCursor of the page before' },
-    limit: { value: 'N', help: 'Deliveries per page, 1 to 100, 20 if not given', number: true },
+    cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
+    limit: { value: 'N', help: 'Deliveries per page, 1 to 100 (default 20)', number: true },
   },
   examples: ['waybill webhook deliveries ep_… --state failed', 'waybill webhook deliveries ep_… --limit 100 --json'],
   run: async (deps, { args: [id], options: { state, cursor, limit } }) => {
@@ -168,7 +173,7 @@ export const webhookDeliveries = dataCommand({
 
 export const webhookRetry = dataCommand({
   name: 'webhook retry',
-  summary: 'Make a delivery now: one that waits, or once more one that is finished',
+  summary: 'Retry a waiting or finished delivery now',
   args: ['DLV'],
   options: {},
   examples: ['waybill webhook retry dlv_…'],
@@ -181,30 +186,34 @@ export const webhookRetry = dataCommand({
     const text =
       endpointState === 'enabled'
         ? `${deliveryId} is due now.`
-        : `${deliveryId} waits: its endpoint is disabled. To enable it: waybill webhook enable ${endpointId}`
+        : `${deliveryId} is waiting because its endpoint is disabled. Enable it: waybill webhook enable ${endpointId}`
     return { json, text }
   },
 })
 
 export const webhookRecover = dataCommand({
   name: 'webhook recover',
-  summary: 'Send an endpoint every event since a time that it should have got and did not',
+  summary: 'Redeliver events the endpoint missed since a given time',
   args: ['EP'],
   options: {
-    since: { value: 'TIME', help: 'Such as 24h, 7d or 2026-11-20T09:30:00Z', required: true },
+    since: {
+      value: 'TIME',
+      help: 'A duration such as 24h or 7d, or a time such as 2026-11-20T09:30:00Z',
+      required: true,
+    },
   },
   notes: [
-    'What failed is made again, and what happened before the endpoint was added is made for the first time, for\nas long as the events are kept. What was delivered or still waits is left alone, so it can be repeated.',
+    'Queues events whose delivery failed and events from before the endpoint was added, as long as they are stored.\nDelivered and waiting events are skipped, so the command can be repeated.',
   ],
   examples: ['waybill webhook recover ep_… --since 24h', 'waybill webhook recover ep_… --since 2026-11-20T09:30:00Z'],
   audit: ({ args: [id], options }) => changes.recoverDeliveries(id, options.since),
   run: async (deps, { args: [id], options }, report) => {
     const since = parseSince(options.since, deps.now())
     const json = await recoverDeliveries(deps, await requireOwner(deps, id), id, since, (recovered) =>
-      report(`${recovered} queued so far …`),
+      report(`${recovered} deliveries queued so far …`),
     )
     const text =
-      json.recovered === 0 ? `${id} missed nothing.` : `Queued for ${id}: ${countDeliveries(json.recovered)}.`
+      json.recovered === 0 ? `${id} missed no events.` : `Queued for ${id}: ${countDeliveries(json.recovered)}.`
     return { json, text }
   },
 })
@@ -215,10 +224,10 @@ async function requireOwner(deps: Pick<Deps, 'db'>, endpointId: string): Promise
   return accountId
 }
 
-/** What was typed is not repeated: it may authorize. */
+/** The value is never repeated, because it may hold credentials. */
 function parseHeader(text: string): [name: string, value: string] {
   const colon = text.indexOf(':')
-  if (colon < 0) throw new UsageError("--header must look like 'X-Api-Key: value'.")
+  if (colon < 0) throw new UsageError("--header must have the form 'X-Api-Key: value'.")
   return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]
 }
 
@@ -226,7 +235,7 @@ function parseSince(text: string, now: Date): Date {
   const seconds = readDuration(text)
   if (seconds !== undefined) return new Date(now.getTime() - seconds * 1000)
   if (Timestamp.safeParse(text).success) return new Date(text)
-  throw new UsageError('--since must be a time such as 24h, 7d or 2026-11-20T09:30:00Z.')
+  throw new UsageError('--since must be a duration such as 24h or 7d, or a time such as 2026-11-20T09:30:00Z.')
 }
 
 function countDeliveries(count: number): string {

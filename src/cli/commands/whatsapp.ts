@@ -18,21 +18,26 @@ export const whatsappAdd = dataCommand({
   summary: 'Add a WhatsApp account: a business phone number to send from',
   args: ['ACC'],
   options: {
-    'phone-number-id': { value: 'ID', help: "Meta's id of the phone number", required: true },
-    'waba-id': { value: 'ID', help: "Meta's id of the WhatsApp Business Account it belongs to", required: true },
-    'access-token': { value: 'T', help: 'Access token of a system user; - reads it', required: true, secret: true },
-    'app-secret': {
-      value: 'S',
-      help: "App secret of its Meta app, if not META_APP_SECRET's; - reads it",
+    'phone-number-id': { value: 'ID', help: "Meta's phone number ID", required: true },
+    'waba-id': { value: 'ID', help: "Meta's ID of its WhatsApp Business Account", required: true },
+    'access-token': {
+      value: 'T',
+      help: 'Access token of a system user; - reads it from standard input',
+      required: true,
       secret: true,
     },
-    default: { help: 'Send from this one when a request names none; the first one is the default anyway' },
-    unverified: { help: 'Store it without asking WhatsApp whether the token works for this number' },
+    'app-secret': {
+      value: 'S',
+      help: 'App secret of its Meta app, if it differs from META_APP_SECRET; - reads it from standard input',
+      secret: true,
+    },
+    default: { help: 'Use it for requests that do not set accountId; the first one becomes the default automatically' },
+    unverified: { help: 'Store it without verifying the token with WhatsApp' },
   },
   notes: [
-    'A secret on the command line ends in the history of your shell. With - each of them is read from standard\ninput instead, the access token first and the app secret on the next line. Both are kept encrypted.',
-    'An app with a secret of its own calls a callback URL of its own: https://<your host>/webhooks/whatsapp/<WA>,\nwith the id that this command prints.',
-    'WhatsApp is asked whether the token reaches the number, and whether the number belongs to the WABA. If not, nothing\nis stored. --unverified leaves that out, such as while WhatsApp cannot be reached: see that the IDs are yours.',
+    'A secret on the command line stays in the history of your shell. With - each secret is read from standard\ninput instead: first the access token, then the app secret on the next line. Both are stored encrypted.',
+    'An app with its own secret needs its own callback URL: https://<your host>/webhooks/whatsapp/<WA>,\nwith the ID that this command prints.',
+    'The command verifies with WhatsApp that the token can use the number and that the number belongs to the WABA;\notherwise it stores nothing. Use --unverified to skip this check, for example while WhatsApp cannot be reached.\nMake sure then that the IDs are yours.',
   ],
   examples: [
     'waybill whatsapp add acc_… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt',
@@ -51,10 +56,10 @@ export const whatsappAdd = dataCommand({
     const address =
       options['app-secret'] === undefined
         ? ''
-        : `\nCallback URL of its app: ${callbackUrl(deps, json.whatsAppAccountId)}`
+        : `\nCallback URL for its app: ${callbackUrl(deps, json.whatsAppAccountId)}`
     return {
       json,
-      text: `${json.whatsAppAccountId} is added. Its templates: waybill template sync ${accountId}${address}`,
+      text: `Added ${json.whatsAppAccountId}. Next: sync its templates with waybill template sync ${accountId}${address}`,
     }
   },
 })
@@ -73,10 +78,10 @@ export const whatsappList = dataCommand({
 
 export const whatsappActivate = dataCommand({
   name: 'whatsapp activate',
-  summary: 'Let a WhatsApp account send again',
+  summary: 'Activate a WhatsApp account',
   args: ['WA'],
   options: {},
-  notes: ['One whose token WhatsApp refused is refused again, unless something changed there.'],
+  notes: ['If WhatsApp rejected its token and nothing has changed since, WhatsApp rejects it again.'],
   examples: ['waybill whatsapp activate wa_…'],
   audit: ({ args: [id] }) => changes.activate(id),
   run: async (deps, { args: [id] }) => {
@@ -87,38 +92,38 @@ export const whatsappActivate = dataCommand({
 
 export const whatsappDeactivate = dataCommand({
   name: 'whatsapp deactivate',
-  summary: 'Stop a WhatsApp account from sending',
+  summary: 'Deactivate a WhatsApp account, so that it no longer sends',
   args: ['WA'],
   options: {},
-  notes: ['A default stays the default: requests that name no WhatsApp account are then refused.'],
+  notes: ['A default account stays the default: requests that do not set accountId are then rejected.'],
   examples: ['waybill whatsapp deactivate wa_…'],
   audit: ({ args: [id] }) => changes.deactivate(id),
   run: async (deps, { args: [id] }) => {
     const json = await deactivateWhatsAppAccount(deps, await requireOwner(deps, id), id)
-    const refused = ' It is still the default: requests that name no WhatsApp account are refused.'
-    return { json, text: `${id} no longer sends.${json.isDefault ? refused : ''}` }
+    const warning = ' It is still the default: requests that do not set accountId are rejected.'
+    return { json, text: `${id} is deactivated.${json.isDefault ? warning : ''}` }
   },
 })
 
 export const whatsappSetDefault = dataCommand({
   name: 'whatsapp set-default',
-  summary: 'Send from this WhatsApp account when a request names none',
+  summary: 'Make a WhatsApp account the default for requests that do not set accountId',
   args: ['WA'],
   options: {},
   examples: ['waybill whatsapp set-default wa_…'],
   audit: ({ args: [id] }) => changes.makeDefault(id),
   run: async (deps, { args: [id] }) => {
     const json = await setDefaultWhatsAppAccount(deps, await requireOwner(deps, id), id)
-    return { json, text: `${id} is the default of its account.` }
+    return { json, text: `${id} is now the default of its account.` }
   },
 })
 
 export const whatsappRemove = dataCommand({
   name: 'whatsapp remove',
-  summary: 'Forget a WhatsApp account and its secrets; its messages stay',
+  summary: 'Remove a WhatsApp account and its secrets; its messages stay',
   args: ['WA'],
   options: {},
-  notes: ['The default can be removed only when it is the last one: make another one the default first.'],
+  notes: ['The default account can only be removed if it is the last one. Make another one the default first.'],
   examples: ['waybill whatsapp remove wa_…'],
   audit: ({ args: [id] }) => changes.removeWhatsAppAccount(id),
   run: async (deps, { args: [id] }) => {
@@ -138,7 +143,7 @@ async function requireOwner(deps: Pick<Deps, 'db'>, whatsAppAccountId: string): 
 }
 
 function formatWhatsAppAccounts(accountId: string, items: WhatsAppAccount[]): string {
-  if (items.length === 0) return `${accountId} has no WhatsApp account yet. How to add one: waybill whatsapp add --help`
+  if (items.length === 0) return `${accountId} has no WhatsApp accounts. To add one, see: waybill whatsapp add --help`
   return formatTable(
     ['WHATSAPP ACCOUNT', 'PHONE NUMBER ID', 'WABA ID', 'DEFAULT', 'STATE'],
     items.map((item) => [
@@ -146,7 +151,7 @@ function formatWhatsAppAccounts(accountId: string, items: WhatsAppAccount[]): st
       item.phoneNumberId,
       item.wabaId,
       item.isDefault ? 'default' : '',
-      item.active ? 'active' : `inactive: ${item.reason ?? 'no reason was kept'}`,
+      item.active ? 'active' : `inactive: ${item.reason ?? 'reason unknown'}`,
     ]),
   )
 }

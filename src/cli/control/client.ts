@@ -7,7 +7,7 @@ import { readLines } from '../input.ts'
 import { ControlOutput, ControlProgress, ControlReply } from './server.ts'
 import { isTrustworthy } from './socket.ts'
 
-/** Has a running server run a command. Undefined: nobody listens there, so nothing was asked. */
+/** Runs a command in a running server. Returns undefined if no server listens, so that nothing was executed. */
 export async function askServer(
   { dataDir, socketPath }: { dataDir: string; socketPath: string },
   argv: string[],
@@ -25,11 +25,11 @@ export async function askServer(
       if ('progress' in told.data) report(told.data.progress)
       else await print(told.data.output)
     }
-    throw new Error('closed without an answer')
+    throw new Error('closed without a response')
   } catch (error) {
     throw new ServiceError(
       'SETTING_REFUSED',
-      'The running server stopped before it answered. Look whether the command took effect before you repeat it.',
+      'The running server stopped before it answered. Check whether the command took effect before you repeat it.',
       { cause: error },
     )
   } finally {

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { claimDataFolder, type DataFolder, type LockHolder, readLockHolder } from '../../platform/db/data-folder.ts'
 
-/** A first start on a slow disk makes the whole database, and flushes it, before it lets go. */
+/** On a slow disk, the first start creates and flushes the whole database before it releases the folder. */
 const patienceMilliseconds = 30_000
 const pauseMilliseconds = 50
 
 /**
- * Waits until the data folder is ours: a command holds it for a moment, a server that starts will soon
- * take commands. Meanwhile `meet` may make something of its owner, and end the wait by doing so.
+ * Waits until this process holds the data folder: a command holds it briefly, and a server that is starting will soon
+ * accept commands. Meanwhile, `meet` may return a result for the current holder, which ends the wait.
  */
 export async function ownDataFolder<T>(
   dataDir: string,
@@ -23,8 +23,8 @@ export async function ownDataFolder<T>(
     const met = owner && (await meet(owner))
     if (met !== undefined) return { met }
     if (Date.now() > deadline)
-      throw new ServiceError('SETTING_REFUSED', `${describeLockHolder(dataDir, owner)} Try again when it is done.`)
-    // Unequal pauses, so that two that wait do not stay in step.
+      throw new ServiceError('SETTING_REFUSED', `${describeLockHolder(dataDir, owner)} Try again when it has finished.`)
+    // Random pauses, so that two waiting processes do not retry at the same times.
     await delay(pauseMilliseconds * (1 + Math.random()))
   }
 }

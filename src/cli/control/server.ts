@@ -9,12 +9,12 @@ import { readLine } from '../input.ts'
 import { parseLine } from '../syntax.ts'
 import type { SocketPlace } from './socket.ts'
 
-/** A command line is short; so is the time it takes to arrive. */
+/** A command line is short and must arrive quickly. */
 const requestTimeoutMilliseconds = 10_000
 
-/** Runs the commands of other processes with our own `Deps`. */
+/** Runs the commands of other processes with the `Deps` of this process. */
 export interface ControlServer {
-  /** Takes no more commands, and waits for those that run. */
+  /** Accepts no more commands and waits for running ones. */
   stop(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export async function startControlServer(deps: Deps, place: SocketPlace): Promis
   })
   listenPrivately(server, place.path)
   await once(server, 'listening')
-  server.on('error', (error) => deps.log.warn({ err: error }, 'a command could not be taken'))
+  server.on('error', (error) => deps.log.warn({ err: error }, 'could not accept a command'))
   return {
     stop: async () => {
       server.close()
@@ -42,18 +42,18 @@ export async function startControlServer(deps: Deps, place: SocketPlace): Promis
   }
 }
 
-/** The socket is its owner's alone from the start, also in a folder that others may enter. */
+/** Creates the socket with private permissions from the start, because the folder may be accessible to others. */
 function listenPrivately(server: Server, path: string): void {
   const before = process.umask(0o177)
   try {
-    // Node binds a path before `listen` returns.
+    // Node binds the path before `listen` returns.
     server.listen(path)
   } finally {
     process.umask(before)
   }
 }
 
-/** Whatever happens on this socket concerns nobody but the other end, which sees it closed. */
+/** Errors on this socket only concern the client, which sees it closed. */
 async function converse(deps: Deps, socket: Socket, listening: Set<Socket>, stopping: AbortSignal): Promise<void> {
   listening.add(socket)
   socket.setTimeout(requestTimeoutMilliseconds, () => socket.destroy())
@@ -67,7 +67,7 @@ async function converse(deps: Deps, socket: Socket, listening: Set<Socket>, stop
     socket.once('close', () => gone.abort())
     const signal = AbortSignal.any([gone.signal, stopping])
     const print = async (output: string) => {
-      // Whoever reads slowly is waited for, but neither after they left nor when the server stops.
+      // Waits for a slow reader, but not after the reader has left or the server is stopping.
       if (!say({ output })) await once(socket, 'drain', { signal })
     }
     say(await perform(deps, line, (progress) => say({ progress }), print))
@@ -83,10 +83,13 @@ async function perform(deps: Deps, line: string, report: Report, print: Print): 
   try {
     const { argv } = ControlRequest.parse(JSON.parse(line))
     const found = findCommand(dataCommands, argv)
-    if (!found) throw new UsageError('The running server does not know this command: it is of another version.')
+    if (!found)
+      throw new UsageError(
+        'The running server does not know this command because it has another version. Restart it with this version.',
+      )
     const typed = parseLine(found.command, found.rest)
     const { json, ...answer } = await found.command.run(deps, typed, report, print)
-    // What travels is JSON, and so becomes what JSON makes of it: no undefined, no dates.
+    // The result is sent as JSON, so dates become strings and undefined values are dropped.
     return { ok: true, answer: { json: JSON.parse(JSON.stringify(json)), ...answer } }
   } catch (error) {
     deps.log.debug({ err: error }, 'a command failed')
@@ -95,8 +98,8 @@ async function perform(deps: Deps, line: string, report: Report, print: Print): 
 }
 
 /**
- * What a command and a running server say to each other over the control socket: a JSON line there, and
- * one back, after as many as the server has progress or output to tell. They hold secrets, and so are never logged.
+ * Messages between a command and a running server over the control socket: one JSON line as the request, then any
+ * number of progress and output lines, then one result. They hold secrets and must never be logged.
  */
 export const ControlRequest = z.object({ argv: z.array(z.string()) })
 export type ControlRequest = z.infer<typeof ControlRequest>

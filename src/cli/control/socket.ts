@@ -3,25 +3,25 @@ import { lstatSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** A Unix socket's address holds 108 bytes on Linux, 104 on macOS, with the closing NUL. */
+/** A Unix socket path holds 108 bytes on Linux and 104 on macOS, including the final NUL. */
 const maxPathBytes = 100
 
 export interface SocketPlace {
   path: string
-  /** Takes away what is left of it. */
+  /** Deletes the socket and its folder, if any. */
   remove(): void
 }
 
 /**
- * Where a server takes commands: in the data folder, which is private, or, when that path is too long
- * for a socket, in a private folder of its own.
+ * Chooses the path of the control socket: in the data folder, which is private, or in a private temporary folder if
+ * that path is too long.
  */
 export function chooseSocketPlace(dataDir: string): SocketPlace {
   if (process.platform === 'win32')
     return { path: String.raw`\\.\pipe\waybill-${randomBytes(16).toString('hex')}`, remove: () => {} }
   const inside = path.join(dataDir, 'control.sock')
   if (Buffer.byteLength(inside) <= maxPathBytes) {
-    // Whoever left it there is dead: we have the lock.
+    // The socket belongs to a dead process, because this process holds the lock.
     rmSync(inside, { force: true })
     return { path: inside, remove: () => rmSync(inside, { force: true }) }
   }
@@ -30,8 +30,8 @@ export function chooseSocketPlace(dataDir: string): SocketPlace {
 }
 
 /**
- * Whether the owner of the data folder put it there. A folder under /tmp can vanish and be made again
- * by somebody else, and we are about to send secrets.
+ * Returns whether the owner of the data folder created the socket. A folder under /tmp can be deleted and recreated by
+ * another user, and commands send secrets.
  */
 export function isTrustworthy(socket: string, dataDir: string): boolean {
   const folder = path.dirname(socket)

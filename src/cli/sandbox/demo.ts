@@ -11,7 +11,7 @@ import { syncTemplates } from '../../templates/sync.ts'
 import { createOwnerAuth } from '../../users/sign-in/better-auth.ts'
 import { findOwnerByEmail, saveRole } from '../../users/store.ts'
 
-/** What the demo account sends with: a phone number of the simulator's. */
+/** The simulator's phone number, from which the demo account sends. */
 export interface DemoNumber {
   phoneNumberId: string
   wabaId: string
@@ -20,16 +20,16 @@ export interface DemoNumber {
 
 export interface Demo {
   accountId: string
-  /** The path of a link that signs the demo owner in, once. */
+  /** Path of a one-time link that signs in the demo user. */
   signInPath: string
-  /** Only when it was generated just now: a key is shown once. */
+  /** Present only if it was just generated, because a key is shown once. */
   apiKey?: string
   keyStart?: string
 }
 
 type DemoAccount = Omit<Demo, 'signInPath'>
 
-/** Finds the demo account, or makes it, ready to send. A key that its owner revoked stays revoked. */
+/** Finds or creates the demo account, ready to send. If the user revoked its key, it stays revoked. */
 export async function prepareDemo(deps: Deps, number: DemoNumber, url: string): Promise<Demo> {
   const known = await findByPhoneNumberId(deps.db, number.phoneNumberId)
   const demo = known ? await reuseDemo(deps, known) : await createDemo(deps, number)
@@ -44,7 +44,9 @@ async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> 
   return { accountId, apiKey, keyStart: start }
 }
 
-/** Meta refuses the simulator's token, so a command that met Meta with it has put it out of use. */
+/**
+ * Meta rejects the simulator's token, so a command that called Meta with it has deactivated the account; reactivate it.
+ */
 async function reuseDemo(
   deps: Deps,
   { id, account_id: accountId }: { id: string; account_id: string },
@@ -54,10 +56,12 @@ async function reuseDemo(
   return { accountId, keyStart }
 }
 
-/** Nobody reads e-mail there (RFC 2606). */
+/** A reserved domain that receives no e-mail (RFC 2606). */
 const email = 'demo@example.com'
 
-/** The owner of the demo account, who has no password. Returns the path of a link that signs them in, once. */
+/**
+ * Finds or creates the owner of the demo account, who has no password. Returns the path of a one-time sign-in link.
+ */
 export async function prepareDemoOwner(deps: Deps, accountId: string, publicUrl: string): Promise<string> {
   const ownerAuth = createOwnerAuth(deps, { publicUrl, oidc: undefined, signInLinks: true })
   const { id: ownerId } =
@@ -70,7 +74,7 @@ function toId({ ownerId }: { ownerId: string }): { id: string } {
   return { id: ownerId }
 }
 
-/** So that who looks at the sandbox for the first time sees what a message goes through. */
+/** Sends a first message, so that a new user sees what a message looks like. */
 export async function sendFirstMessage(deps: Deps, accountId: string): Promise<void> {
   const { rows } = await findMessages(deps.db, accountId, {}, 1)
   if (rows.length === 0) await send(deps, { accountId }, sendMessage.example.input)

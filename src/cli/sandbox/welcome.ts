@@ -1,11 +1,11 @@
 import { sendMessage } from '../../../contracts/api/message.ts'
 import type { Demo } from './demo.ts'
 
-/** What `npm start` prints: everything for a first message, ready to be pasted. */
+/** Returns the text that `npm start` prints: everything needed to send a first message. */
 export function writeWelcome(url: string, demo: Demo): string {
   return [
-    `Waybill runs on ${url}, with a simulated WhatsApp: nothing is sent to anybody.`,
-    `Open the dashboard, signed in as the owner of a demo account (the link is good once):\n\n  ${url}${demo.signInPath}`,
+    `Waybill is running at ${url} with a simulated WhatsApp. No messages are sent.`,
+    `Open the dashboard, signed in as the owner of a demo account (the link works once):\n\n  ${url}${demo.signInPath}`,
     describeKey(demo),
     `Send a message:\n\n${writeCurl(url, demo.apiKey ?? 'YOUR_API_KEY')}`,
     [
@@ -15,7 +15,7 @@ export function writeWelcome(url: string, demo: Demo): string {
       `Webhooks     npm run waybill -- webhook add ${demo.accountId} --url http://127.0.0.1:4000/`,
       'Commands     npm run waybill -- --help',
     ].join('\n'),
-    'Ctrl+C stops it; the data stays.',
+    'Press Ctrl+C to stop. The data is kept.',
   ].join('\n\n')
 }
 
@@ -23,8 +23,8 @@ function describeKey({ accountId, apiKey, keyStart }: Demo): string {
   if (apiKey !== undefined) return `API key of the demo account ${accountId}, shown only once:\n\n  ${apiKey}`
   const regenerate = `npm run waybill -- key regenerate ${accountId}`
   return keyStart === undefined
-    ? `The demo account ${accountId} has no API key. Make one: ${regenerate}`
-    : `The API key of the demo account ${accountId} begins with ${keyStart}… and was shown when it was made.\nFor a new one, in another terminal: ${regenerate}`
+    ? `The demo account ${accountId} has no API key. Generate one: ${regenerate}`
+    : `The API key of the demo account ${accountId} starts with ${keyStart}… and was shown when it was generated.\nTo replace it, run in another terminal: ${regenerate}`
 }
 
 function writeCurl(url: string, apiKey: string): string {

@@ -1,58 +1,60 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Receives the bodies of callbacks. Until the signature is checked, which takes the whole body, its sender can be
- * anybody: what a body and what all of them can hold is bounded, and so is its time.
+ * Receives the bodies of callbacks. The signature can only be checked once the body is complete, so until then the
+ * sender is unauthenticated: memory and time are limited per body, per address and in total.
  */
 export interface BodyReceiver {
-  /** Resolves when the body is whole. Rejects with a `CallbackRefusedError`. `length`: as announced, if it is. */
+  /**
+   * Resolves when the body is complete; rejects with a `CallbackRejectedError`. `length` is the Content-Length, if any.
+   */
   receive(source: Readable, sender: { address: string; length: number | undefined }): Promise<ReceivedBody>
   heldBytes(): number
 }
 
 export interface ReceivedBody {
   bytes: Buffer
-  /** The sender is known, or the body is given up: it no longer counts. */
+  /** Stops counting the body towards the limits: the sender is authenticated, or the body is dropped. */
   release: () => void
-  /** Nobody needs the bytes any more: their memory is free at once, without a garbage collection. */
+  /** Frees the memory immediately, without waiting for garbage collection. The bytes must not be used afterwards. */
   discard: () => void
 }
 
 export interface BodyLimits {
   maxBytes: number
-  /** Of all bodies. */
+  /** Total bytes of all bodies. */
   maxHeldBytes: number
-  /** Of all bodies from one address. Without TRUST_PROXY the address can be that of a proxy. */
+  /** Total bytes of all bodies from one address. Without TRUST_PROXY, this can be the address of a proxy. */
   maxHeldBytesOfAddress: number
-  /** From the headers to the end of the body. */
+  /** Time from the headers to the end of the body. */
   deadlineMilliseconds: number
-  /** Pieces in which a body may come: each costs time and memory, however small it is. */
-  maxPieces: number
+  /** Maximum number of chunks of one body: each chunk costs time and memory, however small it is. */
+  maxChunks: number
 }
 
-export type RefusalReason = 'too_large' | 'too_slow' | 'too_many' | 'interrupted'
+export type RejectionReason = 'too_large' | 'too_slow' | 'too_many' | 'interrupted'
 
-/** Why the body of a callback was not received. */
-export class CallbackRefusedError extends Error {
+/** Reports why the body of a callback was not received. */
+export class CallbackRejectedError extends Error {
   readonly statusCode: number
-  readonly reason: RefusalReason
-  constructor(reason: RefusalReason) {
-    super(refusals[reason].text)
-    this.name = 'CallbackRefusedError'
-    this.statusCode = refusals[reason].statusCode
+  readonly reason: RejectionReason
+  constructor(reason: RejectionReason) {
+    super(rejections[reason].text)
+    this.name = 'CallbackRejectedError'
+    this.statusCode = rejections[reason].statusCode
     this.reason = reason
   }
 }
 
-const refusals = {
-  too_large: { statusCode: 413, text: 'The callback is larger than 3 MiB, or comes in too many pieces.' },
+const rejections = {
+  too_large: { statusCode: 413, text: 'The callback is larger than 3 MiB or has too many chunks.' },
   too_slow: { statusCode: 408, text: 'The body of the callback did not arrive in time.' },
-  too_many: { statusCode: 503, text: 'Too many callbacks arrive at once. Send this one again.' },
-  interrupted: { statusCode: 400, text: 'The body of the callback ended early.' },
-} as const satisfies Record<RefusalReason, { statusCode: number; text: string }>
+  too_many: { statusCode: 503, text: 'Too many callbacks are arriving at once. Retry this callback.' },
+  interrupted: { statusCode: 400, text: 'The connection closed before the body of the callback was complete.' },
+} as const satisfies Record<RejectionReason, { statusCode: number; text: string }>
 
 const firstCapacity = 4 * 1024
-/** A body that has come so far gets room for all of it: it is not copied again. */
+/** From this size on, the buffer is allocated for the whole body, so that it is not copied again. */
 const copiedBytes = 256 * 1024
 
 const deadlineTicks = 10
@@ -60,11 +62,11 @@ const deadlineTicks = 10
 interface Transfer {
   address: string
   heldBytes: number
-  refuse: (reason: RefusalReason) => void
+  fail: (reason: RejectionReason) => void
 }
 
 export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
-  /** Those that are still coming in, the oldest first. */
+  /** Bodies that are still arriving, oldest first. */
   const arriving = new Set<Transfer>()
   const heldOf = new Map<string, number>()
   let held = 0
@@ -79,19 +81,19 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
     if (change > 0) makeRoom(transfer)
   }
 
-  // The oldest gives way: a genuine callback has arrived by the time that it would be the oldest, while one that
-  // trickles or has stalled becomes it.
+  // Rejects the oldest bodies first. A genuine callback is complete before it becomes the oldest, while a slow or
+  // stalled one does not finish.
   function makeRoom(newest: Transfer): void {
     const { address } = newest
     const isFull = () => (heldOf.get(address) ?? 0) > limits.maxHeldBytesOfAddress
     if (isFull())
       for (const transfer of arriving) {
-        if (transfer.address === address) transfer.refuse('too_many')
+        if (transfer.address === address) transfer.fail('too_many')
         if (!isFull()) break
       }
     if (held > limits.maxHeldBytes)
       for (const transfer of arriving) {
-        transfer.refuse('too_many')
+        transfer.fail('too_many')
         if (held <= limits.maxHeldBytes) break
       }
   }
@@ -103,16 +105,16 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
     const { promise, resolve, reject } = Promise.withResolvers<ReceivedBody>()
     let buffer: Buffer | undefined
     let isOwn = false
-    let [size, pieces] = [0, 0]
-    const transfer: Transfer = { address, heldBytes: 0, refuse }
+    let [size, chunks] = [0, 0]
+    const transfer: Transfer = { address, heldBytes: 0, fail }
     const release = () => hold(transfer, 0)
-    // In ticks: while this process was too busy to read, at most one of them passes.
+    // Counts ticks instead of elapsed time: while this process is too busy to read, at most one tick passes.
     let ticks = 0
     const timer = setInterval(() => {
-      if (++ticks === deadlineTicks) refuse('too_slow')
+      if (++ticks === deadlineTicks) fail('too_slow')
     }, limits.deadlineMilliseconds / deadlineTicks)
     const discard = () => {
-      // One that came in a single piece is a part of what was read from the socket, and not ours to free.
+      // A body that arrived in one chunk shares its memory with the socket's read buffer and must not be freed.
       if (buffer && isOwn) free(buffer)
       buffer = undefined
       release()
@@ -122,32 +124,32 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
     function stop(): void {
       clearInterval(timer)
       arriving.delete(transfer)
-      source.off('data', take).off('end', finish).off('close', interrupt)
+      source.off('data', append).off('end', finish).off('close', interrupt)
     }
-    function refuse(reason: RefusalReason): void {
+    function fail(reason: RejectionReason): void {
       stop()
       discard()
-      // Nothing of it is read any more.
+      // Stop reading the rest of the body.
       source.pause()
-      reject(new CallbackRefusedError(reason))
+      reject(new CallbackRejectedError(reason))
     }
-    function take(piece: Buffer): void {
-      pieces++
-      if (size + piece.length > limits.maxBytes || pieces > limits.maxPieces) return refuse('too_large')
-      const needed = size + piece.length
-      if (!buffer && needed === length) buffer = piece
+    function append(chunk: Buffer): void {
+      chunks++
+      if (size + chunk.length > limits.maxBytes || chunks > limits.maxChunks) return fail('too_large')
+      const needed = size + chunk.length
+      if (!buffer && needed === length) buffer = chunk
       else {
         if (!buffer || needed > buffer.length) buffer = grow(buffer?.subarray(0, size), needed)
-        piece.copy(buffer, size)
+        chunk.copy(buffer, size)
       }
       size = needed
       hold(transfer, buffer.length)
     }
-    // A buffer of its own: kept by itself, each piece would hold all of the read that it came in.
+    // Copies chunks into a separate buffer: a stored chunk would keep the whole socket read in memory.
     function grow(old: Buffer | undefined, needed: number): Buffer {
-      const most = Math.min(length ?? limits.maxBytes, limits.maxBytes)
-      const larger = needed < copiedBytes ? Math.max(firstCapacity, needed * 2) : most
-      const capacity = Math.max(needed, Math.min(most, larger))
+      const limit = Math.min(length ?? limits.maxBytes, limits.maxBytes)
+      const larger = needed < copiedBytes ? Math.max(firstCapacity, needed * 2) : limit
+      const capacity = Math.max(needed, Math.min(limit, larger))
       const grown = Buffer.allocUnsafeSlow(capacity)
       old?.copy(grown)
       if (old && isOwn) free(old)
@@ -159,10 +161,10 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
       resolve({ bytes: buffer?.subarray(0, size) ?? Buffer.alloc(0), release, discard })
     }
     function interrupt(): void {
-      refuse('interrupted')
+      fail('interrupted')
     }
-    source.on('data', take).on('end', finish).on('close', interrupt)
-    // 'close' follows; without a listener the error would be thrown.
+    source.on('data', append).on('end', finish).on('close', interrupt)
+    // A 'close' event follows. Without a listener, the error would be thrown.
     source.on('error', ignore)
     return promise
   }
@@ -172,7 +174,7 @@ export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
 
 function ignore(): void {}
 
-/** Of a buffer with memory of its own. Whoever reads it afterwards finds nothing. */
+/** Frees a buffer that has its own memory. Later reads find it empty. */
 function free({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }

@@ -7,13 +7,13 @@ import { findOwner } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
 import { handleCallback } from '../../messages/status/handle-callback.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
-import { type BodyLimits, CallbackRefusedError, createBodyReceiver, type ReceivedBody } from './body.ts'
+import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type ReceivedBody } from './body.ts'
 import { createCallbackTurns, type TurnLimits } from './turns.ts'
 
-export interface InboundOptions {
-  /** Secret of the Meta app whose numbers have no secret of their own. */
+export interface CallbackOptions {
+  /** App secret for numbers that have no app secret of their own. */
   appSecret: string | undefined
-  /** What the handshake must show. */
+  /** Verify token that the handshake must present. */
   verifyToken: string | undefined
 }
 
@@ -27,7 +27,7 @@ interface CallbackRoute {
   Params: { whatsAppAccountId?: string }
 }
 
-/** Reference, section 4.1. A parameter that is given twice is a list, and no handshake. */
+/** Reference, section 4.1. A repeated parameter is parsed as a list and does not match. */
 const Handshake = z.object({
   'hub.mode': z.literal('subscribe'),
   'hub.verify_token': z.string(),
@@ -40,27 +40,30 @@ const signaturePattern = /^sha256=[0-9a-f]{64}$/i
 const mebibyte = 1024 * 1024
 
 const bodyLimits: BodyLimits = {
-  /** Meta sends 3 MB at most (reference, section 4.2). More cannot be verified without being held. */
+  /**
+   * Meta sends at most 3 MB (reference, section 4.2). A larger body would have to be buffered before it can be
+   * verified.
+   */
   maxBytes: 3 * mebibyte,
   maxHeldBytes: 96 * mebibyte,
   maxHeldBytesOfAddress: 48 * mebibyte,
   deadlineMilliseconds: 5_000,
   // 3 MB in segments of 500 bytes.
-  maxPieces: 6_000,
+  maxChunks: 6_000,
 }
 
 const turnLimits: TurnLimits = {
   smallBytes: 64 * 1024,
-  maxAtOnce: 4,
+  maxConcurrent: 4,
   maxBytes: 192 * mebibyte,
   maxBytesOfApp: 64 * mebibyte,
 }
 
-/** Meta's callback: the handshake, and what WhatsApp tells of messages, templates and accounts. */
-export async function registerInbound(
+/** Registers Meta's callback: the handshake, and updates of messages, templates and accounts. */
+export async function registerCallbacks(
   app: FastifyInstance,
   deps: Deps,
-  options: InboundOptions,
+  options: CallbackOptions,
   metrics: Registry,
 ): Promise<void> {
   const counters = createCounters(metrics)
@@ -69,7 +72,7 @@ export async function registerInbound(
   metrics.registerMetric(
     new Gauge({
       name: 'waybill_whatsapp_callback_bytes_held',
-      help: 'Memory of callback bodies whose signature has not been checked yet.',
+      help: 'Bytes of callback bodies whose signature has not been checked yet.',
       registers: [],
       collect() {
         this.set(bodies.heldBytes())
@@ -83,9 +86,11 @@ export async function registerInbound(
     if (!handshake.success || !isSameSecret(handshake.data['hub.verify_token'], options.verifyToken))
       return reply.code(403).send('The verify token does not match META_VERIFY_TOKEN.\n')
     const { whatsAppAccountId } = request.params
-    // After the token: others learn nothing about ids.
+    // Checked after the token, so that unauthenticated callers learn nothing about IDs.
     if (whatsAppAccountId !== undefined && (await findOwner(deps.db, whatsAppAccountId)) === undefined)
-      return reply.code(404).send('The path names no WhatsApp account. List them with: waybill whatsapp list ACC\n')
+      return reply
+        .code(404)
+        .send('No WhatsApp account has the ID in this path. List them with: waybill whatsapp list ACC\n')
     return reply.send(handshake.data['hub.challenge'])
   }
 
@@ -103,20 +108,23 @@ export async function registerInbound(
       counters.unsigned.inc()
       deps.log.debug(
         { requestId: request.id },
-        'a callback is not signed with META_APP_SECRET or the app secret of its WhatsApp account',
+        'rejected a callback: its signature matches neither META_APP_SECRET nor the app secret of its WhatsApp account',
       )
       return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
     }
-    const taking = turns.run(signer, bytes.length, () =>
+    const handling = turns.run(signer, bytes.length, () =>
       handleCallback(deps, bytes, { signer, default: options.appSecret }),
     )
-    if (!taking) {
-      counters.unreceived.inc({ reason: 'too_many' })
-      return reply.code(503).header('Retry-After', '1').send('Too many large callbacks wait. Send this one again.\n')
+    if (!handling) {
+      counters.notReceived.inc({ reason: 'too_many' })
+      return reply
+        .code(503)
+        .header('Retry-After', '1')
+        .send('Too many large callbacks are waiting. Retry this callback.\n')
     }
-    const taken = await taking
+    const results = await handling
     for (const result of ['applied', 'repeated', 'unknown', 'ignored'] as const)
-      counters.statuses.inc({ result }, taken[result])
+      counters.statuses.inc({ result }, results[result])
     return reply.send('ok\n')
   }
 
@@ -127,20 +135,20 @@ export async function registerInbound(
       return bodies.receive(payload, { address: networkOf(request.ip), length: lengthOf(request) })
     })
     inbound.addHook('preValidation', (request, reply, next) => {
-      // Whatever becomes of the request before its signature is checked.
+      // Releases the body however the request ends before its signature is checked.
       if (isReceived(request.body)) reply.raw.once('close', request.body.release)
       next()
     })
     inbound.setErrorHandler((error, _request, reply) => {
-      if (!(error instanceof CallbackRefusedError)) throw error
-      counters.unreceived.inc({ reason: error.reason })
-      return refuse(reply, error)
+      if (!(error instanceof CallbackRejectedError)) throw error
+      counters.notReceived.inc({ reason: error.reason })
+      return reject(reply, error)
     })
     inbound.addHook('onRequest', (request, reply, next) => {
-      // Nobody reads the body of a stranger.
+      // Check the header first, so that an unsigned body is never read.
       if (!signaturePattern.test(signatureOf(request)))
-        return void refuse(reply, { statusCode: 401, message: 'X-Hub-Signature-256 is missing or malformed.' })
-      return next((lengthOf(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRefusedError('too_large') : undefined)
+        return void reject(reply, { statusCode: 401, message: 'X-Hub-Signature-256 is missing or malformed.' })
+      return next((lengthOf(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRejectedError('too_large') : undefined)
     })
     for (const path of paths) inbound.post<CallbackRoute>(path, answerCallback)
     done()
@@ -158,12 +166,12 @@ function createCounters(metrics: Registry) {
     }),
     unsigned: new Counter({
       name: 'waybill_whatsapp_callbacks_refused_total',
-      help: 'Callbacks that were not signed with META_APP_SECRET or the app secret of their WhatsApp account.',
+      help: 'Callbacks rejected because their signature matches neither META_APP_SECRET nor the app secret of their WhatsApp account.',
       registers,
     }),
-    unreceived: new Counter({
+    notReceived: new Counter({
       name: 'waybill_whatsapp_callbacks_unreceived_total',
-      help: 'Callbacks whose body was not received: too_large, too_slow, too_many at once, or interrupted.',
+      help: 'Callbacks whose body was not received, by reason: too_large, too_slow, too_many or interrupted.',
       labelNames: ['reason'] as const,
       registers,
     }),
@@ -172,13 +180,13 @@ function createCounters(metrics: Registry) {
 
 const noBody: ReceivedBody = { bytes: Buffer.alloc(0), release: () => undefined, discard: () => undefined }
 
-/** A request without a body has none. */
+/** Requests without a body have no `ReceivedBody`. */
 function isReceived(body: unknown): body is ReceivedBody {
   return typeof body === 'object' && body !== null && 'bytes' in body
 }
 
-/** The rest of the body, if any, is not read. */
-function refuse(reply: FastifyReply, { statusCode, message }: { statusCode: number; message: string }): FastifyReply {
+/** Closes the connection, so that the rest of the body is not read. */
+function reject(reply: FastifyReply, { statusCode, message }: { statusCode: number; message: string }): FastifyReply {
   if (statusCode === 503) void reply.header('Retry-After', '1')
   return reply.code(statusCode).header('Connection', 'close').type('text/plain').send(`${message}\n`)
 }
@@ -188,7 +196,7 @@ function signatureOf(request: FastifyRequest): string {
   return typeof signature === 'string' ? signature : ''
 }
 
-/** As announced; undefined for a body that comes in chunks. */
+/** The Content-Length; undefined for a chunked body. */
 function lengthOf(request: FastifyRequest): number | undefined {
   const length = Number(request.headers['content-length'] ?? NaN)
   return Number.isSafeInteger(length) ? length : undefined

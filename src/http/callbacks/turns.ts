@@ -1,35 +1,35 @@
 /**
- * Lets few large callbacks be worked on at once, since each takes much memory while it is read. Apps take turns, so
- * that the callbacks of one do not hold up those of another.
+ * Limits how many large callbacks are processed concurrently, since parsing one takes much memory. Apps take turns, so
+ * that the callbacks of one app do not delay those of another.
  */
 export interface CallbackTurns {
-  /** Undefined, without having run it, when too much waits already. */
+  /** Returns undefined, without running `work`, if too many bytes are waiting already. */
   run<Result>(app: string, bytes: number, work: () => Promise<Result>): Promise<Result> | undefined
 }
 
 export interface TurnLimits {
-  /** Callbacks of at most so many bytes do not wait for a turn. */
+  /** Callbacks of up to this size do not wait for a turn. */
   smallBytes: number
-  maxAtOnce: number
-  /** That wait or are worked on, in all and of one app. */
+  maxConcurrent: number
+  /** Bytes that are waiting or being processed, in total and per app. */
   maxBytes: number
   maxBytesOfApp: number
 }
 
 export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
-  // A Map keeps the order of insertion: the first app is next in turn.
+  // A Map keeps insertion order: its first app has the next turn.
   const waiting = new Map<string, (() => void)[]>()
   const bytesOf = new Map<string, number>()
-  let [atWork, held] = [0, 0]
+  let [running, held] = [0, 0]
 
   function startNext(): void {
     const [next] = waiting
-    if (!next || atWork >= limits.maxAtOnce) return
+    if (!next || running >= limits.maxConcurrent) return
     const [app, starts] = next
     const start = starts.shift()
     waiting.delete(app)
     if (starts.length > 0) waiting.set(app, starts)
-    atWork++
+    running++
     start?.()
   }
 
@@ -50,7 +50,7 @@ export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
     try {
       return await work()
     } finally {
-      atWork--
+      running--
       startNext()
     }
   }

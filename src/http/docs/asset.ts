@@ -4,13 +4,13 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** A file to serve as it is. */
+/** A static file. */
 export interface Source {
   file: URL | string
   contentType: string
   headers?: Record<string, string>
-  /** Reads it now, where another file may be in its place later. */
-  atOnce?: true
+  /** Reads the file at startup, for a file that may be replaced later. */
+  eager?: true
 }
 
 interface Asset {
@@ -22,20 +22,23 @@ interface Asset {
 const compressors = {
   br: (content: Buffer) =>
     promisify(brotliCompress)(content, {
-      // 9 takes a fraction of a second for the four megabytes of Scalar; 11, the default, takes ten.
+      // Level 9 takes a fraction of a second for the four megabytes of Scalar; 11, the default, takes ten.
       params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
     }),
   gzip: (content: Buffer) => promisify(gzip)(content),
 }
 type Encoding = keyof typeof compressors
 
-/** Compressed, and read if not at once, at the first request, then kept in memory: most processes never serve it. */
+/**
+ * Serves a compressed file. Unless eager, it is read at the first request and then cached, because most processes never
+ * serve it.
+ */
 export function serveAsset(
   app: FastifyInstance,
   url: string,
-  { file, contentType, headers = {}, atOnce }: Source,
+  { file, contentType, headers = {}, eager }: Source,
 ): void {
-  let asset = atOnce && readAsset(file)
+  let asset = eager && readAsset(file)
   app.get(url, (request, reply) => {
     asset ??= readAsset(file)
     void reply.headers({ 'Cache-Control': 'no-cache', ...headers, 'Content-Type': contentType })
@@ -48,7 +51,7 @@ function readAsset(file: URL | string): Asset {
   return { content, hash: createHash('sha256').update(content).digest('base64url'), compressed: new Map() }
 }
 
-/** Answers with 304 to whoever has it already (RFC 9110, 13.1.2). */
+/** Responds with 304 if the client has the current version (RFC 9110, 13.1.2). */
 async function send(request: FastifyRequest, reply: FastifyReply, asset: Asset): Promise<FastifyReply> {
   const encoding = chooseEncoding(request.headers['accept-encoding'])
   void reply.header('Vary', 'Accept-Encoding').header('ETag', `"${asset.hash}${encoding ? `-${encoding}` : ''}"`)
@@ -62,7 +65,7 @@ function chooseEncoding(accepted = ''): Encoding | undefined {
   return (['br', 'gzip'] as const).find((encoding) => offers.some((offer) => accepts(offer, encoding)))
 }
 
-/** `br`, or `br;q=0.5`, but not `br;q=0` (RFC 9110, 12.5.3). */
+/** Accepts `br` and `br;q=0.5`, but not `br;q=0` (RFC 9110, 12.5.3). */
 function accepts(offer: string, encoding: Encoding): boolean {
   const [name, weight = 'q=1'] = offer.split(';').map((part) => part.trim())
   return name === encoding && !/^q=0(\.0*)?$/.test(weight)

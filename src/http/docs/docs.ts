@@ -8,7 +8,7 @@ import { serveAsset } from './asset.ts'
 const html = 'text/html; charset=utf-8'
 const javascript = 'text/javascript; charset=utf-8'
 
-/** Scalar styles its elements one by one; everything else comes from here, and from nowhere else. */
+/** Scalar uses inline styles; everything else must come from this server. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -21,12 +21,12 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Four megabytes that change with a release of Scalar: worth a day without asking. */
+/** Four megabytes that only change with a release of Scalar, so they are cached for a day. */
 const aDay = { 'Cache-Control': 'public, max-age=86400' }
 
 /**
- * `/openapi.json`, and `/docs`: Scalar's API reference from our own files. No third party is asked for
- * anything. An install without Scalar's file says so on the page.
+ * Serves `/openapi.json`, and Scalar's API reference at `/docs` without any third-party request. If Scalar's file is
+ * not installed, the page says so.
  */
 export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFiles() } = {}): void {
   const scalarFile = scalarFiles.find((file) => existsSync(file))
@@ -45,8 +45,8 @@ export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFil
 }
 
 /**
- * Where Scalar's one standalone file may be: beside the page in a build, which carries the file and not
- * the 400 packages that it was made from, or in the development dependency.
+ * Possible paths of Scalar's standalone file: beside the page in a build, which does not include its 400 packages, or
+ * in the development dependency.
  */
 function listScalarFiles(): string[] {
   const built = fileURLToPath(local('scalar.js'))

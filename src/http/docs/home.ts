@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { serveAsset } from './asset.ts'
 
-/** `/` leads to the dashboard; where none was built, it says what this is and where things are. */
+/** Redirects `/` to the dashboard. If the dashboard is not built, it serves a page with links instead. */
 export function registerHome(app: FastifyInstance, { dashboard }: { dashboard: boolean }): void {
   if (dashboard) {
     app.get('/', (_request, reply) => reply.redirect('/settings/'))

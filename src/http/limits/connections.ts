@@ -10,35 +10,35 @@ import type { Socket } from 'node:net'
 import { ServiceError } from '../../../contracts/errors.ts'
 
 /**
- * Bounds what one connection can hold. Node parses pipelined requests (RFC 9112, 9.3.2) for as long as they come,
- * and keeps their answers for as long as the client does not read them.
+ * Bounds the memory of one connection. Node parses pipelined requests (RFC 9112, 9.3.2) as fast as they arrive and
+ * buffers their responses until the client reads them.
  */
 export interface Connections {
   /** For Fastify's `serverFactory`. */
   createServer(handler: RequestListener, options: ServerOptions): Server
-  /** Why this request is rejected before it is routed; undefined for nearly all. */
+  /** Returns the error for a request that is rejected before routing; undefined for most requests. */
   findRejection(request: IncomingMessage): ServiceError | undefined
 }
 
 export interface ConnectionLimits {
-  /** Requests of one connection whose answers have not been written to the network yet. */
+  /** Requests of one connection whose responses have not been written to the network yet. */
   maxUnanswered: number
-  /** A client that reads nothing of a waiting answer for this long loses its connection. */
+  /** A connection is closed if its client reads nothing of a pending response for this long. */
   stallMilliseconds: number
 }
 
 interface State {
   unanswered: number
-  /** The last request that is answered has come; its answer ends the connection. */
+  /** The connection closes after the response to its latest request. */
   closing: boolean
-  /** Requests that came after it. */
+  /** Requests received after `closing` was set. */
   ignored: number
-  /** Bytes that the client had not read at the last look, and when it last read some. */
+  /** Bytes that the client had not read at the last sweep, and the time when it last read some. */
   unread: number
   readAt: number
 }
 
-/** One read of a socket brings some 2,600 of the shortest requests: nobody needs as many before the first answer. */
+/** One socket read holds up to about 2,600 minimal requests. No legitimate client pipelines more than this limit. */
 const maxIgnored = 512
 
 export function limitConnections({ maxUnanswered, stallMilliseconds }: ConnectionLimits): Connections {
@@ -50,10 +50,11 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
     (request, response) => {
       const { socket } = request
       const state = states.get(socket)
-      // It has ended while its last bytes were parsed.
+      // The connection closed while its last bytes were parsed.
       if (!state) return
       if (state.closing) {
-        // Nothing after the last answer is processed (RFC 9112, 9.6); whoever goes on all the same is cut off.
+        // A server ignores requests after the last response (RFC 9112, 9.6). A client that keeps sending is
+        // disconnected.
         state.ignored += 1
         if (state.ignored > maxIgnored) socket.destroy()
         return
@@ -69,7 +70,7 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
       handler(request, response)
     }
 
-  /** One function for all answers: a closure for each is slower. */
+  /** Shared by all responses, because a closure for each response is slower. */
   function countAnswer(this: ServerResponse): void {
     const state = states.get(this.req.socket)
     if (state) state.unanswered -= 1
@@ -109,7 +110,7 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
 
   return {
     createServer: (handler, options) => {
-      // Not a timeout of the socket: for that one, whatever the client sends counts as a sign of life.
+      // A socket timeout does not work here: incoming data resets it, even if the client reads nothing.
       const sweep = setInterval(closeStalled, stallMilliseconds / 10).unref()
       return createServer(options, receive(handler))
         .on('connection', track)
@@ -119,15 +120,15 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
   }
 }
 
-/** What is written to a client and has not left this process. */
+/** Bytes written to the socket that have not left this process. */
 function unreadBytes(socket: Socket): number {
   if (socket.writableLength === 0) return 0
-  // Node tells nobody else how much of a large write is left; without it, a write counts when all of it has left.
+  // Only the internal handle knows how much of a large write is left. Without it, a write counts until it is complete.
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } }
   return socket.writableLength + (handle?.writeQueueSize ?? 0)
 }
 
-/** Proxies differ in which of several they believe (RFC 9112, 3.2). */
+/** Requests with several Host headers are ambiguous: proxies differ in which one they use (RFC 9112, 3.2). */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

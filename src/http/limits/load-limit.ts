@@ -10,47 +10,49 @@ import { createShares, type Share } from './shares.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The place of this request among those at work; null until it has one. */
+    /** The slot of this request; null until it is admitted. */
     slot: Slot | null
   }
 }
 
-/** The place of one request among those that this process works on at once. */
+/** The slot of one request among the concurrent requests of this process. */
 export interface Slot {
-  /** Of the API key that the request presents; undefined when it presents none, or one of the wrong form. */
+  /** Hash of the API key in the request; undefined if the request has no key or a malformed one. */
   readonly keyHash: Uint8Array | undefined
-  /** From here on the request counts for its API key instead of its address: the key is somebody's. */
+  /**
+   * Counts the request for its API key instead of its address from now on. Call it once the key is known to be valid.
+   */
   recognize(): void
-  /** The same, but waiting for WhatsApp does not count: it costs us nothing. */
+  /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit. */
   exempt(whatsapp: WhatsApp): WhatsApp
 }
 
-/** The dependencies of one request: what it waits for WhatsApp does not count. */
+/** Returns the dependencies of one request, with a WhatsApp client that does not count while it waits. */
 export function exemptWaiting(deps: Deps, slot: Slot | null): Deps {
   return slot === null ? deps : { ...deps, whatsapp: slot.exempt(deps.whatsapp) }
 }
 
-/** At eight thousand sends a second each of them waits a sixteenth of a second at the most. */
+/** At 8,000 sends a second, a request waits at most 1/16 of a second. */
 const maxConcurrentRequests = 512
 
 /**
- * Limits how many requests of the routes of this context (Fastify: encapsulation) this process works on at once;
- * health and pages are not limited. What comes beyond is refused before anything is done for it, since a queue
- * without bound serves nobody: at twice the load, those who are served are served as fast as before.
+ * Limits the concurrent requests of the routes in this Fastify context; health checks and pages are not limited.
+ * Requests beyond the limit are rejected before any work is done: at twice the load, admitted requests stay as fast as
+ * before, whereas an unbounded queue would slow down everyone.
  */
 export function registerLoadLimit(app: FastifyInstance, registry: Registry, max = maxConcurrentRequests): void {
   const shares = createShares(max)
-  /** As many as a connection had at once; a released one makes room for the next. */
+  /** The slots of each connection. A released slot is overwritten by the next one. */
   const slotsOf = new WeakMap<Socket, RequestSlot[]>()
-  const refused = new Counter({
+  const rejected = new Counter({
     name: 'waybill_http_requests_refused_total',
-    help: 'Requests refused because this process was at work on as many as it can.',
+    help: 'Requests rejected because this process reached its limit of concurrent requests.',
     registers: [registry],
   })
   registry.registerMetric(
     new Gauge({
       name: 'waybill_http_requests_at_work',
-      help: 'Requests that this process is at work on, without those that wait for WhatsApp.',
+      help: 'Concurrent requests of this process, without those that wait for WhatsApp.',
       registers: [],
       collect() {
         this.set(shares.total())
@@ -58,8 +60,8 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
     }),
   )
 
-  /** Of a pipelined request that waits for its turn to answer, only the connection tells that its client left. */
-  function releaseWithConnection(socket: Socket, slot: RequestSlot): void {
+  /** The response of a pipelined request may never start, so its slot is also released when the connection closes. */
+  function releaseOnClose(socket: Socket, slot: RequestSlot): void {
     const slots = slotsOf.get(socket)
     if (slots) {
       const place = slots.findIndex(({ isReleased }) => isReleased)
@@ -75,15 +77,15 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
   }
 
   app.decorateRequest('slot', null)
-  // After the body has come and been read: a caller that is slow to send holds nothing of ours.
+  // Runs after the body has been received, so that a slow upload holds no slot.
   app.addHook('preHandler', (request, _reply, done) => {
-    // One that left while its body was read: its connection tells of no end any more.
+    // If the client disconnected during the upload, the close event has already fired and would not release the slot.
     if (request.raw.socket.destroyed) return
     const keyHash = presentedKey(request)
     const keyName = keyHash?.toString('latin1')
     const share = shares.admit(() => networkOf(request.ip), keyName)
     if (!share) {
-      refused.inc()
+      rejected.inc()
       return done(
         new ServiceError('SERVICE_UNAVAILABLE', 'The service is busy. Nothing was sent. Try again in a moment.', {
           retryAfterSeconds: 1,
@@ -91,11 +93,11 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
       )
     }
     const slot = new RequestSlot(share, keyHash, () => (keyName === undefined ? share : shares.recognize(keyName)))
-    releaseWithConnection(request.raw.socket, slot)
+    releaseOnClose(request.raw.socket, slot)
     request.slot = slot
     return done()
   })
-  // The work is done: how long the client takes to read the answer is no concern of the others.
+  // Release before the response is written: a client that reads slowly holds no slot.
   app.addHook('onSend', (request, _reply, _payload, done) => {
     if (request.slot instanceof RequestSlot) request.slot.release()
     done()
@@ -104,7 +106,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
 
 function presentedKey({ headers }: FastifyRequest): Buffer | undefined {
   const apiKey = headers['x-api-key']
-  // A hash, so that no key is kept.
+  // Only the hash is kept, never the key.
   return typeof apiKey === 'string' && isApiKey(apiKey) ? hashApiKey(apiKey) : undefined
 }
 

@@ -1,29 +1,29 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 
-/** What the reads of one account may take from this process and its database. */
+/** How much of this process and its database the reads of one account may use. */
 export interface ReadLimits {
-  /** Reads of an account at the database at once; others wait. */
-  maxAtOnce: number
-  /** Reads that wait; what comes beyond is rejected at once. */
+  /** Concurrent database reads of an account; further reads wait. */
+  maxConcurrent: number
+  /** Maximum number of waiting reads; further reads are rejected immediately. */
   maxWaiting: number
-  /** A read that waits for this long is rejected. */
+  /** Maximum wait of a read; then it is rejected. */
   maxWaitMilliseconds: number
   /**
-   * Milliseconds of reading that an account gains each millisecond. More than one: a client that reads one page after
-   * the other takes one at the most, so it is never rejected, however slow its pages are.
+   * Reading time in milliseconds that an account gains per millisecond. It is greater than one, so a client that reads
+   * one page after another is never rejected, however slow its pages are.
    */
   workPerMillisecond: number
-  /** Milliseconds of reading that an account can have saved up, or can owe after reads that took long. */
+  /** Maximum reading time in milliseconds that an account can accumulate, or owe after slow reads. */
   maxSavedMilliseconds: number
 }
 
 export interface ReadLimit {
-  /** Runs a read when its account has work to spare, or throws RATE_LIMIT_EXCEEDED. */
+  /** Runs `read` when its account has reading time left, or throws RATE_LIMIT_EXCEEDED. */
   run<Result>(accountId: string, read: () => Promise<Result>): Promise<Result>
 }
 
 export const readLimits: ReadLimits = {
-  maxAtOnce: 2,
+  maxConcurrent: 2,
   maxWaiting: 128,
   maxWaitMilliseconds: 1_000,
   workPerMillisecond: 1.2,
@@ -31,8 +31,8 @@ export const readLimits: ReadLimits = {
 }
 
 interface AccountReads {
-  atOnce: number
-  /** Resolve when the read may start. */
+  running: number
+  /** Callbacks that start the waiting reads. */
   waiting: Set<() => void>
   saved: number
   savedAt: number
@@ -40,8 +40,8 @@ interface AccountReads {
 }
 
 /**
- * Limits the reads of each account, so that those of one do not slow down the sends of others. What is too much waits
- * a moment before it is rejected, which slows down even a client that repeats a rejected read at once.
+ * Limits the reads of each account, so that one account does not slow down the sends of others. A read beyond the limit
+ * waits briefly before it is rejected, which also slows down clients that retry immediately.
  */
 export function createReadLimit(
   limits: ReadLimits = readLimits,
@@ -52,34 +52,40 @@ export function createReadLimit(
   function readsOf(accountId: string): AccountReads {
     let reads = accounts.get(accountId)
     if (!reads) {
-      reads = { atOnce: 0, waiting: new Set(), saved: limits.maxSavedMilliseconds, savedAt: clock(), wakeUp: undefined }
+      reads = {
+        running: 0,
+        waiting: new Set(),
+        saved: limits.maxSavedMilliseconds,
+        savedAt: clock(),
+        wakeUp: undefined,
+      }
       accounts.set(accountId, reads)
     }
     return reads
   }
 
-  /** Each read spends as it runs, so that what it will have cost need not be known. */
+  /** Charges running reads for the elapsed time, so that no cost has to be estimated in advance. */
   function settle(reads: AccountReads): void {
     const at = clock()
-    const gained = (at - reads.savedAt) * (limits.workPerMillisecond - reads.atOnce)
+    const gained = (at - reads.savedAt) * (limits.workPerMillisecond - reads.running)
     const most = limits.maxSavedMilliseconds
     reads.saved = Math.max(-most, Math.min(most, reads.saved + gained))
     reads.savedAt = at
   }
 
-  const mayStart = (reads: AccountReads) => reads.atOnce < limits.maxAtOnce && reads.saved > 0
+  const mayStart = (reads: AccountReads) => reads.running < limits.maxConcurrent && reads.saved > 0
 
   function startWaiting(reads: AccountReads): void {
     for (const start of reads.waiting) {
       if (!mayStart(reads)) break
       reads.waiting.delete(start)
-      reads.atOnce += 1
+      reads.running += 1
       start()
     }
     clearTimeout(reads.wakeUp)
-    const gain = limits.workPerMillisecond - reads.atOnce
+    const gain = limits.workPerMillisecond - reads.running
     if (reads.waiting.size === 0 || reads.saved > 0 || gain <= 0) return
-    // Otherwise the end of a read comes first.
+    // Without a timer, the end of a running read starts the next one.
     reads.wakeUp = setTimeout(
       () => {
         settle(reads)
@@ -110,7 +116,7 @@ export function createReadLimit(
     const seconds = Math.max(1, Math.ceil(-saved / limits.workPerMillisecond / 1_000))
     return new ServiceError(
       'RATE_LIMIT_EXCEEDED',
-      `This account reads too much at once: read one page after the other. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
+      `This account has too many concurrent reads: request one page after another. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
       { retryAfterSeconds: seconds },
     )
   }
@@ -119,15 +125,15 @@ export function createReadLimit(
     run: async (accountId, read) => {
       const reads = readsOf(accountId)
       settle(reads)
-      if (reads.waiting.size === 0 && mayStart(reads)) reads.atOnce += 1
+      if (reads.waiting.size === 0 && mayStart(reads)) reads.running += 1
       else await waitForStart(reads)
       try {
         return await read()
       } finally {
         settle(reads)
-        reads.atOnce -= 1
+        reads.running -= 1
         startWaiting(reads)
-        const isFresh = reads.atOnce === 0 && reads.waiting.size === 0 && reads.saved >= limits.maxSavedMilliseconds
+        const isFresh = reads.running === 0 && reads.waiting.size === 0 && reads.saved >= limits.maxSavedMilliseconds
         if (isFresh) accounts.delete(accountId)
       }
     },

@@ -1,4 +1,4 @@
-/** How many requests one API key, or one address, has at work. */
+/** The concurrent requests of one API key or one address. */
 export interface Share {
   take(): void
   release(): void
@@ -8,42 +8,45 @@ export interface Share {
 }
 
 export interface Shares {
-  /** The share that a new request counts for; undefined when it is refused. The address matters without a known key. */
+  /**
+   * Returns the share that counts a new request, or undefined if the request is rejected. The address counts when the
+   * key is not recognized.
+   */
   admit(address: () => string, keyHash: string | undefined): Share | undefined
-  /** The share of a key that has just been found to be somebody's. */
+  /** Returns the share of an API key that has just been found valid. */
   recognize(keyHash: string): Share
   total(): number
 }
 
-/** Keys whose requests count for the key at once; of others one request must have been let in first. */
+/** Number of recognized keys. Requests with other keys count for their address until one of them is authenticated. */
 const maxRecognized = 10_000
 
 /**
- * Divides `max` requests among those who ask. One may have all of them. When another comes then, it is let in
- * beyond the limit, by a quarter of it at most, and the next request of whoever holds most is refused instead: so
- * no key takes the service from the others, and one that is alone loses nothing. A key counts once it was found
- * to be somebody's, since anybody can make up keys; until then its requests count for their address.
+ * Divides `max` concurrent requests among API keys. A single key may use all of them. If another key sends a request at
+ * the limit, it is admitted beyond the limit (by up to a quarter), and the key with the most requests is rejected until
+ * the total falls again. So no key can starve the others, and a single key loses nothing. Anyone can invent keys, so a
+ * request counts for its address until its key has been authenticated.
  */
 export function createShares(max: number): Shares {
   const reserve = Math.ceil(max / 4)
   const ofKeys = new Map<string, CountedShare>()
   const ofAddresses = new Map<string, CountedShare>()
-  const atWork = new Set<CountedShare>()
+  const active = new Set<CountedShare>()
   let total = 0
 
   class CountedShare implements Share {
     held = 0
     #paused = 0
-    readonly #whenEmpty: () => void
+    readonly #onEmpty: () => void
 
-    constructor(whenEmpty: () => void) {
-      this.#whenEmpty = whenEmpty
+    constructor(onEmpty: () => void) {
+      this.#onEmpty = onEmpty
     }
 
     take(): void {
       total += 1
       this.held += 1
-      if (this.held === 1) atWork.add(this)
+      if (this.held === 1) active.add(this)
     }
 
     release(): void {
@@ -62,13 +65,13 @@ export function createShares(max: number): Shares {
     }
 
     forgetIfEmpty(): void {
-      if (this.held === 0 && this.#paused === 0) this.#whenEmpty()
+      if (this.held === 0 && this.#paused === 0) this.#onEmpty()
     }
 
     #discount(): void {
       total -= 1
       this.held -= 1
-      if (this.held === 0) atWork.delete(this)
+      if (this.held === 0) active.delete(this)
     }
   }
 
@@ -86,7 +89,7 @@ export function createShares(max: number): Shares {
     return share
   }
 
-  const holdsMost = ({ held }: CountedShare) => atWork.values().every((other) => other.held <= held)
+  const holdsMost = ({ held }: CountedShare) => active.values().every((other) => other.held <= held)
 
   return {
     admit: (address, keyHash) => {

@@ -12,8 +12,8 @@ import { shiftDeliveries } from '../../webhooks/queue/store.ts'
 const everyMilliseconds = 2_000
 
 /**
- * What waits for a time of the database's clock, each with the step that brings it back by some seconds. Rate limits
- * and idempotency keys are missing: their statements take a time far ahead for one of before such a step.
+ * Shifts stored due times back by a number of seconds. Rate limits and idempotency keys are not listed, because their
+ * statements treat a time far in the future as one from before the step.
  */
 const adjustments: ((trx: Kysely<Database>, seconds: number) => Promise<unknown>)[] = [
   shiftDeliveries,
@@ -26,14 +26,14 @@ const adjustments: ((trx: Kysely<Database>, seconds: number) => Promise<unknown>
 type WatchDeps = Pick<Deps, 'db' | 'log' | 'announcements'>
 
 /**
- * Notices when the clock of the database jumps, as it does when a standby with another clock takes over. Set back, it
- * would let everything that waits do so for as much longer: that is brought back by as much. Set forward, what waits
- * is early, leases end early, and nothing is lost.
+ * Detects jumps of the database clock, for example when a standby with another clock takes over. A clock that is set
+ * back would delay everything scheduled, so due times are shifted back by the same amount. A clock that is set forward
+ * makes work due early and leases expire early, which loses nothing.
  */
 export function startClockWatch(deps: WatchDeps, registry: Registry): { stop(): void } {
   const jumps = new Counter({
     name: 'waybill_database_clock_jumps_total',
-    help: 'Jumps of the clock of the database by more than five seconds that this process was the first to notice.',
+    help: 'Jumps of the database clock by more than five seconds that this process detected first.',
     labelNames: ['direction'] as const,
     registers: [registry],
   })
@@ -48,28 +48,28 @@ export function startClockWatch(deps: WatchDeps, registry: Registry): { stop(): 
   return { stop: () => clearInterval(timer) }
 }
 
-/** One look at the clock. Never throws: a database that is away is looked at again. */
+/** Checks the clock once. Never throws: if the database is unavailable, the next check tries again. */
 function createClockWatch(deps: WatchDeps, onJump: (direction: 'back' | 'forward') => void): () => Promise<void> {
-  /** What to add to this process' own steady clock to get the database's, in milliseconds. */
+  /** Offset in milliseconds from this process's monotonic clock to the database clock. */
   let offset: number | undefined
   return async () => {
     try {
       const askedAt = performance.now()
       const { now, secondsPastHighest } = await noteDatabaseClock(deps.db)
       const expected = offset === undefined ? undefined : performance.now() + offset
-      // The clock was read at some time between these two.
+      // The database read its clock between these two times; use the midpoint.
       offset = now.getTime() - (askedAt + performance.now()) / 2
       if (secondsPastHighest < -clockToleranceSeconds) return await adjust(deps, onJump)
       const secondsAhead = expected === undefined ? 0 : (now.getTime() - expected) / 1000
-      // What another process has seen by now was noticed there.
+      // Another process has already noticed a jump that is part of the highest recorded time.
       if (Math.min(secondsAhead, secondsPastHighest) <= clockToleranceSeconds) return
       onJump('forward')
       deps.log.warn(
         { seconds: Math.round(secondsAhead) },
-        "the database's clock was set forward, or this process was suspended: what waits for a time comes early",
+        'the database clock was set forward, or this process was suspended: scheduled work runs early',
       )
     } catch (error) {
-      deps.log.debug({ err: error }, "the database's clock could not be read")
+      deps.log.debug({ err: error }, 'could not read the database clock')
     }
   }
 }
@@ -83,10 +83,10 @@ async function adjust(deps: WatchDeps, onJump: (direction: 'back') => void): Pro
     onJump('back')
     deps.log.warn(
       { seconds: Math.round(seconds) },
-      "the database's clock was set back: what waits for a time was brought back by as much",
+      'the database clock was set back: due times were shifted back by the same amount',
     )
     deps.announcements.announce('deliveries')
   } catch (error) {
-    deps.log.warn({ err: error }, "what waits could not be adjusted to the database's clock yet; trying again")
+    deps.log.warn({ err: error }, 'could not shift due times to the database clock; trying again')
   }
 }

@@ -3,8 +3,8 @@ import type { Deps } from '../../deps.ts'
 import { isReady } from '../../platform/db/database.ts'
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can serve, so the database answers and no stop was
- * asked for; a load balancer takes a node that is not ready out of rotation.
+ * `/healthz` reports that the process responds. `/readyz` reports that it can serve: the database responds and the
+ * process is not stopping. A load balancer removes a node that is not ready.
  */
 export function registerHealth(app: FastifyInstance, deps: Pick<Deps, 'db'>, isDraining: () => boolean): void {
   app.get('/healthz', () => ({ status: 'ok' }))

@@ -14,32 +14,32 @@ import { expireAuditEntries } from '../../users/audit/verify.ts'
 import { deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
 type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
-  /** Hears how many messages were reported whose outcome stays unknown. */
+  /** Called with the number of messages whose outcome was reported as unknown. */
   onOutcomesUnknown?: (messages: number) => void
 }
 
 interface Chore {
   everySeconds: number
-  /** What the log says when it did not work. */
+  /** Log message when the chore fails. */
   failure: string
   run: (deps: Deps, config: HousekeepingConfig) => Promise<unknown>
 }
 
-/** What has to be done from time to time; of several nodes each does all of it, and none in vain. */
+/** Periodic work. Every node runs all of it, and runs on several nodes do not conflict. */
 const chores: Chore[] = [
   {
     everySeconds: 3600,
-    failure: 'expired idempotency keys could not be deleted',
+    failure: 'could not delete expired idempotency keys',
     run: ({ db }) => deleteExpiredIdempotencyKeys(db),
   },
   {
     everySeconds: 3600,
-    failure: 'partitions could not be made or dropped',
+    failure: 'could not create or drop partitions',
     run: async ({ db, log }, { retentionDays }) => {
-      // A node whose clock is ahead would drop what is still to be kept.
+      // Uses the database clock, because a node whose clock is ahead would drop partitions too early.
       const now = await readDatabaseClock(db)
       for (const { partition, error } of await createPartitions(db, now))
-        log.warn({ err: error, partition }, 'a partition could not be made yet; trying again in an hour')
+        log.warn({ err: error, partition }, 'could not create a partition; trying again in an hour')
       await deleteOldDeliveries(db, retentionDays)
       await dropOldPartitions(db, now, retentionDays)
       await deleteOldCounts(db, retentionDays)
@@ -47,32 +47,32 @@ const chores: Chore[] = [
   },
   {
     everySeconds: 3600,
-    failure: 'sign-ins that have expired could not be deleted',
+    failure: 'could not delete expired sign-ins',
     run: ({ db }) => deleteExpiredSignIns(db),
   },
   {
     everySeconds: 3600,
-    failure: 'old entries of the audit log could not be deleted',
+    failure: 'could not delete expired audit log entries',
     run: async (deps) => {
       const now = await readDatabaseClock(deps.db)
       await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * 86_400_000))
     },
   },
-  { everySeconds: 10, failure: 'counts of messages could not be brought up to date', run: ({ db }) => foldCounts(db) },
-  { everySeconds: 10, failure: 'pending messages could not be noted', run: ({ db }) => recordStalePending(db) },
-  { everySeconds: 7, failure: 'the embedded database could not be vacuumed', run: ({ db }) => vacuumEmbedded(db) },
+  { everySeconds: 10, failure: 'could not update message counts', run: ({ db }) => foldCounts(db) },
+  { everySeconds: 10, failure: 'could not record stale pending messages', run: ({ db }) => recordStalePending(db) },
+  { everySeconds: 7, failure: 'could not vacuum the embedded database', run: ({ db }) => vacuumEmbedded(db) },
   {
     everySeconds: 10,
-    failure: 'messages of unknown outcome could not be reported',
+    failure: 'could not report messages with an unknown outcome',
     run: async (deps, { outcomeUnknownAfterSeconds, onOutcomesUnknown }) => {
       const messages = await reportUnknownOutcomes(deps, { afterSeconds: outcomeUnknownAfterSeconds })
       if (messages > 0) onOutcomesUnknown?.(messages)
     },
   },
-  { everySeconds: 15, failure: 'templates and numbers could not be synced', run: syncDueTemplates },
+  { everySeconds: 15, failure: 'could not sync templates and numbers', run: syncDueTemplates },
 ]
 
-/** A chore never overlaps itself, and one that fails is tried again when its time comes. */
+/** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */
 export function startHousekeeping(deps: Deps, config: HousekeepingConfig): { stop(): void } {
   const timers = chores.map((chore) => repeat(chore, deps, config))
   return { stop: () => timers.forEach((timer) => clearInterval(timer)) }

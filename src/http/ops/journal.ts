@@ -8,13 +8,13 @@ import { createPrivateFolder } from '../../platform/db/data-folder.ts'
 
 export interface RunningJournal {
   journal: SendJournal
-  /** Call it when nothing is sent any more. */
+  /** Call it after the last send has ended. */
   stop(): Promise<void>
 }
 
 /**
- * Opens the journal of this process and replays those of dead ones. Where none can be kept, the server serves
- * without: what a crash interrupts then counts as unknown.
+ * Opens the send journal of this process and replays the journals of processes that died. If no journal can be kept,
+ * the server runs without one, and sends interrupted by a crash have an unknown outcome.
  */
 export function startJournal(
   deps: Pick<Deps, 'db' | 'log'>,
@@ -37,7 +37,7 @@ export function startJournal(
   } catch (error) {
     deps.log.warn(
       { err: error, folder: place.folder },
-      'no send journal can be kept: sends that a crash interrupts count as unknown. Make WAYBILL_DATA_DIR a folder that this process may write',
+      'could not open the send journal: sends interrupted by a crash will have an unknown outcome. Set WAYBILL_DATA_DIR to a folder that this process can write to',
     )
     return withoutJournal
   }
@@ -51,11 +51,11 @@ function findPlace(
 ): JournalPlace | undefined {
   const bootId = readBootId()
   if (bootId !== undefined) return { folder: journalDir, database: identify(database), bootId }
-  log.info('a send journal is kept on Linux only: sends that a crash interrupts count as unknown')
+  log.info('the send journal requires Linux: sends interrupted by a crash will have an unknown outcome')
   return undefined
 }
 
-/** A journal counts for the database that its messages are in. */
+/** A journal only applies to the database that stores its messages. */
 function identify(database: Config['database']): string {
   if (database.kind === 'pglite') return 'embedded'
   const { host, pathname } = new URL(database.url)

@@ -4,15 +4,15 @@ import type { Deps } from '../../deps.ts'
 import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 
-/** Who may read the metrics: a bearer of this token, everybody (the sandbox), or nobody. */
+/** Who may read the metrics: bearers of this token, everybody (in the sandbox) or nobody. */
 export type MetricsAccess = { token: string } | 'everybody' | 'nobody'
 
-/** `/metrics` in Prometheus' text format. Routes are labelled by pattern: a path can hold an id. */
+/** Serves `/metrics` in the Prometheus text format. Routes are labelled by pattern, since a path can hold an ID. */
 export function registerMetrics(app: FastifyInstance, access: MetricsAccess, registry: Registry): void {
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
     name: 'waybill_http_request_duration_seconds',
-    help: 'Time from a request to the end of its answer, in seconds.',
+    help: 'Time from the start of a request to the end of its response, in seconds.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
@@ -25,7 +25,7 @@ export function registerMetrics(app: FastifyInstance, access: MetricsAccess, reg
     done()
   })
   app.get('/metrics', async (request, reply) => {
-    if (!mayRead(access, request)) return refuse(reply)
+    if (!mayRead(access, request)) return reject(reply)
     return reply.type(registry.contentType).send(await registry.metrics())
   })
 }
@@ -36,17 +36,17 @@ function mayRead(access: MetricsAccess, request: FastifyRequest): boolean {
   return isSameSecret(request.headers.authorization ?? '', `Bearer ${access.token}`)
 }
 
-function refuse(reply: FastifyReply): FastifyReply {
+function reject(reply: FastifyReply): FastifyReply {
   return reply
     .code(401)
     .header('WWW-Authenticate', 'Bearer')
     .type('text/plain')
-    .send('The metrics need the bearer token that METRICS_TOKEN sets.\n')
+    .send('Metrics require the bearer token from METRICS_TOKEN.\n')
 }
 
 /**
- * Messages whose outcome is unknown for longer than any send takes: their process died or WhatsApp's
- * answer was lost, and no status has settled them. Read when the metrics are asked for.
+ * Registers gauges for messages whose outcome is unknown for longer than any send takes: their process died or
+ * WhatsApp's response was lost, and no status has settled them. Counted at each scrape.
  */
 export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
   const register = (name: string, help: string, pick: (pending: { count: number; oldestSeconds: number }) => number) =>
@@ -58,8 +58,8 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
         try {
           this.set(pick(await countStalePending(db)))
         } catch (error) {
-          // Metrics are asked for when the database is away above all: the others must still come.
-          log.debug({ err: error }, 'pending messages could not be counted')
+          // The other metrics must still be served, above all when the database is unavailable.
+          log.debug({ err: error }, 'could not count stale pending messages')
         }
       },
     })
@@ -75,7 +75,7 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
   )
 }
 
-/** Messages that this process has reported as of unknown outcome: each counts on one node, once. */
+/** Counts messages that this process reported as having an unknown outcome. Each message counts once, on one node. */
 export function registerOutcomesUnknownMetric(registry: Registry): (messages: number) => void {
   const counter = new Counter({
     name: 'waybill_messages_outcome_unknown_total',

@@ -4,22 +4,25 @@ import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { Database } from './schema.ts'
 
-/** What processes tell each other: that there is something new to look at, never what. */
+/** Topics on which processes notify each other. A notification carries no data. */
 export type Topic = 'deliveries'
 
 /**
- * A hint that saves waiting for the next look. Hints get lost (a connection breaks, a process dies), so
- * whoever listens also looks by itself from time to time.
+ * Notifications that save waiting for the next poll. They can get lost (a connection breaks, a process dies), so
+ * listeners also poll.
  */
 export interface Announcements {
-  /** Call it after the commit: what is announced must be there to be found. Never fails, never waits. */
+  /** Call it after the commit, so that listeners can see the change. Never throws, never waits. */
   announce(topic: Topic): void
-  /** Returns how to stop listening. A listener is also told after a time in which it could have missed something. */
+  /**
+   * Returns a function that stops listening. A listener also runs after an interruption during which it could have
+   * missed a notification.
+   */
   listen(topic: Topic, listener: () => void): () => void
   close(): Promise<void>
 }
 
-/** Commits that notify wait for each other, so a notification is its own statement, and rare. */
+/** Commits that notify are serialized, so a notification is a separate statement and is sent at most this often. */
 const quietMilliseconds = 20
 const reconnectMilliseconds = 1_000
 const connectTimeoutMilliseconds = 2_000
@@ -27,7 +30,7 @@ const keepAliveMilliseconds = 10_000
 
 const channels = { deliveries: 'waybill_deliveries' } satisfies Record<Topic, string>
 
-/** Between processes by PostgreSQL's NOTIFY; PGlite belongs to one process, which tells itself. */
+/** Uses NOTIFY on PostgreSQL. PGlite belongs to one process, so notifications stay in memory. */
 export function createAnnouncements(config: DatabaseConfig, db: Kysely<Database>, log: Logger): Announcements {
   return config.kind === 'postgres' ? new PostgresAnnouncements(config.url, db, log) : createLocalAnnouncements()
 }
@@ -35,7 +38,7 @@ export function createAnnouncements(config: DatabaseConfig, db: Kysely<Database>
 export function createLocalAnnouncements(): Announcements {
   const listeners = new Listeners()
   return {
-    announce: (topic) => listeners.tell(topic),
+    announce: (topic) => listeners.notify(topic),
     listen: (topic, listener) => listeners.add(topic, listener),
     close: () => Promise.resolve(),
   }
@@ -50,12 +53,12 @@ class Listeners {
     return () => void listeners.delete(listener)
   }
 
-  tell(topic: Topic): void {
+  notify(topic: Topic): void {
     for (const listener of this.#byTopic.get(topic) ?? []) listener()
   }
 
-  tellAll(): void {
-    for (const topic of this.#byTopic.keys()) this.tell(topic)
+  notifyAll(): void {
+    for (const topic of this.#byTopic.keys()) this.notify(topic)
   }
 }
 
@@ -64,12 +67,12 @@ class PostgresAnnouncements implements Announcements {
   readonly #db: Kysely<Database>
   readonly #log: Logger
   readonly #listeners = new Listeners()
-  /** Topics announced within the last moment; true when there was more to say since. */
+  /** Topics announced within the quiet period; true if they were announced again since then. */
   readonly #quiet = new Map<Topic, boolean>()
   #client: pg.Client | undefined
   #reconnecting: NodeJS.Timeout | undefined
   #closed = false
-  /** The last notification that left: a process that announces and ends must not take it back. */
+  /** The last notification sent. A process that announces and then exits must wait for it. */
   #notifying: Promise<void> = Promise.resolve()
 
   constructor(url: string, db: Kysely<Database>, log: Logger) {
@@ -79,8 +82,8 @@ class PostgresAnnouncements implements Announcements {
   }
 
   announce(topic: Topic): void {
-    // This process need not hear of it from the database.
-    this.#listeners.tell(topic)
+    // Listeners in this process do not depend on the database.
+    this.#listeners.notify(topic)
     if (this.#closed) return
     if (this.#quiet.has(topic)) {
       this.#quiet.set(topic, true)
@@ -111,11 +114,11 @@ class PostgresAnnouncements implements Announcements {
   #notify(topic: Topic): void {
     this.#notifying = sql`select pg_notify(${channels[topic]}, '')`.execute(this.#db).then(
       () => {},
-      (error: unknown) => this.#log.debug({ err: error }, 'others could not be told of new work'),
+      (error: unknown) => this.#log.debug({ err: error }, 'could not notify other processes'),
     )
   }
 
-  /** A connection of its own: those of a pool come and go, and a listener with them. */
+  /** Uses a separate connection, because a pool closes idle connections and the listener with them. */
   #connect(): void {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -129,7 +132,7 @@ class PostgresAnnouncements implements Announcements {
     const reconnect = (cause?: unknown) => {
       if (lost || this.#closed) return
       lost = true
-      this.#log.debug({ err: cause }, 'the connection for announcements was lost: looking by itself meanwhile')
+      this.#log.debug({ err: cause }, 'lost the connection for notifications; polling until it is restored')
       client.end().catch(() => {})
       this.#reconnecting = setTimeout(() => this.#connect(), reconnectMilliseconds).unref()
     }
@@ -137,13 +140,13 @@ class PostgresAnnouncements implements Announcements {
     client.on('end', reconnect)
     client.on('notification', ({ channel }) => {
       const topic = topics.find((topic) => channels[topic] === channel)
-      if (topic) this.#listeners.tell(topic)
+      if (topic) this.#listeners.notify(topic)
     })
     client
       .connect()
       .then(() => client.query(topics.map((topic) => `listen ${channels[topic]}`).join(';')))
-      // What was announced while nobody listened was missed.
-      .then(() => this.#listeners.tellAll())
+      // Notifications sent while no connection was listening were missed.
+      .then(() => this.#listeners.notifyAll())
       .catch(reconnect)
   }
 }

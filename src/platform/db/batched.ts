@@ -4,23 +4,25 @@ import type { Database } from './schema.ts'
 import { isLockTimeout } from './unavailable.ts'
 
 export interface BatchedOptions<Item, Result> {
-  /** A lone call: a statement for one is a fifth faster than a batch of one. */
+  /** Runs a single call: a statement for one item is a fifth faster than a batch of one. */
   one: (db: Kysely<Database>, item: Item) => Promise<Result>
-  /** All in one statement, answered in their order. */
+  /** Runs all items in one statement and returns their results in order. */
   many: (db: Kysely<Database>, items: readonly Item[]) => Promise<readonly Result[]>
-  /** At once, where an item can mean much work. */
+  /** Maximum number of items per batch; set it lower if an item can mean much work. */
   maxItems?: number
-  /** Whose item it is, where one account's locked row must not delay the others of its batch. */
+  /** Returns the group of an item, if a locked row of one account must not delay the others in its batch. */
   groupOf?: (item: Item) => string
 }
 
-/** Found by measuring: with more batches at once each holds fewer calls, and with one they wait for each other. */
+/**
+ * Found by measuring: with more concurrent batches, each holds fewer calls; with only one, calls wait for each other.
+ */
 const defaultMaxItems = 128
 const maxInFlight = 2
-/** A call that could not start by then is answered with SERVICE_UNAVAILABLE, as without a connection. */
+/** A call that has not started by then fails with SERVICE_UNAVAILABLE, as without a connection. */
 const maxWaitMilliseconds = 2_000
 
-/** A store function whose concurrent calls, on the same database, run as one statement. */
+/** Wraps a store function so that concurrent calls on the same database run as one statement. */
 export function batched<Item, Result>({
   one,
   many,
@@ -49,7 +51,7 @@ export function batched<Item, Result>({
   }
 }
 
-/** Data that PostgreSQL does not take, a broken constraint, or a deadlock that halving dissolves. */
+/** Invalid data, a violated constraint, or a deadlock, which bisecting the batch resolves. */
 function isItemError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return /^(22|23)/.test(code) || code === '40P01'

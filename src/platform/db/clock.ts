@@ -2,26 +2,26 @@ import { type Kysely, sql } from 'kysely'
 import { withoutTimeout } from './database.ts'
 import type { Database } from './schema.ts'
 
-/** The database's time: the clocks of the nodes may differ from it and from each other. */
+/** Returns the time of the database. The clocks of nodes may differ from it and from each other. */
 export async function readDatabaseClock(db: Kysely<Database>): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
   const now = rows[0]?.now
-  if (!now) throw new Error('the database did not tell its time')
+  if (!now) throw new Error('the database returned no time')
   return now
 }
 
-/** Clocks are corrected by less than this all the time, and nothing waits noticeably longer for it. */
+/** Clocks are adjusted by smaller steps all the time, and such steps delay nothing noticeably. */
 export const clockToleranceSeconds = 5
 
 export interface ClockReading {
   now: Date
-  /** How far the clock is past the latest time that any process had seen; negative when it was set back. */
+  /** Seconds since the latest time that any process has recorded; negative after the clock was set back. */
   secondsPastHighest: number
 }
 
-/** Reads the clock, and keeps the latest time that was seen. A crash may lose that of the last moment. */
+/** Reads the clock and records the latest time. A crash may lose the latest record. */
 export async function noteDatabaseClock(db: Kysely<Database>): Promise<ClockReading> {
-  // The condition is asked of the row once more when it was locked, with the time of then.
+  // PostgreSQL re-evaluates the condition after it has locked the row, with the current time.
   const { rows } = await sql<{ now: Date; past: number }>`
     with relaxed as (
       select set_config('synchronous_commit', 'off', true)
@@ -37,8 +37,8 @@ export async function noteDatabaseClock(db: Kysely<Database>): Promise<ClockRead
 }
 
 /**
- * When the clock was set back, runs `adjust` once over all nodes, in the transaction that takes note of it, with
- * the seconds by which the clock is behind. Returns them; undefined when it was not, or another node is at it.
+ * If the clock was set back, runs `adjust` with the number of seconds, once over all nodes, in the transaction that
+ * records the new time. Returns the seconds, or undefined if the clock was not set back or another node is adjusting.
  */
 export function adjustToEarlierClock(
   db: Kysely<Database>,
@@ -63,18 +63,18 @@ export function adjustToEarlierClock(
 const longestTrustMilliseconds = 60_000
 
 /**
- * The database's clock as its latest answers showed it, carried on by a clock of ours that nobody sets. It is never
- * behind by more than a jump of the database's clock, and ahead by no more than an answer took.
+ * Estimates the database clock from its latest response and the monotonic clock of this process. The estimate is behind
+ * by no more than a jump of the database clock, and ahead by no more than the duration of a response.
  */
 export class ClockEstimate {
   #sample: { offset: number; takenAt: number } | undefined
 
-  /** `databaseMs`: what the database's clock showed in a statement that left at `leftAt`. */
-  learn(databaseMs: number, leftAt: number): void {
-    this.#sample = { offset: databaseMs - leftAt, takenAt: performance.now() }
+  /** `databaseMs` is the database time reported by a statement that was sent at `sentAt`. */
+  learn(databaseMs: number, sentAt: number): void {
+    this.#sample = { offset: databaseMs - sentAt, takenAt: performance.now() }
   }
 
-  /** Milliseconds since 1970. Asks the database when its last answer is old. */
+  /** Returns milliseconds since 1970. Queries the database if the latest response is too old. */
   async read(db: Kysely<Database>): Promise<number> {
     const now = performance.now()
     if (this.#sample && now - this.#sample.takenAt < longestTrustMilliseconds) return now + this.#sample.offset

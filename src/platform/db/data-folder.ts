@@ -6,38 +6,37 @@ import { z } from 'zod'
 const LockHolder = z.object({
   pid: z.int(),
   startedAt: z.string(),
-  /** The words of the command alone: its arguments can hold secrets. */
+  /** The command without its arguments, which can hold secrets. */
   command: z.string(),
-  /** Where a server takes commands; null in a process that takes none, or not yet. */
+  /** The control socket of a server; null if the process has none, or not yet. */
   socket: z.string().nullable(),
 })
 export type LockHolder = z.infer<typeof LockHolder>
 
-/** A data folder while it is this process's own. */
+/** A data folder that this process has locked. */
 export interface DataFolder {
   dataDir: string
-  /** From now on other processes find us at this socket. */
+  /** Publishes the control socket, so that other processes can find it. */
   announce(socket: string): void
   release(): void
 }
 
 /**
- * Takes a data folder for this process alone, or returns undefined when another one has it.
+ * Locks a data folder for this process, or returns undefined if another process holds the lock.
  *
- * PGlite reads and writes its files as if nobody else did, so two processes would destroy them. What
- * keeps them apart is a lock that the kernel gives back when its process dies, however it dies. Node
- * has no `flock`; SQLite, which comes with Node, takes such locks on every platform, so an open
- * exclusive transaction on an empty file is our lock.
+ * PGlite assumes exclusive access to its files, so two processes would corrupt them. The lock must be released by the
+ * kernel whenever its process dies. Node has no `flock`, but SQLite, which is part of Node, takes such locks on every
+ * platform, so the lock is an open exclusive transaction on an empty SQLite file.
  */
 export function claimDataFolder(dataDir: string, command: string): DataFolder | undefined {
   createPrivateFolder(dataDir)
   const lock = lockFile(path.join(dataDir, 'lock.db'))
   if (!lock) return undefined
-  const owner: LockHolder = { pid: process.pid, startedAt: new Date().toISOString(), command, socket: null }
-  writeLockHolder(dataDir, owner)
+  const holder: LockHolder = { pid: process.pid, startedAt: new Date().toISOString(), command, socket: null }
+  writeLockHolder(dataDir, holder)
   return {
     dataDir,
-    announce: (socket) => writeLockHolder(dataDir, { ...owner, socket }),
+    announce: (socket) => writeLockHolder(dataDir, { ...holder, socket }),
     release: () => {
       rmSync(lockHolderFile(dataDir), { force: true })
       lock.close()
@@ -46,8 +45,8 @@ export function claimDataFolder(dataDir: string, command: string): DataFolder | 
 }
 
 /**
- * Who has the data folder, as they wrote it themselves. Means something only while the lock is held:
- * a process that was killed leaves its file behind.
+ * Reads the description that the lock holder wrote. It is only valid while the lock is held, because a killed process
+ * leaves its file behind.
  */
 export function readLockHolder(dataDir: string): LockHolder | undefined {
   try {
@@ -58,8 +57,8 @@ export function readLockHolder(dataDir: string): LockHolder | undefined {
 }
 
 /**
- * The folder holds phone numbers and the secret key: nobody else's eyes. A volume that an orchestrator
- * mounts may not be ours to close; then whoever mounts it decides who looks in.
+ * Creates a folder that only its holder can read, because it holds phone numbers and the secret key. The permissions of
+ * a mounted volume may not be changeable; then the operator is responsible for them.
  */
 export function createPrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -73,7 +72,7 @@ export function createPrivateFolder(folder: string): void {
 export function lockFile(file: string): DatabaseSync | undefined {
   const database = new DatabaseSync(file, { timeout: 0, defensive: false })
   try {
-    // No journal: nothing is ever written, and a killed owner leaves none behind to be recovered.
+    // Nothing is ever written, so there is no journal that a killed process could leave behind.
     database.exec('pragma journal_mode = off; begin exclusive')
     return database
   } catch (error) {
@@ -83,18 +82,18 @@ export function lockFile(file: string): DatabaseSync | undefined {
   }
 }
 
-/** SQLITE_BUSY, whose extended codes have it in their low byte: sqlite.org/rescode.html */
+/** SQLITE_BUSY; extended codes have it in their low byte: sqlite.org/rescode.html */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5
 }
 
-/** Renamed into place, so that nobody reads half of it. */
-function writeLockHolder(dataDir: string, owner: LockHolder): void {
+/** Renames the file into place, so that readers never see a partial file. */
+function writeLockHolder(dataDir: string, holder: LockHolder): void {
   const file = lockHolderFile(dataDir)
-  writeFileSync(`${file}.new`, JSON.stringify(owner) + '\n', { mode: 0o600 })
+  writeFileSync(`${file}.new`, JSON.stringify(holder) + '\n', { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
 
 function lockHolderFile(dataDir: string): string {
-  return path.join(dataDir, 'owner.json')
+  return path.join(dataDir, 'holder.json')
 }

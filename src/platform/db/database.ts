@@ -8,22 +8,24 @@ import { SharedPool } from './pool.ts'
 import type { Database } from './schema.ts'
 import { nameOf } from './statement.ts'
 
-/** A caller waits this long for a connection before the answer is SERVICE_UNAVAILABLE. */
+/** Maximum wait for a connection; then the response is SERVICE_UNAVAILABLE. */
 const connectTimeoutMilliseconds = 2_000
-/** No statement of ours takes a second. The server ends one that takes this long, so that nothing of it happens later. */
+/**
+ * Our statements take less than a second. The server cancels one that takes this long, so that it has no later effect.
+ */
 const statementTimeoutMilliseconds = 8_000
-/** Longer than the server's own: whoever waits until then waits for a server that is gone. */
+/** Longer than the server's timeout: a query that waits this long waits for a server that is gone. */
 const readTimeoutMilliseconds = 10_000
 /**
- * A statement that waits this long for a lock gives up, so that a locked row or table cannot hold the
- * connections of everybody. Migrations wait as long as they need, and partitions set their own time.
+ * Maximum wait of a statement for a lock, so that a locked row or table cannot occupy all connections. Migrations wait
+ * as long as they need, and partitions set their own timeout.
  */
 const lockTimeoutMilliseconds = 1_000
-/** Of the 16 connections of a process, one is kept for `isReady`, whatever the others wait for. */
+/** A process uses at most 16 connections. One of them is reserved for `isReady`, however many statements wait. */
 const poolSize = 15
 const readinessTimeoutMilliseconds = 2_000
 
-/** Opens PostgreSQL or, in a folder of ours, PGlite: the same SQL runs on both. */
+/** Opens PostgreSQL, or PGlite in a local folder. Both run the same SQL. */
 export function openDatabase(config: DatabaseConfig, log: Logger): Kysely<Database> {
   return config.kind === 'postgres' ? openPostgres(config.url, log) : openPGlite(`${config.dataDir}/pgdata`)
 }
@@ -51,9 +53,10 @@ function openPool(log: Logger, options: pg.PoolConfig): pg.Pool {
     keepAlive: true,
     application_name: 'waybill',
   })
-  // An idle connection that dies is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
-  // One that dies at work fails its query, which is heard of there; it too would end the process.
+  // The pool replaces idle connections that fail. Without a listener, the error would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'lost an idle database connection'))
+  // A connection that fails during a query rejects that query. Without a listener, the error would also end the
+  // process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
@@ -61,7 +64,7 @@ function openPool(log: Logger, options: pg.PoolConfig): pg.Pool {
 const readinessChecks = new WeakMap<Kysely<Database>, () => Promise<unknown>>()
 const checksUnderWay = new WeakMap<Kysely<Database>, Promise<boolean>>()
 
-/** Whether the database answers, however many statements wait. Checks at the same time share one statement. */
+/** Returns whether the database responds, even if many statements wait. Concurrent checks share one statement. */
 export function isReady(db: Kysely<Database>): Promise<boolean> {
   const underWay = checksUnderWay.get(db)
   if (underWay) return underWay
@@ -76,7 +79,9 @@ export function isReady(db: Kysely<Database>): Promise<boolean> {
   return checking
 }
 
-/** An answered statement has been flushed to disk, as on PostgreSQL (`durable-files.ts`). */
+/**
+ * Opens PGlite. A statement returns after its changes have been flushed to disk, as on PostgreSQL (`durable-files.ts`).
+ */
 export function openPGlite(pglite: string | PGlite): Kysely<Database> {
   const embedded = new EmbeddedDatabase(pglite)
   const db = new Kysely<Database>({ dialect: embedded.dialect })
@@ -87,12 +92,12 @@ export function openPGlite(pglite: string | PGlite): Kysely<Database> {
 
 const embeddedDatabases = new WeakMap<Kysely<Database>, EmbeddedDatabase>()
 
-/** Undefined on PostgreSQL. */
+/** Returns undefined on PostgreSQL. */
 export function findEmbeddedDatabase(db: Kysely<Database>): EmbeddedDatabase | undefined {
   return embeddedDatabases.get(db)
 }
 
-/** Runs statements that may take as long as they need, such as migrations, on one connection. */
+/** Runs statements without a timeout, such as migrations, on one connection. */
 export async function withoutTimeout<Result>(
   connection: Kysely<Database>,
   run: () => Promise<Result>,
@@ -105,18 +110,18 @@ export async function withoutTimeout<Result>(
   }
 }
 
-/** After the first of these, statements of this connection take the time that they need; after the second, no longer. */
+/** The first statement disables the timeouts of a connection; the second one restores them. */
 export const disableStatementTimeout = `select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`
 export const resetStatementTimeout = `select set_config(name, reset_val, false) from pg_settings where name in ('statement_timeout', 'lock_timeout')`
 
-/** The longest that a timer of Node's runs, 24 days: `pg` has no "never" for one query. */
+/** Node's longest timer delay, 24 days. `pg` cannot disable the timeout for a single query. */
 const longestTimeoutMilliseconds = 2 ** 31 - 1
 
-/** A connection that prepares the statements of `statement.ts` under their names (`pg`: `QueryConfig.name`). */
+/** A connection that prepares the statements of `statement.ts` by name (`pg`: `QueryConfig.name`). */
 export class PreparedClient extends pg.Client {
   #takesTime = false
 
-  // One signature for all overloads of `pg`: whatever is no statement of ours passes as it came.
+  // One signature for all overloads of `pg`: other queries are passed on unchanged.
   // oxlint-disable-next-line typescript/no-explicit-any
   override query(...args: any[]): any {
     const [text, values, ...callback] = args
@@ -136,7 +141,7 @@ export class PreparedClient extends pg.Client {
     return this.#endWhenUnanswered(query.call(this, { ...config, values }, ...callback))
   }
 
-  /** Without a `QueryConfig`, which `pg` would copy property by property: that takes 15 µs. */
+  /** Calls `pg` without a `QueryConfig`, because copying its properties takes 15 µs. */
   #queryNamed(name: string, text: string, values: unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const query = new pg.Query(text, values)
@@ -150,8 +155,8 @@ export class PreparedClient extends pg.Client {
   }
 
   /**
-   * A statement whose answer did not come in time is still at work for all we know: the connection ends
-   * before its pool can give it to somebody else, who would wait behind that statement.
+   * Closes a connection whose statement timed out, because the statement may still be running, and the next user of the
+   * connection would wait behind it.
    */
   #endWhenUnanswered(result: unknown): unknown {
     if (!(result instanceof Promise)) return result

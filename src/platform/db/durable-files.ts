@@ -7,7 +7,7 @@ import { NodeFS } from '@electric-sql/pglite/nodefs'
 type Init = NodeFS['init']
 type Module = Parameters<NonNullable<NonNullable<Parameters<Init>[1]['preRun']>[number]>>[0]
 
-/** What Emscripten's NODEFS keeps of an open file. */
+/** The part of Emscripten's NODEFS stream that is used here. */
 interface Stream {
   nfd: number
   node: Node
@@ -22,7 +22,7 @@ interface Node {
 
 type Operations = Record<string, (...args: never[]) => unknown>
 
-/** Emscripten's, by its own names: types of it know neither `nfd` nor `fsync`. */
+/** Typed here because the published Emscripten types lack `nfd` and `fsync`. */
 interface NodeFileSystem {
   stream_ops: Operations & {
     write(stream: Stream, ...rest: unknown[]): number
@@ -41,37 +41,37 @@ interface NodeFileSystem {
 const fdatasync = promisify(fs.fdatasync)
 
 /**
- * The files of an embedded PostgreSQL, which by itself never flushes: PGlite starts it with `-F`, and its
- * file system has no `fsync`.
+ * Makes the files of the embedded PostgreSQL durable. PGlite starts PostgreSQL with `-F`, and its file system has no
+ * `fsync`, so by default nothing is ever flushed.
  *
- * A flush of the write-ahead log does not stop the process: PostgreSQL goes on at once, statements that end
- * together share one flush, and `flushed` says when it is done. For PostgreSQL all of the log is on disk as
- * soon as it asked for that, so whatever relies on it waits for the flush: any change of another file, or of
- * a name. Those are rare and flush in place.
+ * Flushing the write-ahead log does not block: PostgreSQL continues at once, statements that end together share one
+ * flush, and `flushed` resolves when it is done. PostgreSQL assumes that the log is on disk as soon as it has requested
+ * a flush, so every operation that relies on it (a change of another file or of a name) waits for the flush. These
+ * operations are rare and flush synchronously.
  */
 export class DurableFiles extends NodeFS {
   /**
-   * Files and folders that changed since they were flushed. After a crash PostgreSQL flushes every file, one
-   * after the other: whatever is not in here has been flushed by then, all at once.
+   * Files and folders changed since their last flush. After a crash PostgreSQL flushes every file one by one; files
+   * that are not in this set are already flushed and are skipped.
    */
   readonly #changed = new Set<string>()
-  /** Log files that PostgreSQL has flushed and we have not. */
+  /** Log files that PostgreSQL has requested to flush and that are not flushed yet. */
   readonly #unflushed = new Set<number>()
   readonly #inFlight = new Set<number>()
   readonly #closeAfterFlush = new Set<number>()
   #current: Promise<void> | undefined
   #next: Promise<void> | undefined
-  /** After a flush that failed nobody knows what is on disk: PostgreSQL itself ends then. */
+  /** After a failed flush, the state on disk is unknown, and PostgreSQL terminates in that case too. */
   #failure: Error | undefined
 
   override async init(...[pg, options]: Parameters<Init>): ReturnType<Init> {
     if (!this.#isNew && !wasShutDown(this.rootDir)) await flushFolder(this.rootDir)
     const instrument = (module: Module) => this.#instrument(module.NODEFS as unknown as NodeFileSystem)
-    // Before the folder is mounted, which copies the operations to its root.
+    // Instruments the file system before the folder is mounted, because mounting copies the operations to its root.
     return super.init(pg, { ...options, preRun: [...(options.preRun ?? []), instrument] })
   }
 
-  /** PGlite calls it once it has written a new database to the folder. */
+  /** PGlite calls this after it has written a new database to the folder. */
   override async syncToFs(): Promise<void> {
     if (!this.#isNew) return
     this.#isNew = false
@@ -85,7 +85,7 @@ export class DurableFiles extends NodeFS {
     return this.#failure !== undefined
   }
 
-  /** Resolves when all that PostgreSQL has flushed until now is on disk. */
+  /** Resolves when everything that PostgreSQL has asked to flush so far is on disk. */
   flushed(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure)
     if (this.#unflushed.size === 0) return this.#current ?? Promise.resolve()
@@ -122,7 +122,7 @@ export class DurableFiles extends NodeFS {
   }
 
   #fail(cause: unknown): Error {
-    // PostgreSQL's code for an input or output error.
+    // PostgreSQL's error code for an I/O error (58030).
     this.#failure ??= Object.assign(new Error('the database could not be flushed to disk', { cause }), {
       code: '58030',
     })
@@ -169,7 +169,7 @@ export class DurableFiles extends NodeFS {
     }
   }
 
-  /** Before a change that relies on what PostgreSQL believes to be flushed. */
+  /** Runs before a change that relies on data that PostgreSQL considers flushed. */
   #change(...paths: string[]): void {
     this.#flushNow()
     for (const changed of paths) this.#changed.add(changed)
@@ -192,7 +192,7 @@ export class DurableFiles extends NodeFS {
     const { nfd, shared } = stream
     if (shared.refcount > 1 || !isLog(stream.node)) return close(stream)
     if (this.#unflushed.has(nfd)) this.#flushNow()
-    // A flush under way must not meet another file under this number.
+    // The file descriptor must not be reused for another file during a flush.
     if (this.#inFlight.has(nfd)) this.#closeAfterFlush.add(nfd)
     else close(stream)
   }
@@ -204,14 +204,14 @@ function isLog({ name, parent }: Node): boolean {
   return parent.name === 'pg_wal' && logFileName.test(name)
 }
 
-/** Within the folder of the database. */
+/** Path within the database folder. */
 function pathOf(node: Node): string {
   const names: string[] = []
   for (let at = node; at.parent !== at; at = at.parent) names.unshift(at.name)
   return names.join(path.sep)
 }
 
-/** As PostgreSQL has it in its control file: 1 is a clean end, after which everything is flushed. */
+/** Reads the state in PostgreSQL's control file: 1 means a clean shutdown, after which everything is flushed. */
 function wasShutDown(folder: string): boolean {
   const stateOffset = 16
   return fs.readFileSync(path.join(folder, 'global', 'pg_control')).readInt32LE(stateOffset) === 1
@@ -226,7 +226,7 @@ function flushOther({ mode }: Node, file: number): void {
   }
 }
 
-/** All at once: flushes that wait together share a write of the file system's journal. */
+/** Flushes all files concurrently, so that they share writes of the file system's journal. */
 async function flushFolder(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true })
   await Promise.all(

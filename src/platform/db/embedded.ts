@@ -3,19 +3,19 @@ import { type DatabaseConnection, PGliteAdapter, PGliteDialect, type PGliteDiale
 import { NotStartedError } from '../batch.ts'
 import { DurableFiles } from './durable-files.ts'
 
-/** A statement that could not begin by then never runs, and its caller is answered with SERVICE_UNAVAILABLE. */
+/** Maximum wait of a statement. Then it never runs, and the response is SERVICE_UNAVAILABLE. */
 const maxWaitMilliseconds = 5_000
-/** PGlite works in this thread: after so long, whatever else waits in the process has its turn. */
+/** PGlite runs in this thread, so after this time other work of the process gets a turn. */
 const longestWithoutPauseMilliseconds = 10
 
-const others = 'other statements of the embedded database to end'
+const others = 'other statements of the embedded database'
 
 interface Waiting {
   start: () => void
   giveUp: (error: Error) => void
 }
 
-/** Who may use the one connection: one after the other, each until it has ended. */
+/** Serializes access to the single connection: each caller holds it until its statement has ended. */
 export class Turns {
   readonly #waiting: Waiting[] = []
   #taken = false
@@ -23,14 +23,14 @@ export class Turns {
   #pausedAt = 0
   #endedAt = -Infinity
 
-  /** Since when nobody has used the connection, by `performance.now()`; undefined while it is in use. */
+  /** Time since when the connection is idle, by `performance.now()`; undefined while it is in use. */
   get idleSince(): number | undefined {
     return this.#taken ? undefined : this.#endedAt
   }
 
-  /** Resolves when the connection is the caller's. */
+  /** Resolves when the caller has the connection. */
   take({ isUrgent = false, milliseconds = maxWaitMilliseconds } = {}): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new NotStartedError('a database that is closed'))
+    if (this.#isClosed) return Promise.reject(new NotStartedError('a closed database'))
     if (!this.#taken) {
       this.#taken = true
       return Promise.resolve()
@@ -60,7 +60,7 @@ export class Turns {
       this.#taken = false
       return
     }
-    // Without a pause, statements that wait for each other would keep all requests and timers waiting.
+    // Without a pause, consecutive statements would starve requests and timers.
     if (this.#endedAt - this.#pausedAt < longestWithoutPauseMilliseconds) return this.#startNext()
     setImmediate(() => {
       this.#pausedAt = performance.now()
@@ -68,9 +68,9 @@ export class Turns {
     })
   }
 
-  /** Resolves when whoever has the connection is done with it; all others, and those to come, are rejected. */
+  /** Resolves when the current holder releases the connection. Waiting and later callers are rejected. */
   async close(): Promise<void> {
-    for (const turn of this.#waiting.slice()) turn.giveUp(new NotStartedError('a database that is closed'))
+    for (const turn of this.#waiting.slice()) turn.giveUp(new NotStartedError('a closed database'))
     const ended = this.take({ milliseconds: Infinity })
     this.#isClosed = true
     await ended
@@ -83,7 +83,7 @@ export class Turns {
   }
 }
 
-/** PGlite in a folder, where what is answered has been flushed; or, as tests have it, in memory. */
+/** PGlite in a folder, where statements return after a flush; in tests also in memory. */
 export class EmbeddedDatabase {
   readonly turns = new Turns()
   readonly dialect: PGliteDialect
@@ -100,9 +100,10 @@ export class EmbeddedDatabase {
     return PGlite.create({ fs: this.#files, startParams: startParameters })
   }
 
-  /** Before all that wait: it says whether the database answers, not how much there is to do. */
+  /** Runs before all waiting statements: it checks whether the database responds, not how busy it is. */
   async check(milliseconds: number): Promise<void> {
-    if (this.#files?.hasFailed) throw new Error('the database could not be flushed to disk: restart the process')
+    if (this.#files?.hasFailed)
+      throw new Error('a flush of the database to disk failed. Check the disk and restart the process')
     await this.turns.take({ isUrgent: true, milliseconds })
     try {
       await this.#pglite?.query('select 1')
@@ -111,13 +112,13 @@ export class EmbeddedDatabase {
     }
   }
 
-  /** Whoever hears of a change, its own or another's, hears of it after it is on disk. */
+  /** No caller may see a change, its own or another's, before the change is on disk. */
   flushed(): Promise<void> {
     return this.#files?.flushed() ?? Promise.resolve()
   }
 }
 
-/** As PGlite starts PostgreSQL, but with flushes, and by the call that its file system passes on. */
+/** PGlite's start parameters, but with flushes and the sync call that its file system passes on. */
 const startParameters = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',
@@ -144,7 +145,7 @@ class EmbeddedDialect extends PGliteDialect {
 }
 
 class EmbeddedAdapter extends PGliteAdapter {
-  /** The driver has turns of its own: those of Kysely have no deadline and would include the flush. */
+  /** The driver has its own queue, because Kysely's has no deadline and would include the flush. */
   override get supportsMultipleConnections(): boolean {
     return true
   }
@@ -168,7 +169,7 @@ class EmbeddedDriver extends PGliteDriver {
     await super.destroy()
   }
 
-  /** The connection is free for the next statement while this one's changes are flushed. */
+  /** Releases the connection for the next statement while the changes of this one are flushed. */
   override async releaseConnection(): Promise<void> {
     const flushed = this.#database.flushed()
     this.#database.turns.end()

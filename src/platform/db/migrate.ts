@@ -16,7 +16,7 @@ import * as auditChain from './migrations/0011-audit-chain.ts'
 import { createPartitions } from './partitions.ts'
 import type { Database } from './schema.ts'
 
-/** Forward only, in this order; a migration that has been released is never edited. */
+/** Migrations run forward only, in this order. A released migration is never edited. */
 const migrations: Record<string, Migration> = {
   '0001-send': send,
   '0002-status': status,
@@ -31,13 +31,12 @@ const migrations: Record<string, Migration> = {
   '0011-audit-chain': auditChain,
 }
 
-/** Any number that no other user of the database locks: "waybill" in letters of a phone keypad. */
+/** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */
 const advisoryLock = 9_292_455
 
 /**
- * Brings the schema up to date and returns the names of what was applied. Of several processes that
- * start together one migrates while the others wait, also for the migration table itself, which
- * Kysely's own lock does not cover.
+ * Applies pending migrations and returns their names. If several processes start together, one migrates while the
+ * others wait. The advisory lock also covers the creation of the migration table, which Kysely's own lock does not.
  */
 export async function migrate(db: Kysely<Database>): Promise<string[]> {
   return db.connection().execute(async (connection) => {
@@ -46,7 +45,8 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
       await renameMigrations(connection)
       const { error, results } = await withoutTimeout(connection, () => createMigrator(connection).migrateToLatest())
       if (error) throw error
-      // What cannot be made now is no reason not to start: housekeeping tries again every hour, and tells.
+      // A partition that cannot be created now must not prevent the start: housekeeping retries every hour and logs a
+      // warning.
       await createPartitions(connection, await readDatabaseClock(connection))
       return (results ?? []).map((result) => result.migrationName)
     } finally {
@@ -70,8 +70,8 @@ function createMigrator(db: Kysely<Database>): Migrator {
 }
 
 /**
- * A version of 2026-11-21 made in 0003 what 0004-dashboard makes since, and called 0004 what is 0005-counts now.
- * A database that it has migrated has both, and is told their names.
+ * Renames migrations in databases of a version of 2026-11-21, which did the work of 0004-dashboard in 0003 and called
+ * 0005-counts 0004-counts.
  */
 export async function renameMigrations(db: Kysely<Database>): Promise<void> {
   const { rows } = await sql<{ isNew: boolean }>`

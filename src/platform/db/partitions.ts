@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { firstIdAt } from '../ids.ts'
 import type { Database } from './schema.ts'
 
-/** The tables that grow with time, by the column that holds it (ids carry theirs), and a moment in its terms. */
+/**
+ * Tables that grow with time, the column that holds the time (IDs contain it), and the bound of a time in that column.
+ */
 const partitioned = [
   { table: 'messages', column: 'id', boundAt: (at: Date) => firstIdAt('msg', at) },
   { table: 'wa_message_ids', column: 'message_id', boundAt: (at: Date) => firstIdAt('msg', at) },
@@ -15,22 +17,22 @@ const dayMilliseconds = 86_400_000
 const weekMilliseconds = 7 * dayMilliseconds
 /** A Monday, 00:00 UTC. */
 const firstMonday = Date.UTC(2024, 0, 1)
-/** As long as a service may be switched off and still find a place for its rows when it comes back. */
+/** A service that was stopped for this long still finds partitions for its rows when it restarts. */
 const weeksAhead = 4
 
-/** Each message is updated a few times: there is room for it beside the row (migration 0006). */
+/** Each message is updated a few times, so space is left beside the row (migration 0006). */
 const storage: Partial<Record<string, string>> = { messages: ' with (fillfactor = 50)' }
 
-/** A partition that could not be made, and why. */
+/** A partition that could not be created, and the reason. */
 export interface MissingPartition {
   partition: string
   error: unknown
 }
 
 /**
- * Makes the partitions of this week and the coming ones; what lies outside of them has one together.
- * Safe to run on many nodes: what exists stays. Returns what could not be made, such as those of a table
- * in use: the weeks ahead leave time to try again. Throws only for a table that has no partition at all.
+ * Creates the partitions of this week and the coming weeks; rows outside them share one default partition. Safe to run
+ * on many nodes: existing partitions stay. Returns the partitions that could not be created, for example because the
+ * table was in use: the weeks ahead leave time for retries. Throws only if a table has no partition at all.
  */
 export async function createPartitions(db: Kysely<Database>, now: Date): Promise<MissingPartition[]> {
   const missing: MissingPartition[] = []
@@ -42,7 +44,7 @@ export async function createPartitions(db: Kysely<Database>, now: Date): Promise
       } catch (error) {
         if (existing.length === 0) throw error
         missing.push({ partition: partition.name, error })
-        // The next one would only hold up the table for another second.
+        // The next partition would block the table for another second.
         if (hasCode(error, lockNotAvailable)) break
       }
     }
@@ -53,7 +55,7 @@ export async function createPartitions(db: Kysely<Database>, now: Date): Promise
 interface Partition {
   name: string
   table: string
-  /** Absent: whatever no other partition takes. */
+  /** Undefined for the default partition. */
   range?: { from: string; to: string }
 }
 
@@ -67,8 +69,8 @@ function listWanted(table: string, boundAt: (at: Date) => string, now: Date): Pa
 }
 
 /**
- * Drops the partitions whose last row is older than the retention: a matter of milliseconds, however
- * many rows they hold. Returns their names. A table in use is left for the next time.
+ * Drops the partitions whose last row is older than the retention period and returns their names. This takes
+ * milliseconds, regardless of the number of rows. A table in use is skipped until the next run.
  */
 export async function dropOldPartitions(db: Kysely<Database>, now: Date, retentionDays: number): Promise<string[]> {
   const oldest = new Date(now.getTime() - retentionDays * dayMilliseconds)
@@ -77,7 +79,7 @@ export async function dropOldPartitions(db: Kysely<Database>, now: Date, retenti
     const names = await findPartitions(db, table)
     for (const name of names.filter((candidate) => endsBefore(table, candidate, oldest)))
       if (await drop(db, name)) dropped.push(name)
-    // What has no week of its own is a few rows.
+    // The default partition holds only a few rows, so they are deleted one by one.
     await sql`delete from ${sql.table(restOf(table))} where ${sql.ref(column)} < ${boundAt(oldest)}`.execute(db)
   }
   return dropped
@@ -87,7 +89,7 @@ function weekOf(time: Date): number {
   return firstMonday + Math.floor((time.getTime() - firstMonday) / weekMilliseconds) * weekMilliseconds
 }
 
-/** `messages_20261116`: the week that begins on that day. */
+/** Names a partition after its first day, for example `messages_20261116`. */
 function nameOf(table: string, week: Date): string {
   return `${table}_${week.toISOString().slice(0, 10).replaceAll('-', '')}`
 }
@@ -97,7 +99,7 @@ function endsBefore(table: string, name: string, time: Date): boolean {
   return year !== undefined && Date.parse(`${year}-${month}-${day}T00:00:00Z`) + weekMilliseconds <= time.getTime()
 }
 
-/** Rows whose time is far off, or older than the first week that was made. */
+/** Name of the default partition, for rows far in the future or before the first partition. */
 function restOf(table: string): string {
   return `${table}_rest`
 }
@@ -119,14 +121,14 @@ function hasCode(error: unknown, code: string): boolean {
 
 async function create(db: Kysely<Database>, partition: Partition): Promise<void> {
   try {
-    await withImpatientLocks(db, (trx) => createEmpty(trx, partition))
+    await withShortLockTimeout(db, (trx) => createEmpty(trx, partition))
   } catch (error) {
     if (!hasCode(error, checkViolation)) throw error
-    await withImpatientLocks(db, (trx) => createFromRest(trx, partition))
+    await withShortLockTimeout(db, (trx) => createFromRest(trx, partition))
   }
 }
 
-/** Names and bounds are made here, of letters, digits and the signs of a time. */
+/** Names and bounds are generated here and contain only letters, digits and punctuation of timestamps. */
 async function createEmpty(trx: Kysely<Database>, { name, table, range }: Partition): Promise<void> {
   const bounds = range ? `for values from ('${range.from}') to ('${range.to}')` : 'default'
   await sql
@@ -134,13 +136,15 @@ async function createEmpty(trx: Kysely<Database>, { name, table, range }: Partit
     .execute(trx)
 }
 
-/** A clock that was weeks ahead has left rows of this range in the rest, which PostgreSQL does not move by itself. */
+/**
+ * A clock that was weeks ahead has left rows of this range in the default partition. PostgreSQL does not move them.
+ */
 async function createFromRest(trx: Kysely<Database>, partition: Partition): Promise<void> {
   const { name, table, range } = partition
   const column = partitioned.find((candidate) => candidate.table === table)?.column
   if (!range || column === undefined) return
   const [all, rest, aside] = [sql.table(table), sql.table(restOf(table)), sql.table(`${name}_aside`)]
-  // The parent first, as everybody does who uses it.
+  // Locks the parent first, in the same order as queries do.
   await sql`lock table only ${all} in access exclusive mode`.execute(trx)
   await sql`lock table ${rest} in access exclusive mode`.execute(trx)
   await sql`create table ${aside} (like ${rest})`.execute(trx)
@@ -154,10 +158,10 @@ async function createFromRest(trx: Kysely<Database>, partition: Partition): Prom
   await sql`drop table ${aside}`.execute(trx)
 }
 
-/** False when the table is in use. */
+/** Returns false if the table is in use. */
 async function drop(db: Kysely<Database>, name: string): Promise<boolean> {
   try {
-    await withImpatientLocks(db, (trx) => sql.raw(`drop table if exists ${name}`).execute(trx))
+    await withShortLockTimeout(db, (trx) => sql.raw(`drop table if exists ${name}`).execute(trx))
     return true
   } catch (error) {
     if (hasCode(error, lockNotAvailable)) return false
@@ -165,8 +169,8 @@ async function drop(db: Kysely<Database>, name: string): Promise<boolean> {
   }
 }
 
-/** Whoever waits for a whole table waits for all who read it, and everybody else waits behind: not for long. */
-async function withImpatientLocks(
+/** A statement that waits for a table lock blocks all later statements on that table, so it must give up quickly. */
+async function withShortLockTimeout(
   db: Kysely<Database>,
   change: (trx: Kysely<Database>) => Promise<unknown>,
 ): Promise<void> {

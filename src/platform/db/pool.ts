@@ -4,9 +4,9 @@ import { NotStartedError } from '../batch.ts'
 import { nameOf } from './statement.ts'
 import { isLockTimeout } from './unavailable.ts'
 
-/** Beyond that, more calls of one statement at once gain nothing: two cores serve them no faster. */
+/** Found by measuring: more concurrent calls of one statement gain nothing on two cores. */
 const maxConnectionsOfStatement = 4
-/** After a lock stayed taken: the next ones likely wait for the same table. */
+/** Applies after a lock timeout: the next calls will likely wait for the same table. */
 const maxConnectionsWhileBlocked = 1
 const maxConnectionsOfTransactions = 8
 const maxWaitMilliseconds = 2_000
@@ -14,7 +14,7 @@ const maxWaitMilliseconds = 2_000
 interface Use {
   readonly text: string
   readonly isTransaction: boolean
-  /** Batches of named statements keep a blocked account apart themselves. */
+  /** Named statements are batched, and batches isolate a blocked account themselves. */
   readonly isNamed: boolean
   connections: number
   isBlocked: boolean
@@ -22,14 +22,13 @@ interface Use {
 }
 
 /**
- * A pool in which no statement takes the connections of all others: each may hold a few, and a single one
- * while it waits for a locked table. A connection is taken when the first statement is known, so that calls
- * that wait for their turn hold none.
+ * A pool in which no statement can occupy all connections: each statement may use a few, and only one while it waits
+ * for a locked table. A connection is taken when its first statement is known, so waiting calls hold none.
  */
 export class SharedPool implements PostgresPool {
   readonly #pool: pg.Pool
   readonly #close: () => Promise<void>
-  /** Those of named statements stay: there are a few dozen. */
+  /** The entries of named statements are kept; there are a few dozen. */
   readonly #uses = new Map<string, Use>()
 
   constructor(pool: pg.Pool, close: () => Promise<void>) {
@@ -59,7 +58,7 @@ export class SharedPool implements PostgresPool {
     return use
   }
 
-  /** A connection whose first statement this is. */
+  /** Returns a connection for its first statement. */
   take(use: Use): Promise<pg.PoolClient> {
     if (use.connections >= maxConnectionsOf(use)) return waitForTurn(use).then(() => this.#connect(use))
     use.connections += 1
@@ -90,7 +89,7 @@ function maxConnectionsOf({ isTransaction, isBlocked }: Use): number {
   return isBlocked ? maxConnectionsWhileBlocked : maxConnectionsOfStatement
 }
 
-/** Whoever starts it has counted its connection. */
+/** The caller that resolves a waiting call has already counted its connection. */
 function waitForTurn({ waiting }: Use): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const turn = {
@@ -101,13 +100,13 @@ function waitForTurn({ waiting }: Use): Promise<void> {
   }
   const timer = setTimeout(() => {
     waiting.splice(waiting.indexOf(turn), 1)
-    reject(new NotStartedError('the same statement of others to end'))
+    reject(new NotStartedError('concurrent calls of the same statement'))
   }, maxWaitMilliseconds)
   waiting.push(turn)
   return promise
 }
 
-/** Takes its connection with its first statement and keeps it until it is released. */
+/** Takes its connection with the first statement and keeps it until it is released. */
 class LateClient implements PostgresPoolClient {
   readonly #pool: SharedPool
   #use: Use | undefined
@@ -117,7 +116,7 @@ class LateClient implements PostgresPoolClient {
     this.#pool = pool
   }
 
-  // One signature for both overloads of Kysely: it is built without cursors, so it passes a text and values.
+  // One signature for both overloads of Kysely. Cursors are not used, so the arguments are a text and values.
   // oxlint-disable-next-line typescript/no-explicit-any
   query(...[text, values]: any[]): any {
     return this.#client ? this.#client.query(text, values) : this.#queryFirst(text, values)

@@ -2,7 +2,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import type { Role } from '../../../contracts/procedure.ts'
 
-/** JSON goes in as text and comes out parsed: `pg` would take an array for a PostgreSQL array. */
+/** JSON is written as text and read as a value, because `pg` would convert an array to a PostgreSQL array. */
 type Json<T> = ColumnType<T, string, string>
 
 export interface AccountsTable {
@@ -10,21 +10,21 @@ export interface AccountsTable {
   name: string
   api_enabled: Generated<boolean>
   rate_limit_per_minute: Generated<number>
-  /** Addresses and CIDR ranges in canonical spelling. Empty: every address may call. */
+  /** Addresses and CIDR ranges in canonical form. If empty, every address may call. */
   allow_list: Generated<string[]>
   created_at: Generated<Date>
 }
 
-/** One key per account (spec, API key). Only its SHA-256 is kept. */
+/** One key per account (spec, API key). Only its SHA-256 hash is stored. */
 export interface ApiKeysTable {
   account_id: string
   key_hash: Uint8Array
-  /** The first characters, enough to tell keys apart. */
+  /** The first characters, which identify the key for its owner. */
   start: string
   created_at: Generated<Date>
 }
 
-/** Requests spent in the running minute. Unlogged: after a crash every account starts a new minute. */
+/** Requests counted in the current minute. The table is unlogged: after a crash every account starts a new minute. */
 export interface RateLimitsTable {
   account_id: string
   window_started_at: Date
@@ -39,25 +39,27 @@ export interface WhatsAppAccountsTable {
   access_token_encrypted: string
   app_secret_encrypted: string | null
   is_default: boolean
-  /** By a person. */
+  /** True if a user deactivated the account. */
   switched_off: Generated<boolean>
-  /** Why WhatsApp refuses it; null when it does not. */
+  /** Why WhatsApp rejects the account; null if it does not. */
   inactive_reason: string | null
-  /** Neither of the two. */
+  /** True if neither a user nor WhatsApp has disabled the account. */
   active: GeneratedAlways<boolean>
   /** As WhatsApp reports them (reference, section 5); null until the first sync. */
   quality_rating: Generated<string | null>
   throughput_level: Generated<string | null>
   display_phone_number: Generated<string | null>
   verified_name: Generated<string | null>
-  /** When the templates of its WABA were listed last, be it that there were none. */
+  /** When the templates of its WABA were last listed successfully, even if there were none. */
   templates_synced_at: Generated<Date | null>
-  /** When templates and numbers are read from WhatsApp next. */
+  /** Time of the next sync of templates and numbers. */
   next_sync_at: Generated<Date>
   created_at: Generated<Date>
 }
 
-/** A component as the Graph API lists it; only what we read is named, the rest is kept. */
+/**
+ * A template component as the Graph API returns it. Only the fields that are read are typed; the others are stored too.
+ */
 export interface StoredComponent {
   type: string
   format?: string
@@ -71,13 +73,13 @@ export interface StoredComponent {
   [key: string]: unknown
 }
 
-/** Identity is (WABA, name, language): reference, section 3.1. */
+/** Identified by WABA, name and language (reference, section 3.1). */
 export interface TemplatesTable {
   account_id: string
   waba_id: string
   name: string
   language: string
-  /** WhatsApp's template id, kept as text: it can exceed 2^53. */
+  /** WhatsApp's template ID, stored as text because it can exceed 2^53. */
   whatsapp_template_id: string
   status: string
   category: string | null
@@ -105,35 +107,35 @@ export interface MessagesTable {
   failed_at: Date | null
   error_code: string | null
   error_message: string | null
-  /** By the database's clock. */
+  /** Time by the database clock. */
   recorded_at: Generated<Date>
 }
 
-/** By what a status finds its message that does not carry our id: `hashtextextended` of the wamid. */
+/** Finds the message of a status that does not carry our ID, by `hashtextextended` of the wamid. */
 export interface WaMessageIdsTable {
   hash: string
   account_id: string
   message_id: string
 }
 
-/** Messages that were pending a minute after they were recorded. */
+/** Messages that were still pending a minute after they were recorded. */
 export interface OverdueMessagesTable {
   account_id: string
   id: string
-  /** When an event reported that the outcome stays unknown. */
+  /** Time of the event that reported the outcome as unknown. */
   reported_at: Date | null
 }
 
-/** One row: messages recorded until then were looked at. */
+/** A single row: the time up to which messages have been checked. */
 export interface OverdueProgressTable {
   only_one: Generated<boolean>
   looked_until: Date
 }
 
-/** How many messages of an account and a day are in one state, as the trigger of migration 0005 notes it. */
+/** Number of messages per account, day and state, maintained by the trigger of migration 0005. */
 export interface MessageCountsTable {
   account_id: string
-  /** Of `created_at`, in UTC: `2026-11-20`. */
+  /** The UTC date of `created_at`, for example `2026-11-20`. */
   day: ColumnType<Date, string, string>
   status: MessageStatus
   accepted: boolean
@@ -154,60 +156,60 @@ export interface WebhookEndpointsTable {
   id: string
   account_id: string
   url: string
-  /** Event types that this endpoint gets. */
+  /** Event types that are sent to this endpoint. */
   events: string[]
   description: string | null
-  /** Extra request headers as encrypted JSON, since they may authorize; null when there are none. */
+  /** Extra request headers as encrypted JSON, since they may hold credentials; null if there are none. */
   headers_encrypted: string | null
   secret_encrypted: string
-  /** The secret before the last rotation, signed with too until it expires. */
+  /** The secret before the last rotation. It also signs until it expires. */
   previous_secret_encrypted: string | null
   previous_secret_expires_at: Date | null
   enabled: Generated<boolean>
   disabled_reason: string | null
-  /** Since when every attempt has failed; null while the last one succeeded. */
+  /** Time of the first of the consecutive failed attempts; null if the last attempt succeeded. */
   failing_since: Date | null
   created_at: Generated<Date>
 }
 
-/** A status change worth telling, once. */
+/** A webhook event, recorded once for each status change. */
 export interface EventsTable {
   account_id: string
   id: string
   type: string
   message_id: string
-  /** The body of the webhook, byte for byte as it is signed. */
+  /** The webhook body, byte for byte as it is signed. */
   payload: string
   created_at: Date
 }
 
-/** One row per account that has events, locked by whoever records more of them, until the commit. */
+/** One row per account with events. A transaction that records events locks it until the commit. */
 export interface EventClocksTable {
   account_id: string
-  /** The time in the last id, which may be ahead of the database's clock. */
+  /** The timestamp in the last ID, which may be ahead of the database clock. */
   last_milliseconds: string
-  /** The furthest that an id was ever ahead of the database's clock. */
+  /** The largest difference by which an ID was ahead of the database clock. */
   ahead_milliseconds: Generated<string>
 }
 
-/** One row. */
+/** A single row. */
 export interface DatabaseClockTable {
   only_one: Generated<boolean>
-  /** The latest time that any process has seen. */
+  /** The latest time that any process has recorded. */
   highest: Date
 }
 
-/** Deliveries that wait or are under way. Finished ones move to `webhook_finished_deliveries`. */
+/** Deliveries that are waiting or in progress. Finished ones move to `webhook_finished_deliveries`. */
 export interface WebhookDeliveriesTable {
   id: string
   account_id: string
   endpoint_id: string
   event_id: string
-  /** When the next attempt is due; while one is under way, when its lease ends. */
+  /** When the next attempt is due; during an attempt, when its lease ends. */
   due_at: Date
-  /** Attempts that ended. */
+  /** Number of finished attempts. */
   attempts: number
-  /** Counts the claims: a worker whose claim was taken over cannot complete. */
+  /** Incremented by each claim, so that a worker whose claim was taken over cannot complete the delivery. */
   generation: number
   created_at: Date
 }
@@ -223,25 +225,25 @@ export interface WebhookFinishedDeliveriesTable {
   finished_at: Date
 }
 
-/** One POST of a delivery. */
+/** One HTTP request of a delivery. */
 export interface WebhookAttemptsTable {
   account_id: string
   delivery_id: string
   endpoint_id: string
   event_id: string
-  /** 1 is the first. */
+  /** The first attempt is 1. */
   number: number
   started_at: Date
   duration_ms: number
-  /** Absent when no answer came. */
+  /** Null if there was no response. */
   status_code: number | null
-  /** Why it failed, in our words. */
+  /** Our description of the failure. */
   error: string | null
-  /** First bytes of the answer. */
+  /** The first bytes of the response. */
   response_start: string | null
 }
 
-/** A person who signs in to the dashboard. better-auth reads and writes it, and spells its columns. */
+/** A dashboard user. better-auth reads and writes this table and determines its column names. */
 export interface OwnersTable {
   id: string
   name: string
@@ -250,33 +252,33 @@ export interface OwnersTable {
   twoFactorEnabled: Generated<boolean>
 }
 
-/** better-auth's; here only to end a person's sessions. */
+/** better-auth's table; used here only to end a user's sessions. */
 export interface OwnerSessionsTable {
   id: string
   userId: string
 }
 
-/** better-auth's: tries to sign in, by address. */
+/** better-auth's table: sign-in attempts by address. */
 export interface OwnerSignInRatesTable {
   id: string
   key: string
 }
 
-/** Passwords and codes that were tried for one person, from wherever; the key is a SHA-256. */
+/** Failed passwords and codes per user, from any address. The key is a SHA-256 hash. */
 export interface OwnerTriesTable {
   key: Uint8Array
   count: number
   ends_at: Date
 }
 
-/** better-auth's: password (`providerId` is `credential`), or a sign-in elsewhere. */
+/** better-auth's table: a password (`providerId` is `credential`) or an external identity. */
 export interface OwnerCredentialsTable {
   id: string
   userId: string
   providerId: string
 }
 
-/** better-auth's: here only to be forgotten when an operator lets a person in anew. */
+/** better-auth's table; used here only to delete the second factor when an operator resets a user's sign-in. */
 export interface OwnerTwoFactorsTable {
   id: string
   userId: string
@@ -294,19 +296,19 @@ export interface OwnerRolesTable {
   created_at: Generated<Date>
 }
 
-/** Valid once. Only the SHA-256 of its token is kept. */
+/** Valid for one use. Only the SHA-256 hash of its token is stored. */
 export interface OwnerInvitationsTable {
   token_hash: Uint8Array
   account_id: string
   email: string
   role: Role
-  /** An operator took the password of this person: the link gives them a new one. */
+  /** True if an operator reset the user's password: the link sets a new one. */
   sets_password: Generated<boolean>
   created_at: Generated<Date>
   expires_at: Date
 }
 
-/** Written by the version before; moved into `audit_entries` when the audit log is first used. */
+/** Entries written by an earlier version. They move to `audit_entries` when the audit log is first used. */
 export interface AuditLogUnchainedTable {
   account_id: string
   id: string
@@ -319,16 +321,16 @@ export interface AuditLogUnchainedTable {
 
 export type AuditOutcome = 'started' | 'done' | 'refused'
 
-/** The start of an audited action, its outcome, or both at once. Entries are only ever added, and expire. */
+/** The start of an audited action, its outcome, or both in one entry. Entries are only added, and expire. */
 export interface AuditEntriesTable {
   account_id: string
-  /** 1 for the first entry of an account. */
+  /** The first entry of an account is 1. */
   sequence: number
   start_sequence: number | null
-  /** Of the action: its start and its outcome share it. */
+  /** ID of the action, shared by its start and its outcome. */
   id: string
   outcome: AuditOutcome
-  /** E-mail address: it stays when the person goes. */
+  /** E-mail address, which remains after the user is removed. */
   who: string
   what: string
   address: string
@@ -338,7 +340,7 @@ export interface AuditEntriesTable {
   mac: Uint8Array
 }
 
-/** The head of an account's audit log, and where what expired ended. Locked while an entry is appended. */
+/** The head of an account's audit log, and the end of its expired part. Locked while an entry is appended. */
 export interface AuditChainsTable {
   account_id: string
   sequence: number
@@ -379,7 +381,7 @@ export interface Database {
   overdue_messages: OverdueMessagesTable
   overdue_progress: OverdueProgressTable
   message_counts: MessageCountsTable
-  /** What has changed since `message_counts` was last brought up to date; the same columns, and a count can be negative. */
+  /** Changes since `message_counts` was last updated, in the same columns. A count can be negative. */
   message_count_deltas: MessageCountsTable
   idempotency_keys: IdempotencyKeysTable
   webhook_endpoints: WebhookEndpointsTable

@@ -25,14 +25,14 @@ export function statement<Params extends object, Row = object>(
 
 const names = new Map<string, string>()
 
-/** The name under which a connection prepares this text; undefined for a text that no `statement` has. */
+/** Returns the name under which a connection prepares this text; undefined if it belongs to no `statement`. */
 export function nameOf(text: string): string | undefined {
   return names.get(text)
 }
 
 /**
- * The same for a look at many rows of a table that grows, planned each time with its values before it. A plan
- * made while the table was small reads all of it, and goes on doing so when it has become large.
+ * A statement that scans many rows of a growing table and is planned for its values each time. A cached plan that was
+ * made for a small table would still read the whole table after it has grown.
  */
 export function unnamedStatement<Params extends object, Row = object>(
   write: ($: Placeholders<Params>) => string,

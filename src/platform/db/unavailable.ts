@@ -1,6 +1,6 @@
 import { NotStartedError } from '../batch.ts'
 
-/** PostgreSQL error classes that mean "not now": connection trouble, out of resources, shutting down. */
+/** PostgreSQL error classes for temporary failures: connection trouble, out of resources, shutting down. */
 const unavailableStates = [/^08/, /^53/, /^57P0[1-5]$/, /^57014$/, /^58030$/, /^25006$/]
 const unavailableCodes = new Set([
   'ECONNREFUSED',
@@ -12,7 +12,7 @@ const unavailableCodes = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ])
-/** `pg` gives these no code. */
+/** Errors of `pg` that have no code. */
 const unavailableMessages = [
   /^Connection terminated/,
   /^timeout exceeded when trying to connect/,
@@ -23,12 +23,12 @@ const unavailableMessages = [
   /^Cannot use a pool after calling end/,
 ]
 
-/** Whether the server ended a statement because a lock that it needs stayed taken: nothing of it happened. */
+/** Returns whether the server cancelled a statement that waited too long for a lock. The statement had no effect. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03'
 }
 
-/** Whether a query failed because the database is gone or going, rather than because of the query. */
+/** Returns whether a query failed because the database is unavailable, not because of the query itself. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -44,8 +44,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether a statement that failed so may have happened all the same, or may still happen: the connection
- * ended before its answer came. What never started, or was ended by the server, left nothing behind.
+ * Returns whether a failed statement may have taken effect, or may still do so, because the connection ended before the
+ * response. A statement that never started or that the server cancelled has no effect.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!isDatabaseUnavailable(error) || !(error instanceof Error)) return false
@@ -54,14 +54,17 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return !endedByServer && !(error instanceof NotStartedError) && !noConnection.test(error.message)
 }
 
-/** Of the pool: it had none to give. */
+/** The pool had no free connection. */
 const noConnection = /^timeout exceeded when trying to connect/
 
 /** A deadlock or a serialization failure. */
-const passingStates = new Set(['40P01', '40001'])
+const transientStates = new Set(['40P01', '40001'])
 
-/** Whether the same query may well succeed a moment later: others were in its way, or the database is away. */
+/**
+ * Returns whether the same query may succeed if it is retried: it conflicted with others, or the database is
+ * unavailable.
+ */
 export function isTransient(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return (typeof code === 'string' && passingStates.has(code)) || isDatabaseUnavailable(error)
+  return (typeof code === 'string' && transientStates.has(code)) || isDatabaseUnavailable(error)
 }

@@ -2,9 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { findEmbeddedDatabase } from './database.ts'
 import type { Database } from './schema.ts'
 
-/** Nobody used the database for so long: whoever comes now does not wait behind others as well. */
+/** If the database was idle for this long, a new statement is unlikely to wait behind others as well. */
 const quietMilliseconds = 200
-/** Of a table, with its indexes: a vacuum of it takes a few milliseconds. */
+/** Size of a table with its indexes. A vacuum of a smaller table takes a few milliseconds. */
 const smallBytes = 4 * 2 ** 20
 const usualCheckpointBytes = 64 * 2 ** 20
 
@@ -17,10 +17,10 @@ interface TableUse {
 }
 
 /**
- * What an autovacuum and a checkpointer do on a server, and nothing does in PGlite, which is a single process:
- * without it dead rows and the write-ahead log pile up. It works in this thread, so one table is a step of its
- * own, and what takes longer waits for a quiet moment, unless it has waited for too long. Returns what was
- * vacuumed. A PostgreSQL server looks after itself.
+ * Vacuums the embedded database and writes checkpoints. PGlite is a single process without autovacuum and checkpointer,
+ * so dead rows and the write-ahead log would pile up. A vacuum blocks this thread, so each table is a separate step,
+ * and long steps wait for a quiet moment unless they are overdue. Returns the names of the vacuumed tables. Does
+ * nothing on a PostgreSQL server.
  */
 export async function vacuumEmbedded(
   db: Kysely<Database>,
@@ -36,7 +36,7 @@ export async function vacuumEmbedded(
   return due.map(({ table }) => table)
 }
 
-/** The thresholds of autovacuum. */
+/** Autovacuum's default thresholds. */
 function needsVacuum({ live, dead, changed }: TableUse): boolean {
   return dead > 50 + 0.2 * live || changed > 50 + 0.1 * live
 }
@@ -53,7 +53,7 @@ async function readUse(db: Kysely<Database>): Promise<TableUse[]> {
   return rows
 }
 
-/** Written since the last checkpoint: what a start after a crash would have to read. */
+/** Bytes of log written since the last checkpoint, which a restart after a crash would have to replay. */
 async function readLogBytes(db: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(

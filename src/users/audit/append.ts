@@ -24,22 +24,22 @@ import {
   updateAuditChain,
 } from './store.ts'
 
-/** What writing to the audit log needs. */
+/** The dependencies for writing to the audit log. */
 export type AuditDeps = Pick<Deps, 'db' | 'newId' | 'log' | 'secrets' | 'randomBytes'>
 
 export interface NewAuditEntry {
   accountId: string
-  /** Of the action: its start and its outcome share it. */
+  /** ID of the action, shared by its start and its outcome. */
   id: string
   who: string
   what: string
   address: string
   outcome: AuditOutcome
-  /** Of an outcome: the number of the entry of its start. */
+  /** For an outcome: the number of the entry of its start. */
   startSequence?: number
 }
 
-/** Appends an entry to the chain of its account, also within a transaction of the caller's, and returns its number. */
+/** Appends an entry to the chain of its account and returns its number. It may be called within a transaction. */
 export async function appendAuditEntry(deps: AuditDeps, entry: NewAuditEntry): Promise<number> {
   const { keys, current } = await openAuditLog(deps)
   return inTransaction(deps.db, async (trx) => {
@@ -51,13 +51,14 @@ export async function appendAuditEntry(deps: AuditDeps, entry: NewAuditEntry): P
 
 interface Keys {
   keys: AuditKeys
-  /** Seals new entries. */
+  /** The key that seals new entries. */
   current: AuditKey
 }
 
 /**
- * The keys of the audit log. Its first use makes the first key and brings the entries of the version before into
- * the chains; that happens once, so that whoever can write to the database cannot have others adopted later.
+ * Returns the keys of the audit log. Its first use creates the first key and adds the entries of an earlier version to
+ * the chains. That happens only once, so that write access to the database is not enough to have forged entries added
+ * later.
  */
 export async function openAuditLog(deps: AuditDeps): Promise<Keys> {
   const keys = await readAuditKeys(deps)
@@ -73,7 +74,7 @@ export async function openAuditLog(deps: AuditDeps): Promise<Keys> {
     const made = await createAuditKey(within)
     const opened = { keys: new Map([[made.id, made]]), current: made }
     if (isFirst) await adoptUnchainedEntries(within, opened)
-    else deps.log.error('the key of the audit log cannot be decrypted: a new one was made; see: waybill doctor')
+    else deps.log.error('could not decrypt the key of the audit log and created a new one; run: waybill doctor')
     return opened
   })
 }
@@ -82,7 +83,7 @@ interface DatedEntry extends Omit<NewAuditEntry, 'accountId'> {
   at: Date
 }
 
-/** The head is locked until the transaction ends, so that concurrent writers of an account take turns. */
+/** Locks the head until the transaction ends, so that concurrent writers of an account run one after another. */
 async function appendAll(
   trx: Kysely<Database>,
   accountId: string,
@@ -122,7 +123,7 @@ async function lockOrCreateChain(trx: Kysely<Database>, accountId: string, curre
   const empty = { account_id: accountId, sequence, hash, expired_sequence: sequence, expired_hash: hash }
   await insertAuditChain(trx, sealHead(empty, current))
   const made = await lockAuditChain(trx, accountId)
-  if (!made) throw new Error('the head of an audit log vanished while it was made')
+  if (!made) throw new Error('the head of an audit log disappeared while it was created')
   return made
 }
 
@@ -142,7 +143,7 @@ async function adoptUnchainedEntries({ db: trx, newId }: AuditDeps, keys: Keys):
   }
   const at = await readDatabaseClock(trx)
   for (const [accountId, count] of counts) {
-    // What came before this entry was not protected when it was written, and a reader of the log should know.
+    // Recorded because the earlier entries were unprotected until now.
     const what = `brought ${count} earlier ${count === 1 ? 'entry' : 'entries'} into the hash chain`
     const entry = { id: newId('aud'), outcome: 'done', who: 'waybill', what, address: 'upgrade', at } as const
     await appendAll(trx, accountId, [entry], keys)
@@ -150,7 +151,7 @@ async function adoptUnchainedEntries({ db: trx, newId }: AuditDeps, keys: Keys):
   await deleteUnchainedEntries(trx)
 }
 
-/** What is hashed is what PostgreSQL gives back: it keeps no NUL and no half of a surrogate pair. */
+/** Hashes the text as PostgreSQL returns it: without NUL and unpaired surrogates. */
 function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\u{fffd}')
 }

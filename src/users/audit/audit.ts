@@ -5,7 +5,7 @@ import { appendAuditEntry, type AuditDeps, openAuditLog } from './append.ts'
 import { encodeTime } from './chain.ts'
 import { type AuditActionRow, findAuditActions } from './store.ts'
 
-/** How long the audit log is kept. */
+/** Retention of the audit log. */
 export const auditKeptDays = 365
 
 export interface Change {
@@ -16,8 +16,8 @@ export interface Change {
 }
 
 /**
- * Appends an entry before the change, so that one which a crash interrupts is recorded too, and a second entry
- * with the outcome after it.
+ * Appends an entry before the change, so that a change interrupted by a crash is recorded too, and a second entry with
+ * the outcome after it.
  */
 export async function audited<Result>(deps: AuditDeps, change: Change, run: () => Promise<Result>): Promise<Result> {
   const { accountId } = change
@@ -27,8 +27,8 @@ export async function audited<Result>(deps: AuditDeps, change: Change, run: () =
     try {
       await appendAuditEntry(deps, { ...change, id, outcome, startSequence })
     } catch (error) {
-      // The change stands as it is: to call it failed for this would have it made twice.
-      deps.log.warn({ err: error, accountId, id }, 'the outcome of a change could not be written to the audit log')
+      // The change has already happened. Reporting a failure would make the caller repeat it.
+      deps.log.warn({ err: error, accountId, id }, 'could not write the outcome of a change to the audit log')
     }
   }
   try {
@@ -42,8 +42,8 @@ export async function audited<Result>(deps: AuditDeps, change: Change, run: () =
 }
 
 /**
- * What a person changed of how they sign in counts for all their accounts, and is written to each. It is
- * written afterwards: what is refused for its number alone must not fill the log.
+ * Records a change to a user's sign-in in the audit log of each of their accounts. It is written afterwards, so that
+ * rejected attempts do not fill the log.
  */
 export async function recordOwnChange(
   deps: AuditDeps,
@@ -54,19 +54,19 @@ export async function recordOwnChange(
     for (const { accountId } of await findMemberships(deps.db, ownerId))
       await appendAuditEntry(deps, { accountId, id: deps.newId('aud'), who: email, what, address, outcome })
   } catch (error) {
-    // As above: the change stands as it is.
-    deps.log.warn({ err: error, ownerId }, 'a change could not be written to the audit log')
+    // As above, the change has already happened.
+    deps.log.warn({ err: error, ownerId }, 'could not write a change to the audit log')
   }
 }
 
-/** A row per action: its start and its outcome in one. */
+/** Returns a row per action that combines its start and its outcome. */
 export async function listAudit(
   deps: AuditDeps,
   { accountId, cursor, limit }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
   await openAuditLog(deps)
   const before = cursor === undefined ? undefined : Number(cursor)
-  // One more than asked for tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const rows = await findAuditActions(deps.db, accountId, { before, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const last = page.at(-1)

@@ -6,14 +6,13 @@ import type { AuditChainsTable, AuditEntriesTable, Database } from '../../platfo
 import { type AuditKeyRow, findAuditKeys, insertAuditKey, replaceAuditKey } from './store.ts'
 
 /**
- * The hash chain of an account's audit log. Each entry has a SHA-256 over the hash of the entry before it and over
- * its own fields; an HMAC over that hash, under a key that the database holds encrypted only, keeps whoever can
- * write to the database from computing a chain of their own. A further HMAC covers the head of the chain, so that
- * entries cannot be cut off at either end.
+ * The hash chain of an account's audit log. Each entry has a SHA-256 hash of the previous hash and its own fields, and
+ * an HMAC of that hash. The HMAC key is stored encrypted only, so that write access to the database is not enough to
+ * compute another chain. The head of the chain has an HMAC too, so that entries cannot be cut off at either end.
  */
 export type AuditEntryRow = Selectable<AuditEntriesTable>
 export type AuditChainRow = Selectable<AuditChainsTable>
-/** An entry before its place in the chain has been sealed. */
+/** An entry before it is added to the chain. */
 export type UnsealedEntry = Omit<AuditEntryRow, 'key_id' | 'hash' | 'mac'>
 
 export interface AuditKey {
@@ -21,16 +20,16 @@ export interface AuditKey {
   key: Uint8Array
 }
 
-/** By ID: those that WAYBILL_SECRET_KEY decrypts. */
+/** Audit keys by ID, as far as WAYBILL_SECRET_KEY decrypts them. */
 export type AuditKeys = ReadonlyMap<string, AuditKey>
 
-/** The point in a chain that the next entry is linked to. */
+/** The entry that the next one is linked to. */
 export interface ChainLink {
   sequence: number
   hash: Uint8Array
 }
 
-/** What the first entry of an account is linked to. */
+/** The link of the first entry of an account. */
 export const chainStart: ChainLink = { sequence: 0, hash: new Uint8Array(32) }
 
 export function sealEntry(previousHash: Uint8Array, entry: UnsealedEntry, key: AuditKey): AuditEntryRow {
@@ -44,15 +43,15 @@ export function sealHead(head: Omit<AuditChainRow, 'key_id' | 'mac'>, key: Audit
 }
 
 /**
- * The number of the next entry. If the head is not what this installation wrote, or entries are there that it does
- * not know, one number is left out: the new head will be authentic, and the gap keeps showing what happened.
+ * Returns the number of the next entry. It skips a number if the head is not authentic or unknown entries exist: the
+ * new head will be authentic, and the gap remains as evidence.
  */
 export function nextSequence(head: AuditChainRow, lastSequence: number, keys: AuditKeys): number {
   const intact = findHeadFault(head, keys) === undefined && lastSequence <= head.sequence
   return Math.max(head.sequence, lastSequence) + (intact ? 1 : 2)
 }
 
-/** What is wrong with an entry that follows `previous`; undefined if nothing is. */
+/** Returns what is wrong with an entry that follows `previous`; undefined if it is valid. */
 export function findEntryFault(previous: ChainLink, entry: AuditEntryRow, keys: AuditKeys): ChainFault | undefined {
   const { sequence } = entry
   const expected = previous.sequence + 1
@@ -67,7 +66,7 @@ export function findEntryFault(previous: ChainLink, entry: AuditEntryRow, keys: 
 }
 
 export interface ChainFault {
-  /** The first entry that is broken or missing. */
+  /** The first broken or missing entry. */
   sequence: number
   reason: string
 }
@@ -92,7 +91,7 @@ function unknownKey(id: string): string {
   return `no key of WAYBILL_SECRET_KEY decrypts the audit key ${JSON.stringify(id)} that it names`
 }
 
-/** A JSON array with a fixed number of elements: no two entries have the same text. */
+/** A JSON array with a fixed number of elements, so that different entries never have the same text. */
 function hashEntry(previousHash: Uint8Array, entry: Omit<AuditEntryRow, 'hash' | 'mac'>): Buffer {
   const { account_id, sequence, start_sequence, id, outcome, who, what, address, created_at, key_id } = entry
   const at = encodeTime(created_at)
@@ -113,14 +112,14 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
 }
 
-/** PostgreSQL also knows times that are no Date, such as `infinity`; somebody may have written one. */
+/** PostgreSQL has times that are not valid dates, such as `infinity`, which a tampered row may contain. */
 export function encodeTime(time: unknown): string {
   return time instanceof Date && !Number.isNaN(time.getTime()) ? time.toISOString() : String(time)
 }
 
 const keyBytes = 32
 
-/** Those that WAYBILL_SECRET_KEY decrypts, the newest first. */
+/** Returns the keys that WAYBILL_SECRET_KEY decrypts, newest first. */
 export async function readAuditKeys({ db, secrets }: Pick<Deps, 'db' | 'secrets'>): Promise<AuditKeys> {
   const rows = await findAuditKeys(db)
   return new Map(rows.flatMap((row) => openKey(secrets, row)).map((key) => [key.id, key]))
@@ -134,7 +133,7 @@ function openKey(secrets: Deps['secrets'], { id, key_encrypted }: AuditKeyRow): 
   }
 }
 
-/** Random, and not derived from WAYBILL_SECRET_KEY: after `rekey` it is the same key in another wrapping. */
+/** The key is random instead of derived from WAYBILL_SECRET_KEY, so that it stays the same after `rekey`. */
 export async function createAuditKey({
   db,
   secrets,

@@ -4,8 +4,8 @@ import { findAuditChain } from './store.ts'
 import { readAuditEntries } from './verify.ts'
 
 /**
- * The audit log of an account as JSON Lines, some lines at a time: each entry of the chain, oldest first, then the
- * head as it was at the beginning. To be kept before an account is removed.
+ * Yields the audit log of an account as JSON Lines, several lines at a time: all entries of the chain, oldest first,
+ * then the head as it was at the start. Meant to be stored before an account is removed.
  */
 export async function* exportAudit(deps: AuditDeps, accountId: string): AsyncGenerator<string[], void, void> {
   await openAuditLog(deps)
@@ -19,7 +19,7 @@ export async function* exportAudit(deps: AuditDeps, accountId: string): AsyncGen
   yield [JSON.stringify(toHeadLine(head))]
 }
 
-/** With the fields that are hashed, under the names of the table in SECURITY.md. */
+/** Contains the hashed fields, under the names of the table in SECURITY.md. */
 function toEntryLine(entry: AuditEntryRow) {
   return {
     type: 'entry',

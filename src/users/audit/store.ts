@@ -5,7 +5,7 @@ import type { AuditChainRow, AuditEntryRow } from './chain.ts'
 export type AuditKeyRow = Selectable<AuditKeysTable>
 export type UnchainedEntryRow = Selectable<AuditLogUnchainedTable>
 
-/** The newest first. They belong to the server, and to no account. */
+/** Newest first. The keys belong to the server, not to an account. */
 export function findAuditKeys(db: Kysely<Database>): Promise<AuditKeyRow[]> {
   return db.selectFrom('audit_keys').selectAll().orderBy('created_at', 'desc').orderBy('id').execute()
 }
@@ -14,7 +14,7 @@ export async function insertAuditKey(db: Kysely<Database>, key: { id: string; ke
   await db.insertInto('audit_keys').values(key).execute()
 }
 
-/** Whether it was still the one that `from` says. */
+/** Returns whether the key was still `from`, so that a concurrent change is not overwritten. */
 export async function replaceAuditKey(
   db: Kysely<Database>,
   id: string,
@@ -29,12 +29,12 @@ export async function replaceAuditKey(
   return numUpdatedRows > 0n
 }
 
-/** Until the end of the transaction nobody else makes the first key; readers do not wait. */
+/** Prevents others from creating the first key until the end of the transaction. Readers do not wait. */
 export async function lockAuditKeys(trx: Kysely<Database>): Promise<void> {
   await sql`lock table audit_keys in exclusive mode`.execute(trx)
 }
 
-/** Of all accounts: the first ones by account and age, behind `after`. */
+/** Returns the next entries of all accounts after `after`, ordered by account and age. */
 export function findUnchainedEntries(
   db: Kysely<Database>,
   { after, limit }: { after: { account_id: string; id: string } | undefined; limit: number },
@@ -44,7 +44,7 @@ export function findUnchainedEntries(
   return entries.where(sql<boolean>`(account_id, id) > (${after.account_id}, ${after.id})`).execute()
 }
 
-/** Of all accounts. */
+/** Deletes the entries of all accounts. */
 export async function deleteUnchainedEntries(db: Kysely<Database>): Promise<void> {
   await db.deleteFrom('audit_log_unchained').execute()
 }
@@ -57,7 +57,7 @@ export function lockAuditChain(trx: Kysely<Database>, accountId: string): Promis
   return trx.selectFrom('audit_chains').selectAll().where('account_id', '=', accountId).forUpdate().executeTakeFirst()
 }
 
-/** The first one stays. */
+/** An existing chain is not overwritten. */
 export async function insertAuditChain(trx: Kysely<Database>, head: AuditChainRow): Promise<void> {
   await trx
     .insertInto('audit_chains')
@@ -70,7 +70,7 @@ export async function updateAuditChain(trx: Kysely<Database>, { account_id, ...h
   await trx.updateTable('audit_chains').set(head).where('account_id', '=', account_id).execute()
 }
 
-/** The last number that an entry has, whatever the head says; 0: there is none. */
+/** Returns the highest sequence number of the account's entries, regardless of the head; 0 if there are none. */
 export async function findLastSequence(db: Kysely<Database>, accountId: string): Promise<number> {
   const row = await db
     .selectFrom('audit_entries')
@@ -86,7 +86,7 @@ export async function insertAuditEntries(db: Kysely<Database>, entries: AuditEnt
   await db.insertInto('audit_entries').values(entries).execute()
 }
 
-/** In the order of the chain, behind `after`. */
+/** Returns entries in the order of the chain, after `after`. */
 export function findAuditEntries(
   db: Kysely<Database>,
   accountId: string,
@@ -107,7 +107,7 @@ export interface AuditActionRow {
   created_at: Date
 }
 
-/** A row per action, with its outcome if that is known; the newest first, beginning before `before`. */
+/** Returns a row per action, with its outcome if known, newest first, starting before `before`. */
 export function findAuditActions(
   db: Kysely<Database>,
   accountId: string,
@@ -137,7 +137,7 @@ export function findAuditActions(
   return page.orderBy('sequence', 'desc').limit(limit).execute()
 }
 
-/** The account that follows `after` among those with an audit log, and those that could have one. */
+/** Returns the next account after `after` that has, or could have, an audit log. */
 export async function findNextAuditedAccount(db: Kysely<Database>, after: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string | null }>`
     select min(id) as id from (
@@ -148,7 +148,7 @@ export async function findNextAuditedAccount(db: Kysely<Database>, after: string
   return rows[0]?.id ?? undefined
 }
 
-/** Reads all accounts: those that have an entry of before that time. */
+/** Reads all accounts: returns those with an entry before that time. */
 export async function findAccountsWithEntriesBefore(db: Kysely<Database>, before: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('audit_entries')
@@ -160,7 +160,7 @@ export async function findAccountsWithEntriesBefore(db: Kysely<Database>, before
   return rows.map((row) => row.account_id)
 }
 
-/** The number of the oldest entry that is not from before that time; undefined: all are. */
+/** Returns the number of the oldest entry since that time; undefined if all entries are older. */
 export async function findFirstSequenceSince(
   db: Kysely<Database>,
   accountId: string,
@@ -181,7 +181,7 @@ export async function deleteAuditEntriesUpTo(db: Kysely<Database>, accountId: st
   await db.deleteFrom('audit_entries').where('account_id', '=', accountId).where('sequence', '<=', sequence).execute()
 }
 
-/** Of all accounts: sessions, links and codes that open nothing any more, and tries to sign in of yesterday. */
+/** Deletes expired sessions, links and codes and yesterday's sign-in attempts, in all accounts. */
 export async function deleteExpiredSignIns(db: Kysely<Database>): Promise<void> {
   for (const table of ['owner_sessions', 'owner_verifications'] as const)
     await sql`delete from ${sql.table(table)} where "expiresAt" < now()`.execute(db)

@@ -28,7 +28,10 @@ import {
 
 const entriesPerPage = 500
 
-/** The entries of an account in the order of the chain, a page at a time: a log can be longer than the memory. */
+/**
+ * Yields the entries of an account in the order of the chain, page by page, because a log can be larger than the
+ * memory.
+ */
 export async function* readAuditEntries(
   db: Kysely<Database>,
   accountId: string,
@@ -46,15 +49,21 @@ export interface AuditVerification {
   accountId: string
   ok: boolean
   entries: number
-  /** The last entry; null: there has been none. Whoever keeps its hash elsewhere can expect it later. */
+  /**
+   * The last entry; null if there are no entries. A copy of its hash that is stored elsewhere can be passed as
+   * `expectedHash` later.
+   */
   head: { sequence: number; hash: string } | null
-  /** The last entry that expired; null: none has. */
+  /** The last expired entry; null if none has expired. */
   expired: { sequence: number; hash: string } | null
-  /** The first entry that is wrong, and how. */
+  /** The first invalid entry, and what is wrong with it. */
   fault?: ChainFault
 }
 
-/** Recomputes the chain of an account. `expectedHash`: of an entry that must be in it, or have been its last to expire. */
+/**
+ * Recomputes the chain of an account. `expectedHash` is the hash of an entry that must exist or be the last one that
+ * expired.
+ */
 export async function verifyAudit(
   deps: AuditDeps,
   accountId: string,
@@ -62,7 +71,7 @@ export async function verifyAudit(
 ): Promise<AuditVerification> {
   await openAuditLog(deps)
   const first = await walk(deps, accountId, expectedHash)
-  // Entries expire, and keys are made, while this reads: what is wrong is still wrong at a second look.
+  // Entries can expire and keys can be created during the first check, so a failure is checked again.
   return first.ok ? first : walk(deps, accountId, expectedHash)
 }
 
@@ -75,7 +84,7 @@ async function walk(
   const keys = await readAuditKeys(deps)
   const begin = await findAuditChain(db, accountId)
   let previous: ChainLink = begin ? { sequence: begin.expired_sequence, hash: begin.expired_hash } : chainStart
-  // Nothing has expired yet: then there is no hash that could have been kept.
+  // Before anything has expired, there is no expired hash to compare.
   const isExpired = previous.sequence > 0 && toHex(previous.hash) === expectedHash
   let [entries, expectedFound] = [0, expectedHash === undefined || isExpired]
   const result = (head: AuditChainRow | undefined, fault?: ChainFault): AuditVerification => ({
@@ -97,7 +106,7 @@ async function walk(
         entries += 1
         expectedFound ||= toHex(entry.hash) === expectedHash
       }
-    // Read after the entries: it is never older than the last of them.
+    // Read after the entries, so that the head is not older than the last of them.
     const head = await findAuditChain(db, accountId)
     if (head && head.sequence > previous.sequence && entries > read) continue
     const fault = findEndFault(previous, head, keys)
@@ -106,12 +115,12 @@ async function walk(
       head && head.expired_sequence > 0 ? `; it may be one of the ${head.expired_sequence} that expired` : ''
     return result(head, {
       sequence: previous.sequence,
-      reason: `no entry has the expected hash${expired}. Otherwise the log was set back or replaced`,
+      reason: `no entry has the expected hash${expired}. Otherwise the log was rolled back or replaced`,
     })
   }
 }
 
-/** What is wrong with the head, if the entries end with `last`. */
+/** Returns what is wrong with the head if `last` is the last entry. */
 function findEndFault(last: ChainLink, head: AuditChainRow | undefined, keys: AuditKeys): ChainFault | undefined {
   const { sequence } = last
   if (!head) return sequence === 0 ? undefined : { sequence, reason: 'the head of the chain is missing' }
@@ -124,8 +133,8 @@ function findEndFault(last: ChainLink, head: AuditChainRow | undefined, keys: Au
 }
 
 /**
- * Deletes what is from before that time, and keeps the number and hash of the last entry deleted. It verifies them
- * first: deleting entries that were tampered with would delete the evidence.
+ * Deletes entries before that time and keeps the number and hash of the last deleted one. Verifies the entries first,
+ * because deleting entries that were tampered with would delete the evidence.
  */
 export async function expireAuditEntries(deps: AuditDeps, before: Date): Promise<void> {
   const { keys, current } = await openAuditLog(deps)
@@ -146,14 +155,14 @@ export async function expireAuditEntries(deps: AuditDeps, before: Date): Promise
     if (fault)
       deps.log.error(
         { accountId, ...fault },
-        'old entries of the audit log were not deleted, since they do not verify; see: waybill audit verify',
+        'did not delete expired audit log entries because their verification failed; run: waybill audit verify',
       )
   }
 }
 
 const missingHead: ChainFault = { sequence: 0, reason: 'the head of the chain is missing' }
 
-/** The last entry up to `last` if everything until there is as it was written, or what is not. */
+/** Returns the last entry up to `last` if all entries until there are valid, or else the fault. */
 async function verifyUpTo(
   trx: Kysely<Database>,
   head: AuditChainRow,

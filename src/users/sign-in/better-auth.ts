@@ -8,37 +8,37 @@ export interface SignedIn {
   ownerId: string
   name: string
   email: string
-  /** Whether an authenticator app is asked for as well. */
+  /** Whether the user has set up an authenticator app. */
   twoFactor: boolean
 }
 
 export interface OwnerAuth {
-  /** One request below `authPath`. */
+  /** Handles one request below `authPath`. */
   handle(request: Request): Promise<Response>
-  /** Whose session the cookies name; undefined when it has ended or never was. */
+  /** Returns the user of the session in the cookies; undefined if there is no valid session. */
   findSession(headers: Headers): Promise<SignedIn | undefined>
   /**
-   * A person, whose e-mail address counts as proven: they held its invitation. Without a password they
-   * sign in with their organisation.
+   * Creates a user. Their e-mail address counts as verified, because they received the invitation. Without a password,
+   * they sign in with their organisation.
    */
   createOwner(person: { email: string; name: string; passwordHash?: string | undefined }): Promise<{ ownerId: string }>
-  /** Undefined when they have none. */
+  /** Returns undefined if the user has no password. */
   checkPassword(ownerId: string, password: string): Promise<boolean | undefined>
-  /** Throws a `ServiceError` while there is too much to hash: so it comes before anything that cannot be taken back. */
+  /** Throws a `ServiceError` if too many hashes are waiting, so call it before irreversible changes. */
   hashPassword(password: string): Promise<string>
   setPassword(ownerId: string, passwordHash: string): Promise<void>
-  /** The path of a link that signs this person in, once, within a day. */
+  /** Returns the path of a one-time link that signs in this user within a day. */
   createSignInLink(email: string): Promise<string>
 }
 
-/** What is served of it is up to `http/settings/auth.ts`. It opens nothing before its first use. */
+/** `http/settings/auth.ts` decides which of its routes are served. Nothing is loaded before the first use. */
 export function createOwnerAuth(
   deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'newId' | 'randomBytes'>,
   options: OwnerAuthOptions,
 ): OwnerAuth {
   const links: string[] = []
   const open = onceDone(async () => {
-    // Loaded here: it takes a quarter of a second, and most processes and commands sign nobody in.
+    // Imported here because it takes a quarter of a second, and most processes and commands need no sign-in.
     const [{ betterAuth }, { toAuthOptions }] = await Promise.all([import('better-auth'), import('./options.ts')])
     const secret = await readAuthSecret(deps)
     return betterAuth(toAuthOptions(deps, { ...options, secret, onSignInLink: (token) => void links.push(token) }))
@@ -53,7 +53,7 @@ export function createOwnerAuth(
     if (typeof (await findHash(ownerId)) === 'string') return internalAdapter.updatePassword(ownerId, hash)
     await internalAdapter.linkAccount({ userId: ownerId, providerId: 'credential', accountId: ownerId, password: hash })
   }
-  // better-auth keeps to itself what failed: whether it was the database, that says when it is asked. Throws if so.
+  // better-auth hides the cause of a failure. A query shows whether it is the database; throws if so.
   const askDatabase = () => sql`select`.execute(deps.db)
   return {
     handle: async (request) => {
@@ -90,7 +90,7 @@ export function createOwnerAuth(
     hashPassword: async (password) => (await (await open()).$context).password.hash(password),
     setPassword,
     createSignInLink: async (email) => {
-      // The plugin is there when links are: without it there is no such call.
+      // This call only exists if the plugin for links is enabled.
       const api = (await open()).api as unknown as { signInMagicLink(call: object): Promise<unknown> }
       await api.signInMagicLink({ body: { email }, headers: new Headers() })
       return `${authPath}/magic-link/verify?token=${links.pop()}&callbackURL=${encodeURIComponent('/settings/')}`
@@ -98,7 +98,7 @@ export function createOwnerAuth(
   }
 }
 
-/** Done once for all who ask; what failed is tried again by the next one. */
+/** Runs once for all callers. After a failure, the next caller tries again. */
 function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | undefined
   return () => {

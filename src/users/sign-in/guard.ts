@@ -20,7 +20,7 @@ const passwordPaths = new Set([signInPath, '/change-password', '/two-factor/enab
 const codePath = '/two-factor/verify-totp'
 const codePaths = new Set([codePath, '/two-factor/verify-backup-code'])
 
-/** What the audit log says of a sign-in. */
+/** Audit log texts of sign-ins. */
 const signIns: Readonly<Record<string, string>> = {
   [signInPath]: 'signed in with a password',
   [codePath]: 'signed in with a code of their authenticator app',
@@ -32,7 +32,7 @@ const signIns: Readonly<Record<string, string>> = {
 
 type GuardDeps = AuditDeps & { onSignIn?: ((outcome: SignInOutcome) => void) | undefined }
 
-/** What better-auth leaves open: it counts tries by address, and never by person, and records no sign-in. */
+/** Adds what better-auth lacks: limits per user and a record of sign-ins. */
 export function personGuard(deps: GuardDeps): BetterAuthPlugin {
   return {
     id: 'person-guard',
@@ -57,7 +57,7 @@ export function personGuard(deps: GuardDeps): BetterAuthPlugin {
             const who = { email: person.email, address: addressOf(ctx) }
             await refuseLocked(deps, who, await takeAttempt(deps, codeAttempts, person.email))
             if (ctx.path !== codePath) return
-            // Also the one that confirms the app: whoever saw it typed could sign in with it.
+            // Includes the code that confirms the app, because anyone who saw it could otherwise sign in with it.
             const wasUsed = await takeAttempt(deps, sameCodeAttempts, `${person.email} ${readText(ctx.body, 'code')}`)
             if (!wasUsed) return
             if (!person.isSignedIn) await record(deps, { ...who, what: signIns[codePath] ?? '', outcome: 'refused' })
@@ -70,7 +70,8 @@ export function personGuard(deps: GuardDeps): BetterAuthPlugin {
           matcher: ({ path }) => path === codePath,
           handler: createAuthMiddleware(async (ctx) => {
             const { session, newSession } = ctx.context
-            // Within a session a code confirms the app, and begins a new one: whoever is in elsewhere has shown none.
+            // Within a session, a code confirms the app and starts a new session. The user's other sessions, which
+            // never presented a code, end.
             if (session && newSession) await deleteOtherSessions(deps.db, newSession.user.id, newSession.session.id)
           }),
         },
@@ -85,7 +86,7 @@ export function personGuard(deps: GuardDeps): BetterAuthPlugin {
 
 type Context = Parameters<typeof getSessionFromCtx>[0]
 
-/** Of whoever is in already, a code confirms the app: that is on record as a change. */
+/** For a signed-in user, a code confirms the app, which is recorded as a change. */
 async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   const path = ctx.path ?? ''
   const { newSession } = ctx.context
@@ -94,7 +95,7 @@ async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   const needsCode = hasTrue(ctx.context.returned, 'twoFactorRedirect')
   const outcome = newSession || needsCode ? 'done' : 'refused'
   const what = needsCode ? 'gave their password, and was asked for a code' : (signIns[path] ?? '')
-  // Whom an organisation's provider turned away, or whose link is spent, nobody can name.
+  // If the provider rejected the user, or the link was used, the user is unknown.
   if (person) await record(deps, { email: person.email, address: addressOf(ctx), what, outcome })
   else deps.onSignIn?.(outcome)
 }
@@ -104,7 +105,10 @@ async function record(deps: GuardDeps, signIn: Parameters<typeof recordSignIn>[1
   await recordSignIn(deps, signIn)
 }
 
-/** Whose password or code is tried: of the session, of the sign-in that waits for a code, or as was typed. */
+/**
+ * Returns the user whose password or code is checked: from the session, from the sign-in that waits for a code, or from
+ * the input.
+ */
 async function findPerson(ctx: Context): Promise<{ email: string; isSignedIn: boolean } | undefined> {
   if (ctx.path === signInPath) return { email: readText(ctx.body, 'email'), isSignedIn: false }
   const session = await getSessionFromCtx(ctx)
@@ -116,7 +120,7 @@ async function findPerson(ctx: Context): Promise<{ email: string; isSignedIn: bo
   return user ? { email: user.email, isSignedIn: false } : undefined
 }
 
-/** Counted before the password is checked, so that of many sign-ins at once no more are checked. */
+/** Counted before the password is checked, so that concurrent sign-ins cannot exceed the limit. */
 function takeSignIn(deps: GuardDeps, address: string): Promise<Lock | undefined> {
   return takeRequest(deps, { key: `${networkOf(address)}|${signInPath}`, ...signInAttemptsPerAddress })
 }
@@ -129,7 +133,7 @@ async function refuseLocked(
   if (!lock) return
   if (await recordLock(deps, who, lock)) deps.onSignIn?.('locked')
   const headers = { 'X-Retry-After': String(lock.secondsLeft) }
-  throw new APIError('TOO_MANY_REQUESTS', { message: 'Too many tries.' }, headers)
+  throw new APIError('TOO_MANY_REQUESTS', { message: 'Too many attempts.' }, headers)
 }
 
 function addressOf(ctx: Context): string {

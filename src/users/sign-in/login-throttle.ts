@@ -4,49 +4,52 @@ import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 
-/** How often something may be tried for one person, from all addresses together. */
+/** How often one user may attempt something, from all addresses together. */
 export interface AttemptLimit {
   of: string
   most: number
   seconds: number
 }
 
-/** NIST SP 800-63B, 3.2.2: no more than a hundred wrong ones, however many addresses they come from. */
+/** NIST SP 800-63B, 3.2.2: at most a hundred wrong passwords, from any number of addresses. */
 export const passwordAttempts: AttemptLimit = { of: 'password', most: 100, seconds: 3600 }
-/** Fewer from one address, so that it takes several to keep somebody out. `signInAttemptsPerAddress` is for all whom it tries. */
+/**
+ * Lower than the limit per user, so that locking out a user takes several addresses. `signInAttemptsPerAddress` applies
+ * to all users.
+ */
 export const passwordAttemptsPerAddress: AttemptLimit = { of: 'password from one address', most: 30, seconds: 3600 }
-/** Of one address, which may be a whole office, for all whom it tries. */
+/** Applies to all users of an address, which may be a whole office. */
 export const signInAttemptsPerAddress = { most: 10, seconds: 60 }
-/** Three of a million codes are right at any time, so these are few. */
+/** At any time, three of a million codes are valid, so only a few attempts are allowed. */
 export const codeAttempts: AttemptLimit = { of: 'code', most: 20, seconds: 3600 }
-/** Of entries in the audit log about locks: each address that is locked writes one, and addresses are cheap. */
+/** Limits audit log entries about locks: each locked address writes one, and addresses are cheap. */
 export const lockEntryAttempts: AttemptLimit = { of: 'lock entry', most: 10, seconds: 3600 }
-/** RFC 6238, 5.2: a code is good once. It is accepted for a step before and after its own. */
+/** RFC 6238, 5.2: a code is valid once. Codes are accepted one time step early or late. */
 export const sameCodeAttempts: AttemptLimit = { of: 'same code', most: 1, seconds: 90 }
 
-/** Why a try is not allowed. */
+/** Why an attempt is not allowed. */
 export interface Lock {
   secondsLeft: number
-  /** Whether this very try is the first one too many. */
+  /** True if this attempt is the first one that is not allowed. */
   begins: boolean
 }
 
 /**
- * Undefined when one more is allowed. It is counted before anything is checked, so of many at once no more pass.
- * Who is tried for need not exist, and right ones count too: so nobody learns from it what they do not know.
+ * Counts an attempt; returns undefined if it is allowed. It is counted before anything is checked, so concurrent
+ * attempts cannot exceed the limit. Unknown users and correct attempts count too, so the result reveals nothing.
  */
 export async function takeAttempt(
   { db }: Pick<Deps, 'db'>,
   { of, most, seconds }: AttemptLimit,
   who: string,
 ): Promise<Lock | undefined> {
-  // Strangers choose what is stored here: it has one length, and is not what they typed.
+  // The key is a hash, because unauthenticated callers choose the text and its length.
   const key = createHash('sha256').update(`${of}:${who.toLowerCase()}`).digest()
   const { count, secondsLeft } = await countAttempt(db, { key, seconds })
   return toLock({ count, secondsLeft }, most)
 }
 
-/** As `takeAttempt`. */
+/** Like `takeAttempt`, for passwords. */
 export async function takePasswordAttempt(
   deps: Pick<Deps, 'db'>,
   { email, address }: { email: string; address: string },
@@ -57,7 +60,7 @@ export async function takePasswordAttempt(
   )
 }
 
-/** As `takeAttempt`, for requests of one address to one path; `key` is better-auth's. */
+/** Like `takeAttempt`, for requests from one address to one path; `key` is created by better-auth. */
 export async function takeRequest(
   { db }: Pick<Deps, 'db'>,
   { key, most, seconds }: { key: string; most: number; seconds: number },
@@ -70,7 +73,7 @@ function toLock({ count, secondsLeft }: { count: number; secondsLeft: number }, 
   return { secondsLeft: Math.max(1, Math.ceil(secondsLeft)), begins: count === most + 1 }
 }
 
-/** One statement, so that of many tries at once each is counted. The count begins anew when its time is over. */
+/** A single statement, so that concurrent attempts are all counted. The count restarts when its period has ended. */
 export async function countAttempt(
   db: Kysely<Database>,
   { key, seconds }: { key: Uint8Array; seconds: number },
@@ -82,13 +85,13 @@ export async function countAttempt(
       count = case when known.ends_at < now() then 1 else known.count + 1 end,
       ends_at = case when known.ends_at < now() then excluded.ends_at else known.ends_at end
     returning count, extract(epoch from ends_at - now())::float8 as "secondsLeft"`.execute(db)
-  // An upsert without a condition returns its row.
+  // An upsert without a condition always returns its row.
   return rows[0] ?? { count: 1, secondsLeft: seconds }
 }
 
 /**
- * The same for requests of one address to one path, in better-auth's own table; its own storage lets requests that
- * come at once pass together.
+ * Counts requests from one address to one path in better-auth's own table. better-auth's own storage does not count
+ * concurrent requests exactly.
  */
 export async function countRequest(
   db: Kysely<Database>,
@@ -104,11 +107,13 @@ export async function countRequest(
     returning count, ("lastRequest" / 1000 + ${seconds} - extract(epoch from now()))::float8 as "secondsLeft"`.execute(
     db,
   )
-  // An upsert without a condition returns its row.
+  // An upsert without a condition always returns its row.
   return rows[0] ?? { count: 1, secondsLeft: seconds }
 }
 
-/** Times end as much earlier as the clock was set back; not those that may have begun since. Of all persons. */
+/**
+ * Shifts end times back after the clock was set back, except those that may have started since. Applies to all users.
+ */
 export async function shiftAttempts(db: Kysely<Database>, seconds: number): Promise<void> {
   await sql`
     update owner_tries set ends_at = ends_at - make_interval(secs => ${seconds})

@@ -8,13 +8,13 @@ import { createPasswordHashing } from './password-hashing.ts'
 import { addressHeader, authPath, oidcProviderId } from './paths.ts'
 import type { SignInOutcome } from './record.ts'
 
-/** NIST SP 800-63B, 3.1.1.2: length is what counts. The contract of an invitation says the same. */
+/** NIST SP 800-63B, 3.1.1.2: length matters most. The contract of an invitation has the same limits. */
 const passwordLength = { min: 12, max: 128 }
 
 const sessionSeconds = 7 * 24 * 3600
 const signInLinkSeconds = 24 * 3600
 
-/** An OpenID provider (OpenID Connect Discovery 1.0): the sign-in that an organisation has already. */
+/** An OpenID provider (OpenID Connect Discovery 1.0), with which an organisation's users sign in. */
 export interface OidcProvider {
   /** Its issuer, such as `https://login.example.com`. */
   issuer: string
@@ -23,22 +23,25 @@ export interface OidcProvider {
 }
 
 export interface OwnerAuthOptions {
-  /** Where browsers find this server; its scheme decides whether cookies are sent over https only. */
+  /** Address of this server in browsers. Its scheme determines whether cookies are restricted to https. */
   publicUrl: string | undefined
   oidc: OidcProvider | undefined
-  /** The sandbox prints a link that signs its demo owner in. Elsewhere there is no such way in. */
+  /** Whether one-time sign-in links exist. Only the sandbox uses them, for its demo user. */
   signInLinks: boolean
-  /** Hears how each sign-in ended. */
+  /** Called with the outcome of each sign-in. */
   onSignIn?: ((outcome: SignInOutcome) => void) | undefined
 }
 
 interface Circumstances extends OwnerAuthOptions {
   secret: string
-  /** Takes the token of a sign-in link that was asked for. */
+  /** Receives the token of a requested sign-in link. */
   onSignInLink: (token: string) => void
 }
 
-/** better-auth on our tables: sessions in the database, nobody signs up, secure defaults stay as they are. */
+/**
+ * Configures better-auth with our tables: sessions are stored in the database, sign-up is disabled, and secure defaults
+ * are kept.
+ */
 export function toAuthOptions(
   deps: AuditDeps,
   { publicUrl, oidc, signInLinks, secret, onSignInLink, onSignIn }: Circumstances,
@@ -58,20 +61,20 @@ export function toAuthOptions(
       password: createPasswordHashing(),
     },
     user: { modelName: 'owners' },
-    // It ends a week after the sign-in, as its cookie does: lengthening it would serve who stole it and nobody else.
+    // A session ends a week after the sign-in, like its cookie. Extending it would only help somebody who stole it.
     session: { modelName: 'owner_sessions', expiresIn: sessionSeconds, disableSessionRefresh: true },
     account: { modelName: 'owner_credentials', updateAccountOnSignIn: false },
-    // We ask a provider who somebody is, once at each sign-in. What else its tokens open is none of our business.
+    // The provider only identifies the user at sign-in, so its tokens are not stored.
     databaseHooks: { account: { create: { before: (account) => Promise.resolve({ data: withoutTokens(account) }) } } },
     verification: { modelName: 'owner_verifications' },
     rateLimit: {
       enabled: true,
       customStorage: countedRequests(deps),
-      // The guard counts these: it knows whose password is tried, and writes down when an address is locked.
+      // The guard counts these requests: it knows the user and records locks in the audit log.
       customRules: { '/sign-in/email': false },
     },
     advanced: {
-      // Said, since better-auth leaves both checks out where the environment looks like a test.
+      // Set explicitly, because better-auth disables both checks in environments that look like tests.
       disableOriginCheck: false,
       disableCSRFCheck: false,
       cookiePrefix: 'waybill',
@@ -94,8 +97,8 @@ export function toAuthOptions(
         : []),
       personGuard({ ...deps, onSignIn }),
     ],
-    // Where those go whom the organisation's provider turned away: that page says why. What is not better-auth's own
-    // is thrown on to us: it would be printed as it is, with the row that PostgreSQL quotes.
+    // Users rejected by the provider are redirected to the sign-in page, which shows the reason. Other errors are
+    // rethrown, because better-auth would print them with the row that PostgreSQL quotes.
     onAPIError: { errorURL: '/settings/sign-in', throw: true },
     telemetry: { enabled: false },
     logger: {
@@ -105,8 +108,8 @@ export function toAuthOptions(
 }
 
 /**
- * Who was invited is found by the e-mail address that the provider has verified; one that it only claims
- * would let whoever can change their address there in as somebody else.
+ * An invited user is found by an e-mail address that the provider has verified. An unverified address would let anyone
+ * who can change theirs at the provider sign in as another user.
  */
 function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
   return genericOAuth({
@@ -120,7 +123,7 @@ function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
         pkce: true,
         disableSignUp: true,
         mapProfileToUser: (profile) => ({
-          // Not every provider gives a name, and better-auth wants one.
+          // Some providers return no name, but better-auth requires one.
           name: profile['name'] ?? profile['email'],
           emailVerified: isEmailProven(profile),
         }),
@@ -130,14 +133,14 @@ function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
 }
 
 /**
- * Some providers write their booleans as text, and "false" is not empty. better-auth compares in lower case,
- * where the Kelvin sign is a k; nobody is invited by an address beyond ASCII.
+ * Some providers write booleans as text, and "false" is truthy. better-auth compares lower-case addresses, where the
+ * Kelvin sign equals k, so only ASCII addresses are accepted.
  */
 function isEmailProven({ email, email_verified: verified }: Record<string, unknown>): boolean {
   return (verified === true || verified === 'true') && typeof email === 'string' && /^[\u0020-\u007e]+$/.test(email)
 }
 
-/** better-auth asks for `consume` alone where it is there. */
+/** If `consume` exists, better-auth calls nothing else. */
 function countedRequests(deps: Pick<Deps, 'db'>): NonNullable<BetterAuthRateLimitOptions['customStorage']> {
   return {
     get: () => Promise.resolve(null),

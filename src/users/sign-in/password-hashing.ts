@@ -1,12 +1,12 @@
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
 import { ServiceError } from '../../../contracts/errors.ts'
 
-/** Two of the four threads that Node has for such work: the names of receivers are looked up on them too. */
-const atOnce = 2
-/** A hash takes about 80 ms (scrypt): whoever comes last waits a second. */
-const mostWaiting = 20
+/** Two of Node's four threads for such work, because DNS lookups of webhook endpoints use them too. */
+const maxConcurrent = 2
+/** A hash takes about 80 ms (scrypt), so the last in the queue waits about a second. */
+const maxWaiting = 20
 
-/** better-auth's own hashes, a few at a time: many who sign in at once must not keep messages from being sent. */
+/** Wraps better-auth's password hashing with a concurrency limit, so that many sign-ins do not delay messages. */
 export function createPasswordHashing() {
   const inTurn = createTurns()
   return {
@@ -17,28 +17,24 @@ export function createPasswordHashing() {
 
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
-  let atWork = 0
+  let running = 0
   return async (work) => {
-    if (atWork < atOnce) atWork++
-    else if (waiting.length < mostWaiting) await new Promise<void>((resolve) => void waiting.push(resolve))
+    if (running < maxConcurrent) running++
+    else if (waiting.length < maxWaiting) await new Promise<void>((resolve) => void waiting.push(resolve))
     else throw tooMany()
     try {
       return await work()
     } finally {
-      // The place goes to whoever is next, and is free when nobody is.
+      // Passes the slot to the next caller, or frees it.
       const next = waiting.shift()
       if (next) next()
-      else atWork--
+      else running--
     }
   }
 }
 
 function tooMany(): ServiceError {
-  return new ServiceError(
-    'SERVICE_UNAVAILABLE',
-    'Too many people sign in at this moment. Try again in a few seconds.',
-    {
-      retryAfterSeconds: 3,
-    },
-  )
+  return new ServiceError('SERVICE_UNAVAILABLE', 'Too many users are signing in. Try again in a few seconds.', {
+    retryAfterSeconds: 3,
+  })
 }

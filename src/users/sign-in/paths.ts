@@ -1,7 +1,7 @@
-/** Where better-auth answers; its cookies go nowhere else. */
+/** Path of better-auth's routes and its cookies. */
 export const authPath = '/settings/auth'
-/** The name of an organisation's own provider in paths and rows. */
+/** Name of an organisation's own provider in paths and rows. */
 export const oidcProviderId = 'oidc'
 
-/** Where better-auth finds the address of a caller. Set by our server, and never taken from a caller. */
+/** Header that passes the client address to better-auth. The server sets it and never accepts it from a client. */
 export const addressHeader = 'x-waybill-address'

@@ -7,7 +7,7 @@ import { type Lock, lockEntryAttempts, takeAttempt } from './login-throttle.ts'
 export type SignInOutcome = 'done' | 'refused' | 'locked'
 
 export interface SignIn {
-  /** As it was typed. */
+  /** The address as entered. */
   email: string
   address: string
   what: string
@@ -15,22 +15,22 @@ export interface SignIn {
 }
 
 /**
- * Writes a sign-in to the audit log of each account of the person. One for an address that nobody has belongs to no
- * account: the log says that there was one, and not for whom, since people type passwords into the wrong field.
+ * Records a sign-in in the audit log of each of the user's accounts. A sign-in with an unknown address belongs to no
+ * account. It is only logged, without the address, because people sometimes type their password into that field.
  */
 export async function recordSignIn(deps: AuditDeps, { email: typed, address, what, outcome }: SignIn): Promise<void> {
   const email = normalizeEmail(typed)
-  // PostgreSQL takes no NUL, and nobody has such an address.
+  // PostgreSQL rejects NUL, and no address contains it.
   const owner = email.includes('\0') ? undefined : await findOwnerByEmail(deps.db, email)
   if (!owner) {
-    deps.log.info({ address, outcome }, 'a sign-in for an e-mail address that nobody has was refused')
+    deps.log.info({ address, outcome }, 'rejected a sign-in with an unknown e-mail address')
     return
   }
   const entry = { what, address, outcome: outcome === 'done' ? ('done' as const) : ('refused' as const) }
   await recordOwnChange(deps, { ownerId: owner.id, email }, entry)
 }
 
-/** Once for each lock, and for no more locks than a person's log can bear. */
+/** Records each lock once, up to a limit per user. */
 export async function recordLock(
   deps: AuditDeps,
   { email, address }: Pick<SignIn, 'email' | 'address'>,

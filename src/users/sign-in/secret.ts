@@ -7,8 +7,8 @@ const purpose = 'owner_auth_secret'
 const secretBytes = 32
 
 /**
- * What signs the cookies of sessions and encrypts what authenticator apps share with us. It is made once
- * and kept in the database, so that a new WAYBILL_SECRET_KEY signs nobody out.
+ * Returns the secret that signs session cookies and encrypts authenticator secrets. It is generated once and stored in
+ * the database, so that a new WAYBILL_SECRET_KEY does not end sessions.
  */
 export async function readAuthSecret({
   db,
@@ -18,7 +18,7 @@ export async function readAuthSecret({
   const known = await findAuthSecret(db)
   if (known !== undefined) return secrets.decrypt(known, purpose)
   const made = Buffer.from(randomBytes(secretBytes)).toString('base64url')
-  // Of two processes that start at once, one makes it.
+  // If two processes start at once, the first insert wins.
   await insertAuthSecret(db, secrets.encrypt(made, purpose))
   return readAuthSecret({ db, secrets, randomBytes })
 }
@@ -30,13 +30,13 @@ export async function listAuthSecrets(db: Kysely<Database>): Promise<StoredSecre
   return [{ ownerId: 'dashboard', purpose, ciphertext, replace }]
 }
 
-/** It belongs to the server, and to no account. */
+/** Belongs to the server, not to an account. */
 export async function findAuthSecret(db: Kysely<Database>): Promise<string | undefined> {
   const row = await db.selectFrom('owner_auth_secret').select('secret_encrypted').executeTakeFirst()
   return row?.secret_encrypted
 }
 
-/** The first one stays. */
+/** An existing secret is not overwritten. */
 export async function insertAuthSecret(db: Kysely<Database>, secretEncrypted: string): Promise<void> {
   await db
     .insertInto('owner_auth_secret')
@@ -45,7 +45,7 @@ export async function insertAuthSecret(db: Kysely<Database>, secretEncrypted: st
     .execute()
 }
 
-/** Whether it was still the one that `from` says. */
+/** Returns whether the secret was still `from`, so that a concurrent change is not overwritten. */
 export async function replaceAuthSecret(
   db: Kysely<Database>,
   { from, to }: { from: string; to: string },

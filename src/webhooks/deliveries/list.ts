@@ -8,7 +8,7 @@ import { type AttemptRow, type DeliveryRow, findAttempts, findDeliveries } from 
 
 export interface DeliveryFilter {
   state?: DeliveryRow['state'] | undefined
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor?: string | undefined
   /** Deliveries per page, 1 to 100. */
   limit?: number | undefined
@@ -19,7 +19,7 @@ export type DeliveryPage = OutputOf<typeof contract>
 const defaultLimit = 20
 const maxLimit = 100
 
-/** What waits for an endpoint and what is finished, newest first, with every attempt. */
+/** Lists waiting and finished deliveries of an endpoint, newest first, with all attempts. */
 export async function listDeliveries(
   deps: Pick<Deps, 'db'>,
   accountId: string,
@@ -29,7 +29,7 @@ export async function listDeliveries(
   checkFilter({ cursor, limit })
   const endpoint = await findEndpoint(deps.db, accountId, endpointId)
   if (!endpoint) throw endpointNotFound(endpointId)
-  // One more than asked for tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const page = { beforeEventId: cursor, limit: limit + 1 }
   const found = await findDeliveries(deps.db, { accountId, endpointId, state }, page)
   const rows = found.slice(0, limit)
@@ -50,9 +50,9 @@ export async function listDeliveries(
 
 function checkFilter({ cursor, limit }: { cursor: string | undefined; limit: number }): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
-    throw new ServiceError('SETTING_REFUSED', `A page holds 1 to ${maxLimit} deliveries.`)
+    throw new ServiceError('SETTING_REFUSED', `The limit must be between 1 and ${maxLimit} deliveries.`)
   if (cursor !== undefined && !/^evt_[0-9a-z]{26}$/.test(cursor))
-    throw new ServiceError('SETTING_REFUSED', 'A cursor is the nextCursor of the page before.')
+    throw new ServiceError('SETTING_REFUSED', 'The cursor must be the nextCursor of the previous page.')
 }
 
 export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: boolean): Delivery {
@@ -65,7 +65,7 @@ export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: bo
     createdAt: row.created_at.toISOString(),
     ...(row.due_at && enabled && { nextAttemptAt: row.due_at.toISOString() }),
     ...(row.finished_at && { finishedAt: row.finished_at.toISOString() }),
-    // Counted here: one that was queued again begins anew in the queue, and not for who reads this.
+    // Numbered here, because the stored numbers restart when a delivery is queued again.
     attempts: attempts.map((attempt, index) => toAttempt(attempt, index + 1)),
   }
 }

@@ -20,19 +20,19 @@ import {
   type RecoveryPlace,
 } from './recovery-store.ts'
 
-/** Events looked at in one transaction, which holds up changes of the endpoint for as long. */
+/** Maximum number of events per transaction, which holds the endpoint's lock. */
 const batchSize = 5_000
 
 export interface Recovery {
   endpointId: string
-  /** How many deliveries were queued. */
+  /** Number of deliveries that were queued. */
   recovered: number
 }
 
 /**
- * Queues what the endpoint should have got since a time and did not: events whose delivery failed, and
- * those that never had one, since they happened before the endpoint was there or asked for their type.
- * Stopped in the middle, it can be run again: what waits already is left alone.
+ * Queues the events that the endpoint missed since a given time: events whose delivery failed, and events without a
+ * delivery because the endpoint did not exist or did not subscribe to their type. It can be repeated after an
+ * interruption, because events that are already waiting are skipped.
  */
 export async function recoverDeliveries(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
@@ -52,20 +52,18 @@ export async function recoverDeliveries(
   return { endpointId, recovered }
 }
 
-/** Ids of events carry the database's time, and those of before its clock was set back may be ahead of it. */
+/** Event IDs carry the database time. IDs from before its clock was set back may be ahead of it. */
 export async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, since: Date): Promise<EventRange> {
   const now = await readDatabaseClock(db)
   const lastId = await findLastEventId(db, accountId)
   const lastAt = lastId === undefined ? now : timeOfId(lastId)
   if (!(since <= now || since <= lastAt))
-    throw new ServiceError('VALIDATION_ERROR', 'There is nothing to recover since a time that is yet to come.', {
-      field: 'since',
-    })
+    throw new ServiceError('VALIDATION_ERROR', 'The time must be in the past.', { field: 'since' })
   const until = lastAt < now ? now : new Date(lastAt.getTime() + 1)
   return { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', until) }
 }
 
-/** Looks at some thousand events; `rest` is what is left to be looked at. */
+/** Processes a few thousand events. `rest` is the remaining range. */
 export async function recoverPart(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
   place: RecoveryPlace,
@@ -77,8 +75,8 @@ export async function recoverPart(
 }
 
 /**
- * Which deliveries bring the events that wait for none and were not delivered. One that failed before is
- * made again, so that its attempts stay together.
+ * Chooses the events to deliver: those neither waiting nor delivered. A delivery that failed before is reused, so that
+ * its attempts stay together.
  */
 export function chooseRecovered(
   eventIds: readonly string[],
@@ -97,7 +95,7 @@ export function chooseRecovered(
     .map((eventId) => ({ eventId, id: failed.get(eventId) ?? newId() }))
 }
 
-/** Under the lock of the endpoint, so that two recoveries at once do not queue the same event twice. */
+/** Holds the endpoint's lock, so that concurrent recoveries do not queue the same event twice. */
 function recoverBatch(
   deps: Pick<Deps, 'db' | 'newId'>,
   place: RecoveryPlace,
@@ -106,7 +104,7 @@ function recoverBatch(
   return deps.db.transaction().execute(async (trx) => {
     const { eventIds, rest } = await findBatch(trx, place, range)
     const part = rest ? { ...range, untilId: rest.fromId } : range
-    // In this order: a delivery that is finished in between is then seen twice, and not missed.
+    // Reads waiting deliveries first: one that finishes in between is then seen twice instead of missed.
     const waiting = await findWaitingEventIds(trx, place, part)
     const finished = await findFinishedDeliveries(trx, place, part)
     const deliveries = chooseRecovered(eventIds, waiting, finished, () => deps.newId('dlv'))
@@ -122,7 +120,7 @@ async function findBatch(
 ): Promise<{ eventIds: string[]; rest: EventRange | undefined }> {
   const endpoint = await lockEndpoint(db, accountId, endpointId)
   if (!endpoint) throw endpointNotFound(endpointId)
-  // One more than a batch holds tells where the next one begins.
+  // One extra event shows where the next batch starts.
   const found = await findEventIds(db, accountId, endpoint.events, range, batchSize + 1)
   const next = found[batchSize]
   return {
@@ -131,7 +129,7 @@ async function findBatch(
   }
 }
 
-/** One part of a recovery; `next` names the part after it. */
+/** Runs one part of a recovery. `next` identifies the following part. */
 export async function recoverStepwise(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
   { accountId, endpointId, since, next }: z.output<(typeof contract)['input']>,

@@ -6,13 +6,13 @@ export interface RecoveryPlace {
   endpointId: string
 }
 
-/** The first included, the last not. */
+/** Event IDs from `fromId` (inclusive) to `untilId` (exclusive). */
 export interface EventRange {
   fromId: string
   untilId: string
 }
 
-/** Ids of events of these types, oldest first; at most `limit`. */
+/** Returns IDs of events of these types, oldest first, at most `limit`. */
 export async function findEventIds(
   db: Kysely<Database>,
   accountId: string,
@@ -33,7 +33,7 @@ export async function findEventIds(
   return rows.map(({ id }) => id)
 }
 
-/** Events of a range whose delivery to the endpoint waits. */
+/** Returns IDs of events whose delivery to the endpoint is waiting. */
 export async function findWaitingEventIds(
   db: Kysely<Database>,
   { accountId, endpointId }: RecoveryPlace,
@@ -56,7 +56,7 @@ export interface FinishedDelivery {
   outcome: 'delivered' | 'failed'
 }
 
-/** Deliveries of a range of events to the endpoint that are finished. */
+/** Returns finished deliveries of a range of events to the endpoint. */
 export function findFinishedDeliveries(
   db: Kysely<Database>,
   { accountId, endpointId }: RecoveryPlace,
@@ -77,7 +77,7 @@ export interface RecoveredDelivery {
   eventId: string
 }
 
-/** Queues deliveries, due now; those that had failed leave their old place. */
+/** Queues deliveries, due now, and deletes the finished rows of those that had failed. */
 export async function queueRecovered(
   db: Kysely<Database>,
   { accountId, endpointId }: RecoveryPlace,

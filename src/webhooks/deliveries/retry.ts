@@ -9,28 +9,24 @@ export interface RetriedDelivery {
   deliveryId: string
   endpointId: string
   eventId: string
-  /** A disabled endpoint gets it once it is enabled. */
+  /** A disabled endpoint receives the delivery once it is enabled. */
   endpointState: 'enabled' | 'disabled'
 }
 
-/** Has a delivery go now: one that waits need not wait longer, one that is finished is made again. */
+/** Retries a delivery now: a waiting one becomes due, a finished one is queued again. */
 export async function retryDelivery(
   deps: Pick<Deps, 'db' | 'announcements'>,
   { accountId, endpointId, eventId }: DeliveryPlace,
   deliveryId: string,
 ): Promise<RetriedDelivery> {
   const endpointState = await deps.db.transaction().execute(async (trx) => {
-    // Under its lock, so that a recovery does not miss the delivery while it moves.
+    // Holds the endpoint's lock, so that a recovery does not miss the delivery while it moves.
     const endpoint = await lockEndpoint(trx, accountId, endpointId)
-    if (!endpoint)
-      throw new ServiceError(
-        'SETTING_REFUSED',
-        `The endpoint of ${deliveryId} was removed: there is nowhere to send it.`,
-      )
+    if (!endpoint) throw new ServiceError('SETTING_REFUSED', `Cannot retry ${deliveryId}: its endpoint was removed.`)
     if (!(await isEventKept(trx, accountId, eventId)))
       throw new ServiceError(
         'SETTING_REFUSED',
-        `The event of ${deliveryId} is no longer kept: there is nothing to send.`,
+        `Cannot retry ${deliveryId}: its event is older than the retention period.`,
       )
     if (!(await queueNow(trx, accountId, deliveryId))) throw deliveryNotFound(deliveryId)
     return endpoint.enabled ? 'enabled' : 'disabled'
@@ -39,7 +35,7 @@ export async function retryDelivery(
   return { deliveryId, endpointId, eventId, endpointState }
 }
 
-/** Where a delivery of this account goes. */
+/** Returns the endpoint and event of a delivery of this account. */
 export async function requireDelivery(
   db: Kysely<Database>,
   accountId: string,
@@ -55,7 +51,7 @@ async function queueNow(db: Kysely<Database>, accountId: string, deliveryId: str
 }
 
 export function deliveryNotFound(deliveryId: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `There is no delivery ${JSON.stringify(deliveryId)}.`, {
-    remedy: 'Those of an endpoint are listed by: waybill webhook deliveries <endpoint>',
+  return new ServiceError('NOT_FOUND', `Delivery ${JSON.stringify(deliveryId)} was not found.`, {
+    remedy: 'List the deliveries of an endpoint: waybill webhook deliveries <endpoint>',
   })
 }

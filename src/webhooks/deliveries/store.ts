@@ -2,12 +2,13 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Database, WebhookAttemptsTable } from '../../platform/db/schema.ts'
 import { longerThanLeaseSeconds } from '../queue/store.ts'
 
-/** A statement changes this many rows at most, so that each of them is short however many wait. */
+/** Maximum number of rows per statement, so that each statement is short. */
 const batchSize = 10_000
 
 /**
- * Makes some of what waits for an endpoint due now; call it until none was left. Returns how many. What is due soon
- * goes soon anyway: were it under way, moving the end of its lease would have it sent twice.
+ * Makes a batch of an endpoint's waiting deliveries due now and returns their number; call it until it returns 0.
+ * Deliveries that are due soon are skipped: such a row may be in progress, and moving the end of its lease would send
+ * it twice.
  */
 export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string, endpointId: string): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -21,9 +22,9 @@ export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string,
   return Number(numAffectedRows ?? 0)
 }
 
-/** Makes one delivery due now, unless it may be under way. Whether it waits at all. */
+/** Makes one delivery due now, unless it may be in progress. Returns whether it is waiting. */
 export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
-  // Whatever was claimed more often than it ended may be under way.
+  // A delivery with more claims than finished attempts may be in progress.
   const { numAffectedRows } = await sql`
     update webhook_deliveries
     set due_at = case
@@ -34,7 +35,7 @@ export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, d
   return Number(numAffectedRows ?? 0) > 0
 }
 
-/** Drops some of what waits for an endpoint; call it until none was left. Returns how many. */
+/** Deletes a batch of an endpoint's waiting deliveries and returns their number; call it until it returns 0. */
 export async function deleteWaitingDeliveries(
   db: Kysely<Database>,
   accountId: string,
@@ -49,7 +50,7 @@ export async function deleteWaitingDeliveries(
   return Number(numAffectedRows ?? 0)
 }
 
-/** Puts a finished delivery back into the queue, as new, and due now. Whether it was there. */
+/** Moves a finished delivery back to the queue, as new and due now. Returns whether it was found. */
 export async function requeueDelivery(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     with gone as (
@@ -66,9 +67,9 @@ export interface DeliveryPlace {
   eventId: string
 }
 
-/** Reads all accounts: an operator names a delivery without saying whose it is. */
+/** Reads all accounts, because operators pass a delivery ID without its account. */
 export async function findDelivery(db: Kysely<Database>, deliveryId: string): Promise<DeliveryPlace | undefined> {
-  // Deliveries are keyed by account first, so they are asked for account by account.
+  // Deliveries are keyed by account first, so each account is queried separately.
   const { rows } = await sql<{ account_id: string; endpoint_id: string; event_id: string }>`
     select found.* from accounts cross join lateral (
       select account_id, endpoint_id, event_id from webhook_deliveries
@@ -111,16 +112,16 @@ export interface DeliveryRow {
   event_id: string
   state: 'waiting' | 'delivered' | 'failed'
   created_at: Date
-  /** Of one that waits; null for others. */
+  /** Null if the delivery is finished. */
   due_at: Date | null
-  /** Null while it waits. */
+  /** Null while the delivery is waiting. */
   finished_at: Date | null
-  /** Null when the event is no longer kept. */
+  /** Null if the event is no longer stored. */
   type: string | null
   message_id: string | null
 }
 
-/** Those of an endpoint, the newest event first. `beforeEventId` is the last one of the page before. */
+/** Returns deliveries of an endpoint, newest event first. `beforeEventId` is the last event of the previous page. */
 export async function findDeliveries(
   db: Kysely<Database>,
   { accountId, endpointId, state }: { accountId: string; endpointId: string; state: DeliveryRow['state'] | undefined },
@@ -153,7 +154,7 @@ export interface MessageDeliveryRow extends DeliveryRow {
   enabled: boolean
 }
 
-/** Those that tell of one message, to endpoints that are still there; the oldest event first. */
+/** Returns deliveries of one message to existing endpoints, oldest event first. */
 export async function findDeliveriesOfMessage(
   db: Kysely<Database>,
   accountId: string,
@@ -185,7 +186,7 @@ export async function findDeliveriesOfMessage(
 
 export type AttemptRow = Selectable<WebhookAttemptsTable>
 
-/** In the order in which they were made. */
+/** Returns attempts in the order in which they were made. */
 export function findAttempts(db: Kysely<Database>, accountId: string, deliveryIds: string[]): Promise<AttemptRow[]> {
   if (deliveryIds.length === 0) return Promise.resolve([])
   return db

@@ -3,16 +3,16 @@ import { parseRetryAfter } from '../queue/retry-schedule.ts'
 import type { AttemptResult } from './webhook-sender.ts'
 
 export interface AttemptLimits {
-  /** From the first byte out to the last byte in. */
+  /** From the first byte sent to the last byte received. */
   withinMilliseconds: number
   timestamp: Date
 }
 
-/** Of a longer answer the rest is not read: the connection is dropped. */
+/** The rest of a longer response is not read, and the connection is closed. */
 const maxResponseBytes = 16 * 1024
 const keptResponseBytes = 1024
 
-/** Makes one request and says what became of it; never rejects. */
+/** Sends one request and returns its result. Never rejects. */
 export function attemptOnce(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
@@ -28,7 +28,7 @@ export function attemptOnce(
   })
 }
 
-/** Nothing is decompressed: what an answer would become is of no use here, and can be huge. */
+/** Responses are not decompressed: the content is not needed and could be huge. */
 class AttemptHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #status: number | undefined
@@ -48,7 +48,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing keeps the request off the wire: its time was over before there was a connection.
+    // Throwing prevents the request: its deadline passed before a connection was available.
     if (this.#settled) throw new errors.RequestAbortedError()
     this.#controller = controller
   }
@@ -58,7 +58,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx announces an answer that is still to come.
+    // 1xx responses precede the final response.
     if (status < 200) return
     this.#status = status
     const retryAfter = firstOf(headers['retry-after'])
@@ -68,7 +68,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // A copy: the chunk belongs to the parser, which goes on to use its memory.
+    // Copies the chunk, because the parser reuses its memory.
     if (this.#received < keptResponseBytes)
       this.#start.push(Buffer.from(chunk.subarray(0, keptResponseBytes - this.#received)))
     this.#received += chunk.length
@@ -80,7 +80,11 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#settle(this.#status === undefined ? describeAttemptError(error) : 'the answer broke off')
+    this.#settle(
+      this.#status === undefined
+        ? describeAttemptError(error)
+        : 'the connection closed before the response was complete',
+    )
   }
 
   #drop(error: string | undefined): void {
@@ -88,7 +92,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new errors.RequestAbortedError())
   }
 
-  /** An answer that says yes and then does not end in time is no answer; one that says no needs no end. */
+  /** A success needs a complete response within the deadline. For a failure, the status is enough. */
   #settle(error: string | undefined): void {
     if (this.#settled) return
     this.#settled = true
@@ -96,7 +100,11 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
     const durationMilliseconds = this.#elapsed()
     const status = this.#status
     if (status === undefined)
-      return this.#resolve({ outcome: 'failed', error: error ?? 'the answer broke off', durationMilliseconds })
+      return this.#resolve({
+        outcome: 'failed',
+        error: error ?? 'the connection closed before the response was complete',
+        durationMilliseconds,
+      })
     const answer = { statusCode: status, responseStart: this.#responseStart(), durationMilliseconds }
     if (status >= 200 && status < 300)
       return this.#resolve(
@@ -110,7 +118,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
     })
   }
 
-  /** PostgreSQL takes no NUL, and a terminal should not be told what to do. */
+  /** PostgreSQL rejects NUL, and control characters must not reach a terminal. */
   #responseStart(): string {
     return Buffer.concat(this.#start)
       .toString('utf8')
@@ -126,9 +134,9 @@ function firstOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Why an attempt brought no answer, in texts that the customer reads: stable, and nothing of our insides. */
+/** Fixed texts for failed attempts. Customers read them, so they reveal no internals. */
 const texts: Record<string, string> = {
-  // One text for a name without an address and for a private one: two would tell about our network.
+  // A name without an address and a private one share a text, because two texts would reveal names of our network.
   WAYBILL_ADDRESS_NOT_ALLOWED: unusableHost(),
   ENOTFOUND: unusableHost(),
   ENODATA: unusableHost(),
@@ -145,8 +153,8 @@ const texts: Record<string, string> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'TLS: the certificate is not trusted',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'TLS: the certificate is not trusted',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS: the certificate is not trusted',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-  UND_ERR_INVALID_ARG: 'the request could not be built: see the headers of the endpoint',
+  UND_ERR_HEADERS_OVERFLOW: 'the response headers are too large',
+  UND_ERR_INVALID_ARG: 'the request could not be built: check the headers of the endpoint',
 }
 
 function unusableHost(): string {
@@ -161,13 +169,13 @@ export function describeAttemptError(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const known = texts[code]
   if (known !== undefined) return known
-  if (error instanceof errors.HTTPParserError) return 'the answer is not HTTP'
+  if (error instanceof errors.HTTPParserError) return 'the response is not valid HTTP'
   if (/CERT|TLS|SSL|SIGNATURE|CRL|EPROTO/.test(code)) return 'TLS: no secure connection'
-  return 'the connection broke'
+  return 'the connection was lost'
 }
 
-/** What the protocol, the connection and we ourselves need: no endpoint can set these. */
-const ours = new Set([
+/** Headers that the protocol, the connection or Waybill sets. Endpoints cannot override them. */
+const reservedHeaders = new Set([
   'connection',
   'content-encoding',
   'content-length',
@@ -184,10 +192,10 @@ const ours = new Set([
   'user-agent',
 ])
 
-/** Whether a header of this name is ours to set, and not the endpoint's. */
+/** Returns whether a header is reserved and cannot be set by an endpoint. */
 export function isReservedHeader(name: string): boolean {
   const lower = name.toLowerCase()
-  return ours.has(lower) || lower.startsWith('webhook-')
+  return reservedHeaders.has(lower) || lower.startsWith('webhook-')
 }
 
 export interface StandardHeaders {
@@ -197,7 +205,7 @@ export interface StandardHeaders {
   userAgent: string
 }
 
-/** All headers of an attempt, as undici takes them fastest: names and values in turns. */
+/** Writes all headers of an attempt as an array of alternating names and values, the fastest form for undici. */
 export function writeRequestHeaders(
   { id, timestampSeconds, signature, userAgent }: StandardHeaders,
   custom: Readonly<Record<string, string>>,

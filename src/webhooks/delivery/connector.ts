@@ -8,14 +8,14 @@ export interface ConnectorOptions {
   resolve: Resolve
   isAllowed: (address: string) => boolean
   connectTimeoutMilliseconds: number
-  /** Certificates to trust instead of the system's. */
+  /** Certificates to trust in place of the system's. */
   ca?: string
 }
 
 /**
- * Connects to allowed addresses only. All addresses of a name must be allowed, and what was checked is
- * what is connected to, so that a name cannot change its mind in between. An address in place of a
- * name is never looked up, so it is checked by itself.
+ * Creates a connector for allowed addresses. All addresses of a name must be allowed, and the connection uses the
+ * checked addresses, so that a name cannot change its address in between (DNS rebinding). A literal address is never
+ * looked up, so it is checked separately.
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { resolve, isAllowed, connectTimeoutMilliseconds, ca } = options

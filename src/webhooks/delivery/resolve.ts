@@ -1,17 +1,17 @@
 import { lookup, Resolver } from 'node:dns/promises'
 
-/** All addresses of a host; rejects when it has none. */
+/** Resolves a host to all of its addresses; rejects if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
-/** One that does not answer is asked twice, and gives up well inside the deadline of an attempt. */
+/** Each query is tried twice, which still ends well within the deadline of an attempt. */
 const queryMilliseconds = 2_000
 const queryAttempts = 2
 const keptMilliseconds = 10_000
 const maxKept = 10_000
 
 /**
- * Asks DNS itself: `getaddrinfo`, which most programs use, occupies one of two threads for each name
- * until it is answered, so that two names whose servers are silent would hold up all other endpoints.
+ * Queries DNS directly. `getaddrinfo` blocks a thread of a small pool until it is answered, so a few names with
+ * unresponsive servers would block all other endpoints.
  */
 export function createDnsResolve(): Resolve {
   const resolver = new Resolver({ timeout: queryMilliseconds, tries: queryAttempts })
@@ -24,12 +24,12 @@ export function createDnsResolve(): Resolve {
   }
 }
 
-/** As the machine does it, with its hosts file: for development. */
+/** Resolves like the operating system, including its hosts file. For development. */
 export const resolveAsTheMachine: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
-/** Each name is asked for once at a time, and what came of it, good or bad, holds for a moment. */
-export function rememberAnswers(resolve: Resolve, now: () => number = performance.now.bind(performance)): Resolve {
+/** Shares concurrent queries for a name and caches results and errors for a short time. */
+export function cacheAnswers(resolve: Resolve, now: () => number = performance.now.bind(performance)): Resolve {
   const known = new Map<string, { until: number; addresses: Promise<readonly string[]> }>()
   return (host) => {
     const kept = known.get(host)
@@ -43,7 +43,7 @@ export function rememberAnswers(resolve: Resolve, now: () => number = performanc
   }
 }
 
-/** Whether the name does not exist or has no address; other errors say that nobody could tell. */
+/** Returns whether the name does not exist or has no address. Other errors mean that the lookup itself failed. */
 export function isMissingName(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
 }
@@ -51,7 +51,7 @@ export function isMissingName(error: unknown): boolean {
 export class UnresolvedError extends Error {
   readonly code: 'ENOTFOUND' | 'ESERVFAIL'
   constructor(code: 'ENOTFOUND' | 'ESERVFAIL') {
-    super(code === 'ENOTFOUND' ? 'the name has no address' : 'no resolver could tell the address')
+    super(code === 'ENOTFOUND' ? 'the name has no address' : 'the DNS lookup failed')
     this.name = 'UnresolvedError'
     this.code = code
   }

@@ -4,11 +4,11 @@ import type { WebhookConfig } from '../../platform/config.ts'
 import { checkAddress, checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
 import { attemptOnce, writeRequestHeaders } from './attempt.ts'
 import { createConnector } from './connector.ts'
-import { createDnsResolve, rememberAnswers, type Resolve, resolveAsTheMachine } from './resolve.ts'
+import { createDnsResolve, cacheAnswers, type Resolve, resolveAsTheMachine } from './resolve.ts'
 import { createSigner } from './sign.ts'
 import type { AttemptRequest, WebhookSender } from './webhook-sender.ts'
 
-/** Endpoints of many customers can share an origin; each of them has its own, smaller bound. */
+/** Endpoints of many customers can share an origin; each endpoint has a smaller limit of its own. */
 const connectionsPerOrigin = 256
 const maxResponseHeaderBytes = 16 * 1024
 const maxTargets = 10_000
@@ -25,21 +25,21 @@ interface Target {
   path: string
 }
 
-/** No proxy is asked and no redirect followed: an attempt goes where its endpoint says, or nowhere. */
+/** Uses no proxy and follows no redirect, so an attempt only reaches the endpoint's own address. */
 export function createWebhookSender(
   { timeoutSeconds, allowPrivate }: Pick<WebhookConfig, 'timeoutSeconds' | 'allowPrivate'>,
   { resolve, ca }: SenderOptions = {},
 ): WebhookSender {
   const withinMilliseconds = timeoutSeconds * 1000
   const addresses = {
-    resolve: rememberAnswers(resolve ?? (allowPrivate ? resolveAsTheMachine : createDnsResolve())),
+    resolve: cacheAnswers(resolve ?? (allowPrivate ? resolveAsTheMachine : createDnsResolve())),
     isAllowed: allowPrivate ? () => true : isPublicAddress,
   }
   const agent = new Agent({
     allowH2: false,
     connections: connectionsPerOrigin,
     maxHeaderSize: maxResponseHeaderBytes,
-    // One deadline of ours covers all of an attempt.
+    // A single deadline covers the whole attempt.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: createConnector({
@@ -49,11 +49,11 @@ export function createWebhookSender(
     }),
   })
   const sign = createSigner()
-  const findTarget = rememberTargets(allowPrivate)
+  const findTarget = cacheTargets(allowPrivate)
   return {
     attempt: async ({ url, headers, eventId, payload, secrets, timestamp }: AttemptRequest) => {
       const target = findTarget(url)
-      // It was allowed when the endpoint was made: the rule, or the setting, has changed since.
+      // The URL was allowed when the endpoint was added; the rule or the setting has changed since.
       if (!target) return { outcome: 'failed', error: 'the address is not allowed', durationMilliseconds: 0 }
       const timestampSeconds = Math.floor(timestamp.getTime() / 1000)
       const signature = sign({ id: eventId, timestampSeconds, payload }, secrets)
@@ -73,8 +73,8 @@ export function createWebhookSender(
   }
 }
 
-/** Parsing and checking a URL costs as much as signing; an endpoint's is the same each time. */
-function rememberTargets(allowPrivate: boolean): (url: string) => Target | undefined {
+/** Caches targets, because parsing and checking a URL costs as much as signing. */
+function cacheTargets(allowPrivate: boolean): (url: string) => Target | undefined {
   const targets = new Map<string, Target | undefined>()
   return (text) => {
     if (targets.has(text)) return targets.get(text)

@@ -1,38 +1,40 @@
-/** Makes one attempt at a delivery: a signed POST to a customer's endpoint (standardwebhooks.com). */
+/** Sends one attempt of a delivery: a signed POST to a customer's endpoint (standardwebhooks.com). */
 export interface WebhookSender {
-  /** Never rejects: whatever goes wrong out there is a result. */
+  /** Never rejects: every failure is a result. */
   attempt(request: AttemptRequest): Promise<AttemptResult>
-  /** Whether it would send there, as far as that can be told when an endpoint is made. */
+  /** Checks when an endpoint is added whether deliveries to this URL would be allowed. */
   check(url: string): Promise<AddressVerdict>
-  /** Breaks off what is under way. */
+  /** Aborts running attempts. */
   close(): Promise<void>
 }
 
-/** One verdict for a host that is not public and for one that does not exist: two would tell about our network. */
+/**
+ * A private host and a non-existent host get the same verdict, because two verdicts would reveal names of our network.
+ */
 export type AddressVerdict = 'allowed' | 'refused'
 
 export interface AttemptRequest {
   url: string
-  /** The endpoint's own headers; ours win. */
+  /** The endpoint's own headers; reserved headers override them. */
   headers: Readonly<Record<string, string>>
   eventId: string
   /** The body, byte for byte as it is signed. */
   payload: string
-  /** Each signs: after a rotation there are two for a while. */
+  /** Each secret adds a signature: after a rotation there are two for a while. */
   secrets: readonly string[]
   timestamp: Date
 }
 
 export interface AttemptResult {
-  /** `gone`: the endpoint wants no more (410). */
+  /** `gone`: the endpoint answered 410 and accepts no more events. */
   outcome: 'delivered' | 'failed' | 'gone'
-  /** Absent when no answer came. */
+  /** Absent if there was no response. */
   statusCode?: number
-  /** Why it failed: one of a few stable texts of ours. */
+  /** Why the attempt failed: one of a fixed set of texts. */
   error?: string
-  /** How long the endpoint asks us to wait. */
+  /** The delay that the endpoint requested. */
   retryAfterSeconds?: number
-  /** The first bytes of the answer, fit for a database and a terminal. */
+  /** The first bytes of the response, safe for a database and a terminal. */
   responseStart?: string
   durationMilliseconds: number
 }

@@ -10,7 +10,7 @@ import { refusedUrl } from './address.ts'
 import { endpointHeadersPurpose, endpointSecretPurpose, generateSecret } from './secrets.ts'
 import { countEndpoints, insertEndpoint } from './store.ts'
 
-/** Each event is delivered to all of them, so their number multiplies what a message costs. */
+/** Each event is delivered to every endpoint, so their number multiplies the cost of a message. */
 const maxEndpoints = 20
 
 const Url = line(2048)
@@ -19,14 +19,14 @@ const EventType = z.enum(messageEventTypes)
 
 export interface NewEndpoint {
   url: string
-  /** Delivered, read and failed if not given. */
+  /** Delivered, read and failed by default. */
   events?: readonly string[] | undefined
   description?: string | undefined
-  /** Sent along with each attempt. */
+  /** Extra headers, sent with each attempt. */
   headers?: readonly (readonly [name: string, value: string])[] | undefined
 }
 
-/** The secret is shown this once. */
+/** Adds an endpoint and returns its signing secret. */
 export async function addEndpoint(
   deps: Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'randomBytes' | 'webhooks'>,
   accountId: string,
@@ -56,9 +56,9 @@ export async function addEndpoint(
     if ((await countEndpoints(trx, accountId)) >= maxEndpoints)
       throw new ServiceError(
         'SETTING_REFUSED',
-        `An account can have ${maxEndpoints} endpoints at most. Remove one first.`,
+        `An account can have at most ${maxEndpoints} endpoints. Remove one first.`,
         {
-          remedy: `They are listed by: waybill webhook list ${accountId}`,
+          remedy: `List them: waybill webhook list ${accountId}`,
         },
       )
     await insertEndpoint(trx, row)
@@ -71,7 +71,7 @@ function checkEvents(events: readonly string[]): MessageEventType[] {
   if (unknown !== undefined || events.length === 0)
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `${unknown === undefined ? 'No event was named' : `There is no event ${JSON.stringify(unknown)}`}. The events are ${messageEventTypes.join(', ')}.`,
+      `${unknown === undefined ? 'No event type was given' : `The event type ${JSON.stringify(unknown)} does not exist`}. Event types are ${messageEventTypes.join(', ')}.`,
       { field: 'events' },
     )
   return messageEventTypes.filter((type) => events.includes(type))
@@ -91,7 +91,7 @@ function checkDescription(text: string | undefined): string | null {
   return description.data
 }
 
-/** The URL is never repeated: a query often holds a token. */
+/** The URL is never repeated, because its query often contains a token. */
 async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {
   const checked = Url.safeParse(url)
   if (!checked.success)
@@ -103,21 +103,22 @@ async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Prom
 }
 
 const maxHeaders = 20
-/** Servers refuse requests whose header section is long, the usual limit being 8 or 16 KiB. */
+/** Many servers reject requests with a header section larger than 8 or 16 KiB. */
 const maxTotalLength = 4096
 
-/** Checks an endpoint's own headers. A value is never repeated, nor what may be one: it may authorize. */
+/** Checks an endpoint's own headers. Values are never repeated, because they may hold credentials. */
 export function checkHeaders(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
   if (headers.length > maxHeaders)
-    throw new ServiceError('SETTING_REFUSED', `An endpoint can have ${maxHeaders} headers at most.`)
+    throw new ServiceError('SETTING_REFUSED', `An endpoint can have at most ${maxHeaders} headers.`)
   for (const [name, value] of headers) checkHeader(name, value)
   const names = headers.map(([name]) => name.toLowerCase())
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new ServiceError('SETTING_REFUSED', `The header ${twice} was given twice.`)
+  if (twice !== undefined)
+    throw new ServiceError('SETTING_REFUSED', `The header ${twice} was given twice. Header names must be unique.`)
   if (headers.flat().join('').length > maxTotalLength)
     throw new ServiceError(
       'SETTING_REFUSED',
-      `The headers of an endpoint can have ${maxTotalLength} characters at most, all together.`,
+      `The headers of an endpoint can have at most ${maxTotalLength} characters in total.`,
     )
   return Object.fromEntries(headers)
 }
@@ -127,17 +128,14 @@ function checkHeader(name: string, value: string): void {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
     throw new ServiceError(
       'SETTING_REFUSED',
-      'The name of a header has letters, digits and hyphens only, such as X-Api-Key.',
+      'A header name must consist of letters, digits and hyphens, such as X-Api-Key.',
     )
   if (isReservedHeader(name) || name.toLowerCase().startsWith('content-'))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      `The header ${name} is Waybill's to set, or the connection's. Choose another name.`,
-    )
-  // Visible ASCII with spaces and tabs inside: what every server takes (RFC 9110, 5.5).
+    throw new ServiceError('SETTING_REFUSED', `The header ${name} is reserved. Choose another name.`)
+  // Visible ASCII with inner spaces and tabs, which every server accepts (RFC 9110, 5.5).
   if (!/^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value))
     throw new ServiceError(
       'SETTING_REFUSED',
-      `The value of the header ${name} is empty, or holds a character that headers cannot carry.`,
+      `The value of the header ${name} is empty or contains a character that is not allowed in headers.`,
     )
 }

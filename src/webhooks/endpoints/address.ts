@@ -3,11 +3,11 @@ import ipaddr from 'ipaddr.js'
 import { isMissingName, type Resolve } from '../delivery/resolve.ts'
 import type { AddressVerdict } from '../delivery/webhook-sender.ts'
 
-/** What a customer reads, whatever was wrong: which rule it was would tell about our network. */
+/** One text for all problems, because the failed rule would reveal details of our network. */
 export const refusedUrl =
   'must be an https URL with a public host that exists, without user name, password or fragment, such as https://example.com/webhooks'
 
-/** Special-purpose addresses (IANA registry, RFC 6890) and what clouds keep for themselves. */
+/** Special-purpose addresses (IANA registry, RFC 6890) and addresses that clouds reserve. */
 const specialIPv4 = parseRanges([
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -31,8 +31,8 @@ const specialIPv4 = parseRanges([
 ])
 
 /**
- * Global unicast. Outside of it lie loopback, v4-mapped and v4-compatible addresses, NAT64, unique
- * local (with Amazon's metadata), link-local, site-local and multicast.
+ * Global unicast. It excludes loopback, v4-mapped and v4-compatible addresses, NAT64, unique local (with Amazon's
+ * metadata), link-local, site-local and multicast.
  */
 const globalIPv6 = parseRanges(['2000::/3'])
 const specialIPv6 = parseRanges([
@@ -44,7 +44,7 @@ const specialIPv6 = parseRanges([
   '3fff::/20', // documentation
 ])
 
-/** Whether an address, as a resolver spells it, belongs to the public internet. */
+/** Returns whether an address belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false
   const parsed = ipaddr.parse(address)
@@ -52,12 +52,12 @@ export function isPublicAddress(address: string): boolean {
   return isIn(parsed, globalIPv6) && !isIn(parsed, specialIPv6)
 }
 
-/** Names that never lead to the public internet (RFC 6761, 6762, 8375, and ICANN's `internal`). */
+/** Names that never resolve to the public internet (RFC 6761, 6762, 8375, and ICANN's `internal`). */
 const privateNames = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)$/
 
 /**
- * The URL when we may send to it, as far as it can be told without resolving its name: that is checked
- * again, on the address, when we connect. `allowPrivate` is for development.
+ * Returns the parsed URL if it is allowed, without resolving its name; the addresses are checked at each connection.
+ * `allowPrivate` is for development.
  */
 export function checkEndpointUrl(text: string, { allowPrivate }: { allowPrivate: boolean }): URL | undefined {
   const url = URL.parse(text)
@@ -66,16 +66,16 @@ export function checkEndpointUrl(text: string, { allowPrivate }: { allowPrivate:
   return url.protocol === 'https:' && isPublicHost(url.hostname) ? url : undefined
 }
 
-/** `host` as a URL holds it: WHATWG's parser has turned every odd spelling of an address into the usual one. */
+/** `host` is taken from a parsed URL: the WHATWG parser has normalized unusual spellings of addresses. */
 function isPublicHost(host: string): boolean {
   const address = addressOf(host)
   if (address !== undefined) return isPublicAddress(address)
   const name = host.replace(/\.$/, '')
-  // A name without a dot is found on the local network only.
+  // A name without a dot can only be found on the local network.
   return name.includes('.') && !privateNames.test(name)
 }
 
-/** The address when a host is one and not a name: `[::1]` is, and so is `127.0.0.1`. */
+/** Returns the address if the host is a literal address, such as `[::1]` or `127.0.0.1`. */
 export function addressOf(host: string): string | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
   return isIP(bare) === 0 ? undefined : bare
@@ -98,9 +98,9 @@ export interface AddressRules {
 }
 
 /**
- * Whether we would send there, when an endpoint is made. A name that does not exist is refused as a private one is:
- * whoever could tell them apart could list the names of our network. A resolver that does not answer just now is
- * no reason to refuse it: the addresses are checked again at each connection.
+ * Checks the address of a new endpoint. A name that does not exist is rejected like a private one, because the
+ * difference would reveal names of our network. A failed DNS lookup is no reason to reject it, since addresses are
+ * checked again at each connection.
  */
 export async function checkAddress(
   text: string,

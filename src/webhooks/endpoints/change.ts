@@ -4,7 +4,7 @@ import { deleteWaitingDeliveries, makeDeliveriesDue } from '../deliveries/store.
 import { endpointNotFound, requireEndpoint } from './endpoint.ts'
 import { changeEndpoint, deleteEndpoint } from './store.ts'
 
-/** What waited goes now: the waits that its failures had grown to belong to the past. */
+/** Makes waiting deliveries due now: delays that grew with past failures no longer apply. */
 export async function enableEndpoint(
   deps: Pick<Deps, 'db' | 'now' | 'announcements'>,
   accountId: string,
@@ -18,7 +18,7 @@ export async function enableEndpoint(
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }
 
-/** Not more than were there at first: those of an endpoint that was never disabled may fail meanwhile. */
+/** Limited to the initial number, because deliveries of an endpoint that was already enabled may fail meanwhile. */
 async function makeAllDue({ db }: Pick<Deps, 'db'>, accountId: string, endpointId: string, waiting: number) {
   for (let left = waiting; left > 0;) {
     const made = await makeDeliveriesDue(db, accountId, endpointId)
@@ -27,7 +27,7 @@ async function makeAllDue({ db }: Pick<Deps, 'db'>, accountId: string, endpointI
   }
 }
 
-/** Its deliveries wait from now on, those of new events too. One that is under way is not called back. */
+/** Disables an endpoint: its deliveries wait, including those of new events. A running attempt is not aborted. */
 export async function disableEndpoint(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
@@ -41,11 +41,11 @@ export async function disableEndpoint(
 
 export interface RemovedEndpoint {
   endpointId: string
-  /** How many deliveries waited for it, and are gone. */
+  /** Number of waiting deliveries that were deleted. */
   dropped: number
 }
 
-/** Forgets the endpoint, its secrets and what waits for it. The events stay. */
+/** Removes the endpoint, its secrets and its waiting deliveries. Events stay. */
 export async function removeEndpoint(
   deps: Pick<Deps, 'db'>,
   accountId: string,

@@ -26,8 +26,8 @@ export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
 }
 
 export function endpointNotFound(endpointId: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `There is no endpoint ${JSON.stringify(endpointId)}.`, {
-    remedy: 'Those of an account are listed by: waybill webhook list <account>',
+  return new ServiceError('NOT_FOUND', `Endpoint ${JSON.stringify(endpointId)} was not found.`, {
+    remedy: 'List the endpoints of an account: waybill webhook list <account>',
   })
 }
 
@@ -42,7 +42,7 @@ export async function requireEndpoint(
   return toEndpoint(row, now)
 }
 
-/** Oldest first. */
+/** Lists the endpoints of an account, oldest first. */
 export async function listEndpoints(deps: Pick<Deps, 'db' | 'now'>, accountId: string): Promise<Endpoint[]> {
   await requireAccount(deps.db, accountId)
   const rows = await findEndpointSummaries(deps.db, accountId)

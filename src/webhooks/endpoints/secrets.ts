@@ -15,7 +15,7 @@ import {
   replaceEndpointSecret,
 } from './store.ts'
 
-/** What a stored secret is for: bound to its ciphertext, so that it cannot be moved to another row. */
+/** The purpose of a stored secret, which is bound to its ciphertext so that it cannot be moved to another row. */
 
 export function endpointSecretPurpose(endpointId: string): string {
   return `webhook_endpoints.secret:${endpointId}`
@@ -27,7 +27,7 @@ export function endpointHeadersPurpose(endpointId: string): string {
 
 const secretBytes = 24
 
-/** 24 to 64 random bytes in base64, behind a prefix (Standard Webhooks, "Signature scheme"). */
+/** Generates 24 to 64 random bytes in base64, after a prefix (Standard Webhooks, "Signature scheme"). */
 export function generateSecret(randomBytes: (size: number) => Uint8Array): string {
   return secretPrefix + Buffer.from(randomBytes(secretBytes)).toString('base64')
 }
@@ -40,7 +40,7 @@ const purposes = {
 
 const columns = ['secret_encrypted', 'previous_secret_encrypted', 'headers_encrypted'] as const
 
-/** The secrets of every endpoint, and its headers, which may authorize. */
+/** Returns the secrets and encrypted headers of every endpoint. */
 export async function listEndpointSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAllEndpoints(db)
   return rows.flatMap((row) =>
@@ -54,7 +54,10 @@ export async function listEndpointSecrets(db: Kysely<Database>): Promise<StoredS
   )
 }
 
-/** The one secret that comes back once it is stored: a receiver that lost it could verify nothing. */
+/**
+ * Decrypts a stored secret. A signing secret can be shown again, because a receiver that lost it could not verify any
+ * webhook.
+ */
 export async function revealSecret(
   { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
   accountId: string,
@@ -69,15 +72,15 @@ export const defaultOverlapSeconds = 24 * 60 * 60
 const longestOverlapSeconds = 30 * 24 * 60 * 60
 
 export interface RotatedSecret {
-  /** Shown this once. */
+  /** The new secret. */
   secret: string
-  /** Until when the secret before this one signs too; absent when it stopped at once. */
+  /** Until when the previous secret also signs; absent if it stopped immediately. */
   previousSecretUntil?: string
 }
 
 /**
- * Makes a new secret. The one before signs too until `overlapSeconds` have passed, so that a receiver
- * can change over in between; of an earlier rotation nothing is left.
+ * Creates a new secret. The previous one also signs for `overlapSeconds`, so that receivers can switch in between;
+ * older ones stop immediately.
  */
 export async function rotateSecret(
   deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'randomBytes'>,
@@ -88,7 +91,7 @@ export async function rotateSecret(
   if (!(overlapSeconds >= 0 && overlapSeconds <= longestOverlapSeconds))
     throw new ServiceError(
       'SETTING_REFUSED',
-      'Two secrets can sign for 30 days at most. Give a shorter overlap, such as 24h, or 0s.',
+      'The overlap can be at most 30 days. Use a shorter overlap, such as 24h or 0s.',
     )
   const secret = generateSecret(deps.randomBytes)
   const sealed = deps.secrets.encrypt(secret, endpointSecretPurpose(endpointId))
@@ -105,10 +108,10 @@ export async function rotateSecret(
   return { secret, ...(until && { previousSecretUntil: until.toISOString() }) }
 }
 
-/** What an attempt needs of an endpoint, and nobody else may read. */
+/** The decrypted values of an endpoint that an attempt needs. They must not be shown to anyone. */
 export interface OpenedEndpoint {
   headers: Record<string, string>
-  /** Each of them signs: after a rotation the previous one too, until it expires. */
+  /** Each secret adds a signature; after a rotation the previous one is included until it expires. */
   secrets: string[]
 }
 

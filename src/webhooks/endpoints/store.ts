@@ -4,7 +4,7 @@ import type { Database, WebhookEndpointsTable } from '../../platform/db/schema.t
 export type EndpointRow = Selectable<WebhookEndpointsTable>
 
 export interface EndpointSummaryRow extends EndpointRow {
-  /** Never null: a count. */
+  /** Never null, since it is a count. */
   waiting: string | null
   last_delivered_at: Date | null
 }
@@ -22,7 +22,7 @@ export async function countEndpoints(db: Kysely<Database>, accountId: string): P
   return Number(row.count)
 }
 
-/** Ids sort by time, so the oldest comes first. */
+/** IDs sort by time, so the oldest endpoint comes first. */
 export function findEndpointSummaries(db: Kysely<Database>, accountId: string): Promise<EndpointSummaryRow[]> {
   return selectSummaries(db).where('account_id', '=', accountId).orderBy('id').execute()
 }
@@ -48,7 +48,7 @@ export function findEndpoint(
     .executeTakeFirst()
 }
 
-/** Changes that depend on what the endpoint is now come one after another. */
+/** Locks an endpoint, so that changes that depend on its state run one after another. */
 export function lockEndpoint(
   db: Kysely<Database>,
   accountId: string,
@@ -63,12 +63,12 @@ export function lockEndpoint(
     .executeTakeFirst()
 }
 
-/** Reads all accounts: for operators only. */
+/** Reads all accounts, for operators only. */
 export function findAllEndpoints(db: Kysely<Database>): Promise<EndpointRow[]> {
   return db.selectFrom('webhook_endpoints').selectAll().orderBy('id').execute()
 }
 
-/** Reads all accounts: an operator names an endpoint without saying whose it is. */
+/** Reads all accounts, because operators pass an endpoint ID without its account. */
 export async function findEndpointOwner(db: Kysely<Database>, endpointId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('webhook_endpoints')
@@ -90,7 +90,7 @@ export type EndpointChanges = Partial<
   >
 >
 
-/** Whether there is such an endpoint. */
+/** Returns whether the endpoint exists. */
 export async function changeEndpoint(
   db: Kysely<Database>,
   accountId: string,
@@ -107,7 +107,7 @@ export async function changeEndpoint(
   return row !== undefined
 }
 
-/** Whether there was such an endpoint. */
+/** Returns whether the endpoint existed. */
 export async function deleteEndpoint(db: Kysely<Database>, accountId: string, endpointId: string): Promise<boolean> {
   const row = await db
     .deleteFrom('webhook_endpoints')
@@ -118,7 +118,9 @@ export async function deleteEndpoint(db: Kysely<Database>, accountId: string, en
   return row !== undefined
 }
 
-/** Whether it was still what the caller read: a secret that changed in between is not overwritten. */
+/**
+ * Returns whether the secret was still the one that the caller read, so that a concurrent change is not overwritten.
+ */
 export async function replaceEndpointSecret(
   db: Kysely<Database>,
   row: { account_id: string; id: string },
@@ -136,7 +138,9 @@ export async function replaceEndpointSecret(
   return changed !== undefined
 }
 
-/** How far back a last success is looked for: further back it tells nothing, and an index is not read for ever. */
+/**
+ * Number of deliveries searched for the last success, which bounds the index scan. Older successes are not relevant.
+ */
 const recentDeliveries = 1000
 
 function selectSummaries(db: Kysely<Database>) {

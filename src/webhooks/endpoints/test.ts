@@ -14,8 +14,8 @@ export interface EndpointTest extends Pick<AttemptResult, 'statusCode' | 'error'
 }
 
 /**
- * Sends a `webhook.test` event, once and at once, also to a disabled endpoint. It changes nothing about
- * the endpoint: what it shows is for whoever asked.
+ * Sends a `webhook.test` event once, immediately, also to a disabled endpoint. The result is returned and does not
+ * change the state of the endpoint.
  */
 export async function testEndpoint(
   deps: Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'webhooks'>,

@@ -6,10 +6,13 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { findEvents } from './store.ts'
 
-/** A cursor is the id of the last event seen. */
+/** A cursor is the ID of the last event seen. */
 const cursorPattern = /^evt_[0-9a-z]{26}$/
 
-/** Events become visible in the order of their ids (event-store.ts): a reader who goes on from its last one misses none. */
+/**
+ * Events become visible in the order of their IDs (events/store.ts), so a reader who continues after its last event
+ * misses none.
+ */
 export async function listEvents(
   deps: Pick<Deps, 'db'>,
   caller: Caller,
@@ -31,7 +34,7 @@ export async function listEvents(
       until: until === undefined ? undefined : new Date(until),
       afterId: cursor,
     },
-    // One more than asked for tells whether there is a next page.
+    // One extra event shows whether there is a next page.
     limit + 1,
   )
   const items = rows

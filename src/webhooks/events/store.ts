@@ -17,17 +17,17 @@ interface NewEvent {
   createdAt: Date
 }
 
-/** An event as its cause tells it; its id and its time follow when it is recorded. */
+/** An event before it is recorded, which adds its ID and time. */
 export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'messageId' | 'payload'>
 
-/** Read anew wherever it stands: a row that was waited for is written with the time of when it was free. */
+/** Evaluated at each use: after a wait for a row lock, it must return the time after the wait. */
 const clock = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 interface StartRow {
   account_id: string
-  /** The time in the last of the ids. */
+  /** The timestamp in the last ID. */
   last: number
-  /** What the clock shows, which may be set back. */
+  /** The database clock, which may have been set back. */
   clock: number
   endpoint_id: string | null
   events: string[] | null
@@ -96,11 +96,10 @@ const insertAll = statement<Lists<NewEvent> & Lists<NewDelivery>>(
 )
 
 /**
- * Records events and, for each endpoint that asked for their type, a delivery that is due at once. A disabled
- * endpoint gets its deliveries too: they wait until it is enabled again. Call it last in the transaction of the
- * change that the events tell: each account's row in `event_clocks` stays locked until the commit, so that its
- * events become visible in the order of their ids, whatever the clock does. A reader who goes on from the last
- * one it saw misses none.
+ * Records events and, for each endpoint subscribed to their type, a delivery that is due immediately. A disabled
+ * endpoint gets deliveries too; they wait until it is enabled. Call it last in the transaction that causes the events:
+ * each account's row in `event_clocks` stays locked until the commit, so that its events become visible in the order of
+ * their IDs, whatever the clock does. A reader who continues after its last event misses none.
  */
 export async function recordEvents(
   trx: Kysely<Database>,
@@ -124,7 +123,7 @@ export async function recordEvents(
   await insertAll(trx, { ...listsOf(eventColumns, recorded), ...listsOf(deliveryColumns, deliveries) })
 }
 
-/** Gives each account's events ids in their order, from the time on that its row was moved to. */
+/** Assigns ascending IDs to each account's events, starting at the timestamp that its row was moved to. */
 function nameEvents(
   events: readonly UnrecordedEvent[],
   counts: ReadonlyMap<string, number>,
@@ -137,7 +136,7 @@ function nameEvents(
     const count = counts.get(accountId) ?? 0
     const first = last - spanOfIdsInOrder(count)
     const ids = encodeIdsInOrder('evt', first, count, randomBytes).values()
-    // The clock is read once more behind the ids: without a jump, an event is recorded at the time in its id.
+    // The clock was read again after the IDs. Without a clock jump, an event is recorded at the timestamp in its ID.
     places.set(accountId, { ids, createdAt: new Date(Math.min(clock, first)) })
   }
   return events.map((event) => {
@@ -151,14 +150,14 @@ function nameEvents(
 export interface EventFilter {
   type?: string | undefined
   messageId?: string | undefined
-  /** When they were recorded, by the database's clock. */
+  /** Range of recording times, by the database clock. */
   from?: Date | undefined
   until?: Date | undefined
-  /** Only events behind this one: the last that was seen. It need not be kept any more. */
+  /** Returns only events after this one, which may already be deleted. */
   afterId?: string | undefined
 }
 
-/** In the order in which they were recorded; at most `limit`. */
+/** Returns at most `limit` events in the order in which they were recorded. */
 export async function findEvents(
   db: Kysely<Database>,
   accountId: string,
@@ -169,7 +168,8 @@ export async function findEvents(
   let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId)
   if (type !== undefined) query = query.where('type', '=', type)
   if (messageId !== undefined) query = query.where('message_id', '=', messageId)
-  // The time in an id is never before that of its event, nor further ahead than it ever was: so ids bound the search.
+  // The timestamp in an ID is never before its event's time, and ahead of it by a known maximum, so IDs bound the
+  // search.
   if (from !== undefined) query = query.where('id', '>=', firstIdAt('evt', from)).where('created_at', '>=', from)
   if (until !== undefined) {
     const bound = new Date(until.getTime() + (await readAheadMilliseconds(db, accountId)))
@@ -188,7 +188,7 @@ async function readAheadMilliseconds(db: Kysely<Database>, accountId: string): P
   return Number(row?.ahead_milliseconds ?? 0)
 }
 
-/** The id of the last event of an account; undefined when it has none. */
+/** Returns the ID of the last event of an account; undefined if it has none. */
 export async function findLastEventId(db: Kysely<Database>, accountId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('events')
@@ -200,12 +200,12 @@ export async function findLastEventId(db: Kysely<Database>, accountId: string): 
   return row?.id
 }
 
-/** Longer than any standby that takes over lags behind. */
+/** Longer than the replication lag of any standby that is promoted. */
 const lostSeconds = 60
 
 /**
- * A standby that took over may lack the last events, which readers have seen. When its clock is behind their ids too,
- * the next ones leap over them: otherwise a reader whose cursor is one of the lost would miss these. Writes to all
+ * A promoted standby may lack the latest events, which readers have already seen. If its clock is also behind their
+ * IDs, the next IDs skip that range; otherwise a reader whose cursor is a lost event would miss new ones. Writes to all
  * accounts, in the order in which batches lock them.
  */
 export async function skipLostEventIds(db: Kysely<Database>): Promise<void> {

@@ -1,34 +1,34 @@
 import type { EndpointCapacity } from './store.ts'
 
-/** What an endpoint gets at once before anything is known of it; each quick answer adds one. */
-const firstWindow = 4
-/** Enough to notice that an endpoint is back, few enough that its deadlines hold up nobody. */
-const narrowestWindow = 2
+/** Initial window of an endpoint; each quick response adds one. */
+const initialWindow = 4
+/** Enough to notice that an endpoint has recovered, few enough that its timeouts delay no other endpoint. */
+const minWindow = 2
 const steadyWindow = 16
-const widestWindow = 256
-const maxUnderWay = 64
-/** For so long a success speaks for an endpoint, and is an idle lane kept. */
-const rememberedMilliseconds = 10_000
+const maxWindow = 256
+const maxRunning = 64
+/** How long a success counts as proof of health, and how long an idle lane is kept. */
+const healthMilliseconds = 10_000
 
 /**
- * `proven`: it took a delivery a moment ago. `failing`: the last attempt failed. `unknown`: neither, and
- * it may well be dead.
+ * `proven`: a recent attempt succeeded. `failing`: the last attempt failed. `unknown`: neither, so the endpoint may be
+ * dead.
  */
 export type EndpointHealth = 'proven' | 'unknown' | 'failing'
 
-/** Which endpoints a claim takes deliveries of, and how many. */
+/** The endpoints of one claim, and the maximum number of deliveries. */
 export interface ClaimPass {
   of: EndpointHealth | 'all'
   limit: number
-  /** What an endpoint of unknown standing may hold. */
+  /** Window of endpoints with unknown health. */
   unknownWindow: number
 }
 
 /**
- * Half of the places are for proven endpoints alone, and failing ones get at most a quarter: an endpoint
- * that lets its attempts time out keeps its places for long, and many such would leave none. Far from
- * these bounds one claim serves all; near them each standing has its own, so that none can overdraw.
- * Those that wait for a verdict come first: they are bounded, and the proven have the rest.
+ * Plans the claims. Half of the capacity is reserved for proven endpoints, and failing endpoints get at most a quarter:
+ * an endpoint whose attempts time out holds its slots for long, and many of them would leave none. Far from these
+ * limits, one claim serves all endpoints; near them, each health class has its own claim, so that none exceeds its
+ * limit. Unknown and failing endpoints come first because they are limited; proven endpoints get the rest.
  */
 export function planClaimPasses(
   held: Record<EndpointHealth, number>,
@@ -38,25 +38,25 @@ export function planClaimPasses(
   const unproven = held.unknown + held.failing
   const limit = Math.min(maxClaimed, maxHeld - unproven - held.proven)
   if (limit <= 0) return []
-  const unknownWindow = unproven < maxHeld / 4 ? firstWindow : narrowestWindow
+  const unknownWindow = unproven < maxHeld / 4 ? initialWindow : minWindow
   const unprovenLeft = Math.max(0, Math.ceil(maxHeld / 2) - unproven)
   const failingLeft = Math.min(unprovenLeft, Math.max(0, Math.ceil(maxHeld / 4) - held.failing))
   if (failingLeft >= maxHeld / 8) return [{ of: 'all', limit: Math.min(limit, failingLeft), unknownWindow }]
-  const turns: ClaimPass[] = [
+  const passes: ClaimPass[] = [
     { of: 'unknown', limit: Math.min(limit, unprovenLeft), unknownWindow },
     { of: 'failing', limit: Math.min(limit, failingLeft), unknownWindow },
     { of: 'proven', limit, unknownWindow },
   ]
-  return turns.filter((turn) => turn.limit > 0)
+  return passes.filter((pass) => pass.limit > 0)
 }
 
 interface Lane {
-  /** How many deliveries may be held at once. */
+  /** Maximum number of claimed deliveries. */
   window: number
   held: number
-  underWay: number
+  running: number
   waiting: (() => void)[]
-  /** Whether more was due, when it was last looked at, than could be taken. */
+  /** Whether more deliveries were due than could be claimed, at the last claim. */
   hasMore: boolean
   usedAt: number
   deliveredAt: number
@@ -64,43 +64,43 @@ interface Lane {
   fails: boolean
 }
 
-/** How a delivery that was held ended. */
+/** How an attempt ended. */
 export type AttemptSpeed = 'quick' | 'slow' | 'failed'
 
 /**
- * How many deliveries of each endpoint this process holds. One that answers quickly gets more, so that
- * its next ones are at hand when a request ends; one that does not gets fewer, so that an endpoint
- * which lets every attempt time out holds two and not all of them. Requests at once are bounded.
+ * Limits the claimed deliveries of each endpoint in this process. The window grows while an endpoint responds quickly,
+ * so that its next deliveries are ready when a request ends. It shrinks otherwise, so that an endpoint whose attempts
+ * all time out holds two deliveries. Concurrent requests are limited as well.
  */
 export class EndpointConcurrency {
   readonly #lanes = new Map<string, Lane>()
-  /** Whether places are short for endpoints that are not proven: each that gets free counts. */
+  /** Whether capacity for unproven endpoints is short, so that each freed slot matters. */
   #isShort = false
 
-  /** What to claim now, one after the other. */
+  /** Returns the claims to make now, one after another. */
   plan(maxHeld: number, maxClaimed: number, now: number): ClaimPass[] {
     const held = { proven: 0, unknown: 0, failing: 0 }
     for (const lane of this.#lanes.values()) held[healthOf(lane, now)] += lane.held
-    const turns = planClaimPasses(held, maxHeld, maxClaimed)
-    this.#isShort = turns[0]?.of !== 'all'
-    return turns
+    const passes = planClaimPasses(held, maxHeld, maxClaimed)
+    this.#isShort = passes[0]?.of !== 'all'
+    return passes
   }
 
-  /** Of the endpoints that have a lane: those whose turn it is not have no room. */
-  rooms({ of, unknownWindow }: ClaimPass, now: number): EndpointCapacity[] {
+  /** Returns the capacities of endpoints that have a lane; those outside of this pass have none. */
+  capacities({ of, unknownWindow }: ClaimPass, now: number): EndpointCapacity[] {
     return [...this.#lanes].map(([endpointId, lane]) => {
-      const standing = healthOf(lane, now)
-      const window = standing === 'unknown' ? Math.min(lane.window, unknownWindow) : lane.window
-      const isTheirTurn = of === 'all' || of === standing
-      return { endpointId, deliveries: isTheirTurn ? Math.max(0, window - lane.held) : 0 }
+      const health = healthOf(lane, now)
+      const window = health === 'unknown' ? Math.min(lane.window, unknownWindow) : lane.window
+      const isIncluded = of === 'all' || of === health
+      return { endpointId, deliveries: isIncluded ? Math.max(0, window - lane.held) : 0 }
     })
   }
 
-  /** Calls `start` when it is this delivery's turn; each start is followed by an `end`. */
+  /** Calls `start` when the endpoint has a free slot. Each start must be followed by an `end`. */
   begin(endpointId: string, { fails, window }: { fails: boolean; window: number }, now: number, start: () => void) {
     let lane = this.#lanes.get(endpointId)
     if (!lane) {
-      lane = { window, held: 0, underWay: 0, waiting: [], hasMore: true, usedAt: now, deliveredAt: -Infinity, fails }
+      lane = { window, held: 0, running: 0, waiting: [], hasMore: true, usedAt: now, deliveredAt: -Infinity, fails }
       this.#lanes.set(endpointId, lane)
     }
     lane.held += 1
@@ -108,28 +108,31 @@ export class EndpointConcurrency {
     startNext(lane)
   }
 
-  /** Returns whether to look for more deliveries. */
-  end(endpointId: string, pace: AttemptSpeed, now: number): boolean {
+  /** Returns whether to claim more deliveries. */
+  end(endpointId: string, speed: AttemptSpeed, now: number): boolean {
     const lane = this.#lanes.get(endpointId)
     if (!lane) return false
     const freesPlace = this.#isShort && healthOf(lane, now) !== 'proven'
     lane.held -= 1
-    lane.underWay -= 1
+    lane.running -= 1
     lane.usedAt = now
-    lane.fails = pace === 'failed'
+    lane.fails = speed === 'failed'
     if (!lane.fails) lane.deliveredAt = now
-    lane.window = nextWindow(lane.window, pace)
+    lane.window = nextWindow(lane.window, speed)
     startNext(lane)
     return freesPlace || (lane.hasMore && lane.held < lane.window)
   }
 
-  /** After a claim that looked at all endpoints: those whose room was not filled have no more. */
-  noteClaimed(rooms: readonly EndpointCapacity[], deliveries: readonly { endpoint_id: string }[]): void {
+  /**
+   * Records the result of a claim over all endpoints: endpoints whose capacity was not filled have no more due
+   * deliveries.
+   */
+  recordClaim(capacities: readonly EndpointCapacity[], deliveries: readonly { endpoint_id: string }[]): void {
     const counts = new Map<string, number>()
     for (const { endpoint_id: id } of deliveries) counts.set(id, (counts.get(id) ?? 0) + 1)
-    for (const { endpointId, deliveries: room } of rooms) {
+    for (const { endpointId, deliveries: capacity } of capacities) {
       const lane = this.#lanes.get(endpointId)
-      if (lane && room > 0) lane.hasMore = (counts.get(endpointId) ?? 0) >= room
+      if (lane && capacity > 0) lane.hasMore = (counts.get(endpointId) ?? 0) >= capacity
       counts.delete(endpointId)
     }
     for (const [endpointId, count] of counts) {
@@ -138,42 +141,42 @@ export class EndpointConcurrency {
     }
   }
 
-  /** What is idle for long says nothing any more. */
-  forgetIdle(now: number): void {
+  /** Drops idle lanes, whose health is outdated. */
+  dropIdle(now: number): void {
     for (const [endpointId, lane] of this.#lanes)
-      if (lane.held === 0 && now - lane.usedAt > rememberedMilliseconds) this.#lanes.delete(endpointId)
+      if (lane.held === 0 && now - lane.usedAt > healthMilliseconds) this.#lanes.delete(endpointId)
   }
 }
 
-/** What an endpoint without a lane gets in a turn. */
+/** Returns the windows of endpoints without a lane. */
 export function windowsOf({ of, unknownWindow }: ClaimPass): { otherwise: number; whileFailing: number } {
   return {
     otherwise: of === 'all' || of === 'unknown' ? unknownWindow : 0,
-    whileFailing: of === 'all' || of === 'failing' ? narrowestWindow : 0,
+    whileFailing: of === 'all' || of === 'failing' ? minWindow : 0,
   }
 }
 
 function healthOf(lane: Lane, now: number): EndpointHealth {
-  if (now - lane.deliveredAt <= rememberedMilliseconds) return 'proven'
+  if (now - lane.deliveredAt <= healthMilliseconds) return 'proven'
   return lane.fails ? 'failing' : 'unknown'
 }
 
 function startNext(lane: Lane): void {
-  while (lane.underWay < maxUnderWay) {
+  while (lane.running < maxRunning) {
     const start = lane.waiting.shift()
     if (!start) return
-    lane.underWay += 1
+    lane.running += 1
     start()
   }
 }
 
-function nextWindow(window: number, pace: AttemptSpeed): number {
-  switch (pace) {
+function nextWindow(window: number, speed: AttemptSpeed): number {
+  switch (speed) {
     case 'quick':
-      return Math.min(window + 1, widestWindow)
+      return Math.min(window + 1, maxWindow)
     case 'slow':
       return window > steadyWindow ? window - 1 : window
     case 'failed':
-      return Math.max(Math.floor(window / 2), narrowestWindow)
+      return Math.max(Math.floor(window / 2), minWindow)
   }
 }

@@ -5,7 +5,7 @@ import type { WorkerObserver } from './worker.ts'
 
 const reasonLabels: Record<string, string> = { [goneReason]: 'gone', [failingReason]: 'failing' }
 
-/** What an operator sees of the deliveries. The state of the queue is read when it is asked for. */
+/** Registers the delivery metrics. The state of the queue is read at each scrape. */
 export function registerWorkerMetrics(
   deps: Pick<Deps, 'db' | 'log'>,
   registry: Registry,
@@ -14,7 +14,7 @@ export function registerWorkerMetrics(
   registerQueueGauges(deps, registry)
   const inFlight = new Gauge({
     name: 'waybill_webhook_deliveries_in_flight',
-    help: 'Deliveries that this process has claimed and not yet finished.',
+    help: 'Deliveries that this process has claimed and not finished.',
     collect() {
       this.set(countHeld())
     },
@@ -23,24 +23,24 @@ export function registerWorkerMetrics(
   registry.registerMetric(inFlight)
   const attempts = new Counter({
     name: 'waybill_webhook_attempts_total',
-    help: 'Attempts at deliveries, by outcome.',
+    help: 'Delivery attempts, by outcome.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   })
   const duration = new Histogram({
     name: 'waybill_webhook_attempt_duration_seconds',
-    help: 'Time of an attempt, from its start to the end of its answer, in seconds.',
+    help: 'Time from the start of an attempt to the end of its response, in seconds.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
   })
   const lost = new Counter({
     name: 'waybill_webhook_claims_lost_total',
-    help: 'Attempts whose lease had run out before they were recorded: they are made again.',
+    help: 'Attempts whose lease expired before they were recorded; they are repeated.',
     registers: [registry],
   })
   const disabled = new Counter({
     name: 'waybill_webhook_endpoints_disabled_total',
-    help: 'Endpoints that were switched off, by reason.',
+    help: 'Endpoints that Waybill disabled, by reason.',
     labelNames: ['reason'] as const,
     registers: [registry],
   })
@@ -55,13 +55,13 @@ export function registerWorkerMetrics(
 }
 
 function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
-  // All gauges of one scrape show one state.
+  // All gauges of one scrape share one reading.
   let reading: Promise<QueueState | undefined> | undefined
   const read = () =>
     (reading ??= readQueueState(db)
       .catch((error: unknown) => {
-        // Metrics are asked for when the database is away above all: the others must still come.
-        log.debug({ err: error }, 'the queue of deliveries could not be read')
+        // The other metrics must still be served, above all when the database is unavailable.
+        log.debug({ err: error }, 'could not read the delivery queue')
         return undefined
       })
       .finally(() => (reading = undefined)))
@@ -77,17 +77,17 @@ function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Re
     })
   register(
     'waybill_webhook_oldest_due_seconds',
-    'How long the oldest delivery has been due that no process has taken, in seconds.',
+    'Time since the oldest unclaimed delivery became due, in seconds.',
     (state) => state.oldestDueSeconds,
   )
   register(
     'waybill_webhook_deliveries_waiting',
-    'Deliveries that wait or are under way, those of disabled endpoints too.',
+    'Waiting and running deliveries, including those of disabled endpoints.',
     (state) => state.waiting,
   )
   register(
     'waybill_webhook_deliveries_dead_tuples',
-    "Dead rows in the queue's table: many of them slow it down, and a vacuum that cannot keep up is why.",
+    'Dead rows in the queue table. A growing number means that vacuum cannot keep up, which slows down the queue.',
     (state) => state.deadTuples,
   )
 }

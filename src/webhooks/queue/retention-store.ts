@@ -1,14 +1,14 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 
-/** A statement deletes this many rows at most, so that none of them is long, or holds up a vacuum. */
+/** Maximum number of rows per statement, so that no statement is long or delays a vacuum. */
 const batchSize = 5_000
 
 /**
- * Deletes deliveries that have waited for longer than the retention, as those of an endpoint that stays
- * switched off do: their events go with the partitions. So do those whose endpoint is gone: a status
- * that was being written while it was removed may still have brought some. Returns how many. Of all
- * accounts: nothing but time and the endpoint ends a row.
+ * Deletes deliveries that have waited longer than the retention period, for example those of a disabled endpoint: their
+ * events are dropped with the partitions. Also deletes deliveries whose endpoint was removed, since a status recorded
+ * during the removal may have added some. Returns the number of rows. Reads all accounts, because the deletion depends
+ * only on age and endpoint.
  */
 export async function deleteOldDeliveries(db: Kysely<Database>, retentionDays: number): Promise<number> {
   const old = await deleteWhere(db, sql`d.created_at < now() - ${retentionDays} * interval '1 day'`)

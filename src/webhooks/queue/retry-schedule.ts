@@ -1,15 +1,15 @@
-/** Spreads what failed together; only ever lengthens, so that no attempt comes before its time. */
+/** Spreads out deliveries that failed together. Jitter only lengthens a delay, so that no attempt runs early. */
 const jitter = 0.1
-/** An endpoint may ask for more patience than the schedule has, but not for ever. */
+/** An endpoint may request a longer delay than the schedule has, up to this limit. */
 const longestRetryAfterSeconds = 24 * 60 * 60
 
 export interface AttemptsSoFar {
-  /** How many attempts have ended, this one included. */
+  /** Number of finished attempts, including this one. */
   attempts: number
   retryAfterSeconds: number | undefined
 }
 
-/** How long to wait before the next attempt; undefined when there is none left. */
+/** Returns the delay before the next attempt, or undefined if there are none left. */
 export function nextWaitSeconds(
   schedule: readonly number[],
   { attempts, retryAfterSeconds = 0 }: AttemptsSoFar,
@@ -21,8 +21,8 @@ export function nextWaitSeconds(
 }
 
 /**
- * `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). A date is told by the receiver's clock, so
- * it is compared with the answer's own `Date` where there is one.
+ * Parses `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). A date is relative to the receiver's clock, so it is
+ * compared with the `Date` header of the response if there is one.
  */
 export function parseRetryAfter(
   value: string,

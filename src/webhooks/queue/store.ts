@@ -4,13 +4,13 @@ import type { Database } from '../../platform/db/schema.ts'
 import { unnamedStatement } from '../../platform/db/statement.ts'
 import type { AttemptResult } from '../delivery/webhook-sender.ts'
 
-/** A delivery that this process holds until its lease ends, with all that an attempt needs. */
+/** A delivery that this process has claimed until its lease ends, with everything that an attempt needs. */
 export interface ClaimedDelivery {
   account_id: string
   id: string
   endpoint_id: string
   event_id: string
-  /** Attempts that ended before. */
+  /** Number of earlier attempts. */
   attempts: number
   generation: number
   payload: string
@@ -21,21 +21,20 @@ export interface ClaimedDelivery {
   previous_secret_expires_at: Date | null
   /** Whether the last attempt at this endpoint failed. */
   endpoint_fails: boolean
-  /** Milliseconds of the database's clock, which alone decides what is due and how long a lease lasts. */
+  /** Milliseconds by the database clock, which alone determines due times and leases. */
   claimed_at: number
 }
 
 /**
- * The statement's commit does not wait for its log to reach the disk. Were PostgreSQL to crash in that
- * moment, deliveries would be due again that were claimed or made, and be made a second time, which
- * receivers expect; nothing is lost.
+ * Commits without waiting for the log to be flushed. If PostgreSQL crashes at that moment, claimed or finished
+ * deliveries become due again and are sent twice, which receivers must expect; nothing is lost.
  */
 const withoutFlush = `select set_config('synchronous_commit', 'off', true)`
 
-/** What is due sooner may be under way now: then `due_at` is the end of its lease. */
+/** A delivery that is due sooner may be in progress: then `due_at` is the end of its lease. */
 export const longerThanLeaseSeconds = 180
 
-/** How many more deliveries of an endpoint this process takes. */
+/** How many more deliveries of an endpoint this process can claim. */
 export interface EndpointCapacity {
   endpointId: string
   deliveries: number
@@ -44,9 +43,9 @@ export interface EndpointCapacity {
 export interface Claim {
   leaseSeconds: number
   limit: number
-  /** Endpoints come in the order of their ids; those behind this one are looked at. */
+  /** Endpoints are read in the order of their IDs, starting after this one. */
   afterEndpointId: string
-  /** Of the endpoints that are not named here, `otherwise` are taken, or `whileFailing`. */
+  /** Limits for endpoints that are not in `rooms`: `whileFailing` if the last attempt failed, else `otherwise`. */
   rooms: readonly EndpointCapacity[]
   otherwise: number
   whileFailing: number
@@ -113,22 +112,22 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Omit<Claim, 'rooms'>
 )
 
 /**
- * Takes some of the due deliveries of each enabled endpoint. `queue` jumps from endpoint to endpoint
- * along the index, so that one with a hundred thousand waiting rows costs as much as one with a single
- * row. Claiming moves `due_at` behind the lease: a worker that dies gives back what it held by doing
- * nothing. A row that is locked is written where it lies, and its event is looked up by its key: joined
- * by their ids, both tables would be read as a whole. Reads all accounts: a worker serves them all.
+ * Claims some of the due deliveries of each enabled endpoint. `queue` jumps from endpoint to endpoint along the index,
+ * so an endpoint with a hundred thousand waiting rows costs as much as one with a single row. Claiming moves `due_at`
+ * to the end of the lease, so a crashed worker releases its claims without doing anything. A locked row is updated in
+ * place and its event is looked up by key: joining both tables by ID would scan them. Reads all accounts: one worker
+ * serves them all.
  */
 export function claimDueDeliveries(db: Kysely<Database>, { rooms, ...claim }: Claim): Promise<ClaimedDelivery[]> {
   return claimDue(db, { ...claim, ...listsOf(capacityColumns, rooms) })
 }
 
-/** An attempt that ended, and what follows from it. */
+/** A finished attempt and its consequences. */
 export interface EndedAttempt {
   delivery: Pick<ClaimedDelivery, 'account_id' | 'id' | 'endpoint_id' | 'generation'>
   result: AttemptResult
   startedAt: Date
-  /** Until the next attempt; undefined when the delivery is finished, one way or the other. */
+  /** Seconds until the next attempt; undefined if the delivery is finished. */
   waitSeconds: number | undefined
 }
 
@@ -138,9 +137,9 @@ export interface DisabledEndpoint {
 }
 
 export interface RecordedAttempts {
-  /** Ids of deliveries that were no longer ours: the lease had run out. */
+  /** IDs of deliveries whose claim was lost because the lease had expired. */
   lost: ReadonlySet<string>
-  /** Endpoints that these attempts switched off. */
+  /** Endpoints that these attempts disabled. */
   disabled: DisabledEndpoint[]
 }
 
@@ -245,10 +244,10 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
 )
 
 /**
- * Writes down attempts, finishes or postpones their deliveries, and judges their endpoints, in one
- * statement. Only for deliveries whose claim still holds: the generation is the claim's, and its lease
- * has not run out, by the database's clock. Endpoints are locked in the order of their ids, so that
- * two batches never wait for each other. Writes to all accounts, each row naming its own.
+ * Records attempts, finishes or reschedules their deliveries and updates their endpoints, in one statement. Applies
+ * only to deliveries whose claim still holds: the generation matches, and the lease has not expired by the database
+ * clock. Endpoints are locked in the order of their IDs, so that two batches cannot deadlock. Writes to all accounts;
+ * each row names its own.
  */
 export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
   const attempts = ended.map(({ delivery, result, startedAt, waitSeconds }) => ({
@@ -272,7 +271,7 @@ export async function recordAttempts(db: Kysely<Database>, ended: readonly Ended
   }
 }
 
-/** Makes deliveries due at once that were claimed and not finished. */
+/** Makes claimed but unfinished deliveries due immediately. */
 export async function releaseClaims(
   db: Kysely<Database>,
   deliveries: readonly Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>[],
@@ -289,9 +288,9 @@ export async function releaseClaims(
 }
 
 /**
- * Brings back what waits when the clock was set back: it would otherwise be due as much too late. A delivery that may
- * be under way is only moved when its lease ends later than one that was given since, which must not end early. Reads
- * all accounts: they share a clock.
+ * Shifts due times back after the clock was set back; otherwise deliveries would be late by the same amount. A delivery
+ * that may be in progress is only moved if its lease ends later than any lease given since, because those must not end
+ * early. Reads all accounts: they share a clock.
  */
 export async function shiftDeliveries(db: Kysely<Database>, seconds: number): Promise<void> {
   await sql`
@@ -302,17 +301,19 @@ export async function shiftDeliveries(db: Kysely<Database>, seconds: number): Pr
 }
 
 export interface QueueState {
-  /** How long the oldest delivery has been due that nobody has taken; 0 when there is none. */
+  /** Seconds since the oldest unclaimed delivery became due; 0 if there is none. */
   oldestDueSeconds: number
-  /** Deliveries that wait or are under way, those of disabled endpoints too, not those of removed ones. */
+  /**
+   * Number of waiting and running deliveries, including those of disabled endpoints, without those of removed ones.
+   */
   waiting: number
   deadTuples: number
 }
 
-/** Counting further would cost more than the number tells. */
+/** An exact count of a larger queue would cost more than it is worth. */
 const countedAtMost = 1_000_000
 
-/** Reads all accounts: for the operator's gauges. */
+/** Reads all accounts, for the operator's gauges. */
 export async function readQueueState(db: Kysely<Database>): Promise<QueueState> {
   const { rows } = await sql<{ oldest: number; waiting: number; dead: number }>`
     select

@@ -18,63 +18,66 @@ import {
 } from './store.ts'
 
 export interface WorkerOptions {
-  /** From a claim until others may take it over; must exceed the deadline of an attempt. */
+  /** Duration of a claim. It must exceed the deadline of an attempt. */
   leaseSeconds?: number
-  /** How often to look for what is due when nobody announces anything. */
+  /** Interval for polling due deliveries when there are no notifications. */
   pollMilliseconds?: number
-  /** Deliveries held at once, over all endpoints. */
+  /** Maximum number of claimed deliveries, over all endpoints. */
   maxHeld?: number
   random?: () => number
   observer?: WorkerObserver
 }
 
-/** Hears what a worker does: metrics. */
+/** Receives the worker's events, for metrics. */
 export interface WorkerObserver {
   attempted(result: AttemptResult): void
-  /** The lease had run out before the attempt could be recorded: it will be made again. */
+  /** The lease expired before the attempt could be recorded, so the attempt will be repeated. */
   lost(): void
   disabled(endpoint: DisabledEndpoint): void
 }
 
 export type WorkerDeps = Pick<Deps, 'db' | 'webhooks' | 'announcements' | 'secrets' | 'log'>
 
-/** Beyond the deadline, for writing down what came of an attempt. */
+/** Time after the deadline for recording the result of an attempt. */
 const leaseMarginSeconds = 10
 const maxClaimed = 256
 const maxRecorded = 256
 const recordingsAtOnce = 1
-/** After a claim that brought few, others gather: a statement for each would cost more than it helps. */
+/**
+ * After a small claim, the worker waits for more deliveries to gather, because a statement for each would cost too
+ * much.
+ */
 const fewClaimed = 32
 const gatherMilliseconds = 5
-/** What is held for longer, from its claim to its answer, is too much at once. */
+/** If a delivery takes longer from claim to response, its endpoint has too many concurrent attempts. */
 const slowMilliseconds = 2_000
 const databaseRetryMilliseconds = 500
 
 interface Held {
   delivery: ClaimedDelivery
-  /** By this process' own steady clock, like all of these. */
+  /** By the monotonic clock of this process, like all times here. */
   claimedAt: number
-  /** Until when the lease lasts at least. */
+  /** Earliest time at which the lease can end. */
   leaseEndsAt: number
-  /** What to add to the steady clock to get the database's. */
+  /** Offset from the monotonic clock to the database clock. */
   databaseOffset: number
 }
 
 /**
- * Claims what is due, attempts it, and records what came of it. No transaction is open during an
- * attempt. All times are the database's: this process only measures how much of one has passed.
+ * Claims due deliveries, attempts them and records the results. No transaction is open during an attempt. All times are
+ * database times; this process only measures durations.
  */
 export class Worker {
   readonly #deps: WorkerDeps
   readonly #config: WebhookConfig
   readonly #options: Required<WorkerOptions>
-  readonly #lanes = new EndpointConcurrency()
+  readonly #concurrency = new EndpointConcurrency()
   readonly #held = new Map<string, Held>()
   readonly #record: (ended: EndedAttempt) => Promise<'recorded' | 'lost'>
   readonly #secrets: SecretBox
-  /** Where the last claim of each kind stopped. */
+  /** The endpoint at which the last claim of each kind stopped. */
   readonly #afterEndpointIds = new Map<ClaimPass['of'], string>()
-  /** Whether there was no room for another delivery. */
+  /** Whether the last claim left no capacity. */
   #isFull = false
   #stopping = false
   #woken = false
@@ -106,7 +109,7 @@ export class Worker {
     })
   }
 
-  /** Deliveries that this process holds. */
+  /** Number of deliveries that this process has claimed. */
   get held(): number {
     return this.#held.size
   }
@@ -117,13 +120,13 @@ export class Worker {
     this.#running = this.#run()
   }
 
-  /** Look now. */
+  /** Checks for due deliveries now. */
   wake(): void {
     this.#woken = true
     this.#wakeSleeper?.()
   }
 
-  /** Claims no more, finishes what is under way within `graceMilliseconds`, and gives back the rest. */
+  /** Stops claiming, waits up to `graceMilliseconds` for running attempts and releases the remaining claims. */
   async stop({ graceMilliseconds = this.#config.timeoutSeconds * 1000 } = {}): Promise<void> {
     this.#stopping = true
     this.#stopListening?.()
@@ -136,11 +139,14 @@ export class Worker {
       graceEnded.abort()
     }
     const rest = [...this.#held.values()].map(({ delivery }) => delivery)
-    // From here on, what their attempts bring is not recorded.
+    // From now on, results of running attempts are not recorded.
     this.#held.clear()
     if (rest.length === 0) return
     await releaseClaims(this.#deps.db, rest).catch((error: unknown) =>
-      this.#deps.log.warn({ err: error, deliveries: rest.length }, 'deliveries could not be given back'),
+      this.#deps.log.warn(
+        { err: error, deliveries: rest.length },
+        'could not release claimed deliveries; they become due when their lease ends',
+      ),
     )
   }
 
@@ -153,7 +159,7 @@ export class Worker {
     }
   }
 
-  /** Returns how many deliveries were taken, and whether that is all there was to take. */
+  /** Returns how many deliveries were claimed, and whether no more were available. */
   async #claim(): Promise<{ claimed: number; isWhole: boolean }> {
     this.#woken = false
     this.#isFull = this.#held.size >= this.#options.maxHeld
@@ -161,11 +167,11 @@ export class Worker {
     let isWhole = true
     if (this.#isFull) return { claimed, isWhole }
     try {
-      for (const turn of this.#lanes.plan(this.#options.maxHeld, maxClaimed, performance.now())) {
-        const wasPartial = this.#after(turn) !== ''
-        const taken = await this.#claimTurn(turn)
-        claimed += taken
-        if (taken === 0 && wasPartial) isWhole = false
+      for (const pass of this.#concurrency.plan(this.#options.maxHeld, maxClaimed, performance.now())) {
+        const wasPartial = this.#after(pass) !== ''
+        const count = await this.#claimPass(pass)
+        claimed += count
+        if (count === 0 && wasPartial) isWhole = false
       }
       this.#reportDatabaseBack()
     } catch (error) {
@@ -180,28 +186,28 @@ export class Worker {
     return this.#afterEndpointIds.get(of) ?? ''
   }
 
-  async #claimTurn(turn: ClaimPass): Promise<number> {
-    const limit = Math.min(turn.limit, this.#options.maxHeld - this.#held.size)
+  async #claimPass(pass: ClaimPass): Promise<number> {
+    const limit = Math.min(pass.limit, this.#options.maxHeld - this.#held.size)
     const sentAt = performance.now()
-    const rooms = this.#lanes.rooms(turn, sentAt)
-    const windows = windowsOf(turn)
-    if (limit <= 0 || (turn.of === 'proven' && rooms.every((room) => room.deliveries === 0))) {
-      this.#afterEndpointIds.delete(turn.of)
+    const capacities = this.#concurrency.capacities(pass, sentAt)
+    const windows = windowsOf(pass)
+    if (limit <= 0 || (pass.of === 'proven' && capacities.every((capacity) => capacity.deliveries === 0))) {
+      this.#afterEndpointIds.delete(pass.of)
       return 0
     }
-    const afterEndpointId = this.#after(turn)
+    const afterEndpointId = this.#after(pass)
     const { leaseSeconds } = this.#options
-    const claim = { leaseSeconds, limit, afterEndpointId, rooms, ...windows }
+    const claim = { leaseSeconds, limit, afterEndpointId, rooms: capacities, ...windows }
     const deliveries = await claimDueDeliveries(this.#deps.db, claim)
     for (const delivery of deliveries) {
       const fails = delivery.endpoint_fails
       this.#begin(delivery, { fails, window: fails ? windows.whileFailing : windows.otherwise }, sentAt)
     }
     const sawAllEndpoints = afterEndpointId === '' && deliveries.length < limit
-    if (sawAllEndpoints) this.#lanes.noteClaimed(rooms, deliveries)
-    // A full claim stopped at some endpoint: the next one goes on behind it, so that each has its turn.
+    if (sawAllEndpoints) this.#concurrency.recordClaim(capacities, deliveries)
+    // A full claim stopped at this endpoint. The next claim continues after it, so that each endpoint has its turn.
     const stoppedAt = deliveries.length < limit ? undefined : deliveries.at(-1)?.endpoint_id
-    this.#afterEndpointIds.set(turn.of, stoppedAt ?? '')
+    this.#afterEndpointIds.set(pass.of, stoppedAt ?? '')
     return deliveries.length
   }
 
@@ -214,10 +220,10 @@ export class Worker {
       databaseOffset: delivery.claimed_at - now,
     }
     this.#held.set(delivery.id, held)
-    this.#lanes.begin(delivery.endpoint_id, start, now, () => {
+    this.#concurrency.begin(delivery.endpoint_id, start, now, () => {
       this.#deliver(held)
         .catch((error: unknown) =>
-          this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'an attempt could not be recorded'),
+          this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'could not record an attempt'),
         )
         .finally(() => this.#release(held))
     })
@@ -226,7 +232,8 @@ export class Worker {
   async #deliver(held: Held): Promise<void> {
     const { delivery } = held
     const now = performance.now()
-    // It waited here too long, or this process stood still: others can take it over before an attempt would end.
+    // The delivery waited too long, or this process was suspended: another worker could claim it before the attempt
+    // ends.
     const isLate = now + this.#config.timeoutSeconds * 1000 > held.leaseEndsAt
     if (isLate || this.#held.get(delivery.id) !== held) return this.#leave(held, 'failed')
     const startedAt = new Date(now + held.databaseOffset)
@@ -237,18 +244,22 @@ export class Worker {
     await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
   }
 
-  /** The endpoint is done with a delivery; another can have its place. */
+  /** Ends the delivery's slot at its endpoint, so that another can start. */
   #leave({ delivery, claimedAt }: Held, outcome: 'quick' | 'failed'): void {
     const now = performance.now()
-    const pace = outcome === 'quick' && now - claimedAt > slowMilliseconds ? 'slow' : outcome
-    if (this.#lanes.end(delivery.endpoint_id, pace, now)) this.wake()
+    const speed = outcome === 'quick' && now - claimedAt > slowMilliseconds ? 'slow' : outcome
+    if (this.#concurrency.end(delivery.endpoint_id, speed, now)) this.wake()
   }
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
     const opened = this.#open(delivery, timestamp)
-    // Like any failed attempt it is made again: until then, an operator can bring back the key.
+    // Retried like any failed attempt, so that an operator has time to restore the key.
     if (!opened)
-      return { outcome: 'failed', error: 'the secret of the endpoint cannot be read', durationMilliseconds: 0 }
+      return {
+        outcome: 'failed',
+        error: 'the signing secret of the endpoint cannot be decrypted',
+        durationMilliseconds: 0,
+      }
     const { url, event_id: eventId, payload } = delivery
     return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, ...opened })
   }
@@ -258,7 +269,8 @@ export class Worker {
       return openEndpoint(this.#secrets, { ...delivery, id: delivery.endpoint_id }, now)
     } catch (error) {
       const { endpoint_id: endpointId, endpoint_fails: isKnown } = delivery
-      if (!isKnown) this.#deps.log.error({ err: error, endpointId }, 'the secret of an endpoint cannot be read')
+      if (!isKnown)
+        this.#deps.log.error({ err: error, endpointId }, 'could not decrypt the signing secret of an endpoint')
       return undefined
     }
   }
@@ -272,7 +284,7 @@ export class Worker {
     )
   }
 
-  /** While the database is away, for as long as the lease lasts; then the attempt is made again, by whoever. */
+  /** Retries while the database is unavailable, until the lease ends. Then any worker repeats the attempt. */
   async #recordWhileHeld(held: Held, ended: EndedAttempt): Promise<void> {
     while (this.#held.get(held.delivery.id) === held) {
       try {
@@ -285,14 +297,14 @@ export class Worker {
         await delay(databaseRetryMilliseconds)
       }
     }
-    // This worker has claimed it anew, or has given it back.
+    // This worker has claimed the delivery again or released it.
     if (!this.#stopping) this.#options.observer.lost()
   }
 
   async #recordAll(ended: readonly EndedAttempt[]): Promise<('recorded' | 'lost')[]> {
     const { lost, disabled } = await recordAttempts(this.#deps.db, ended)
     for (const endpoint of disabled) {
-      this.#deps.log.warn({ ...endpoint }, 'a webhook endpoint was switched off')
+      this.#deps.log.warn({ ...endpoint }, 'disabled a webhook endpoint')
       this.#options.observer.disabled(endpoint)
     }
     return ended.map(({ delivery }) => (lost.has(delivery.id) ? 'lost' : 'recorded'))
@@ -305,7 +317,7 @@ export class Worker {
   }
 
   async #sleep(milliseconds: number): Promise<void> {
-    this.#lanes.forgetIdle(performance.now())
+    this.#concurrency.dropIdle(performance.now())
     if (this.#woken || this.#stopping) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, milliseconds)
@@ -318,12 +330,12 @@ export class Worker {
   #reportDatabaseLost(error: unknown): void {
     if (this.#databaseIsAway) return
     this.#databaseIsAway = true
-    this.#deps.log.warn({ err: error }, 'the database cannot be asked for deliveries: trying again')
+    this.#deps.log.warn({ err: error }, 'could not read deliveries from the database; trying again')
   }
 
   #reportDatabaseBack(): void {
     if (!this.#databaseIsAway) return
     this.#databaseIsAway = false
-    this.#deps.log.info('the database answers again')
+    this.#deps.log.info('the database is available again')
   }
 }

@@ -8,18 +8,18 @@ import {
   TemplateStatusValue,
 } from './wire.ts'
 
-/** A status of a message, as far as it matters to us. */
+/** The status of a message. */
 export interface StatusUpdate {
   phoneNumberId: string
   waMessageId: string
   status: 'sent' | 'delivered' | 'read' | 'failed'
   at: Date
-  /** What we gave as `biz_opaque_callback_data`: our message id. */
+  /** Our message ID, sent to WhatsApp as `biz_opaque_callback_data`. */
   callbackData: string | undefined
   error: { code: string; message: string } | undefined
 }
 
-/** A change of a template. `resync`: the event does not say what the status is now. */
+/** A change of a template. `resync` means that the event does not contain the new status. */
 export interface TemplateUpdate {
   wabaId: string
   name: string
@@ -27,25 +27,25 @@ export interface TemplateUpdate {
   change: { status: string } | { quality: string } | 'resync'
 }
 
-/** A change of a whole WhatsApp Business Account. */
+/** A change of a WhatsApp Business Account. */
 export type AccountUpdate = { wabaId: string; change: 'disabled' | 'reinstated' | 'look'; reason: string }
 
 export interface Inbound {
   statuses: StatusUpdate[]
   templates: TemplateUpdate[]
   accounts: AccountUpdate[]
-  /** Items of kinds that we do not know or need, such as messages of users. */
+  /** Number of unknown or unused items, such as incoming messages. */
   ignored: number
 }
 
 type Item = { status: StatusUpdate } | { template: TemplateUpdate } | { account: AccountUpdate } | { ignored: number }
 
-/** Reading so many items takes a few milliseconds. */
+/** Parsing this many items takes a few milliseconds. */
 const maxItemsOfPart = 1000
 
 /**
- * Reads a callback part by part, in its order; at least one part. Meta adds fields, kinds and values at any time,
- * and a refused callback would be sent again for days: what is not understood is counted and otherwise accepted.
+ * Parses a callback part by part, in order; yields at least one part. Meta adds fields, kinds and values at any time
+ * and retries rejected callbacks for days, so unknown content is counted and otherwise accepted.
  */
 export function* readCallback(body: unknown): Generator<Inbound, void, void> {
   let [part, items] = [emptyInbound(), 0]
@@ -67,7 +67,7 @@ function emptyInbound(): Inbound {
   return { statuses: [], templates: [], accounts: [], ignored: 0 }
 }
 
-/** Lists are walked by hand: a schema would read all of a list of a million before its first item is taken. */
+/** Lists are iterated by hand, because a schema would parse a list of a million items before the first one is used. */
 function* readItems(body: unknown): Generator<Item, void, void> {
   for (const entry of listAt(body, 'entry') ?? [undefined]) {
     const id = Entry.safeParse(entry).data?.id
@@ -132,7 +132,7 @@ function isKnown(status: string): status is StatusUpdate['status'] {
   return known.has(status)
 }
 
-/** The year 9999 ends here, and with it what ISO 8601 writes without further agreement. */
+/** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
 const lastSecond = 253_402_300_800
 
 function toUpdate(
@@ -157,7 +157,7 @@ function toUpdate(
   }
 }
 
-/** Events whose name is the status that they lead to. The others tell of something else (reference, 4.4). */
+/** Events named after the resulting status. Other events report something else (reference, 4.4). */
 const statusEvents = new Set([
   'APPROVED',
   'REJECTED',

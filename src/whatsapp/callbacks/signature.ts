@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The value of `X-Hub-Signature-256`: HMAC-SHA256 of the raw body with the app secret (reference, 4.2). */
+/** Computes `X-Hub-Signature-256`: HMAC-SHA256 of the raw body with the app secret (reference, 4.2). */
 export function signCallback(body: Buffer, appSecret: string): string {
   return `sha256=${createHmac('sha256', appSecret).update(body).digest('hex')}`
 }

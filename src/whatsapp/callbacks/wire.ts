@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * What Meta posts to our callback, in Meta's words (reference, section 4). Everything beyond the
- * envelope is optional and of any kind: an item that we cannot read is left aside, never refused.
+ * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything beyond the envelope is optional and
+ * of any type: unreadable items are ignored and never rejected.
  */
 
 function lenient<T extends z.ZodType>(schema: T) {
@@ -27,10 +27,10 @@ export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: Id
 export const Status = z.object({
   id: Text,
   status: Text,
-  /** Unix seconds, as text. */
+  /** Unix seconds as text. */
   timestamp: z.coerce.number(),
   biz_opaque_callback_data: lenient(Text),
-  /** Only the first is told. */
+  /** Only the first error is reported. */
   errors: lenient(
     z.preprocess(
       (errors) => (Array.isArray(errors) ? errors.slice(0, 1) : errors),

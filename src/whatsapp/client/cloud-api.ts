@@ -7,9 +7,9 @@ import { readSend, toSendBody } from './send-template.ts'
 import { ListedNumber, Page, PhoneNumber } from './wire.ts'
 
 export interface CloudApiOptions {
-  /** Base address of the Graph API; a path in it is kept. */
+  /** Base URL of the Graph API; a path in it is kept. */
   url: string
-  /** Pinned, since without one WhatsApp picks the newest (reference, section 1): `v25.0`. */
+  /** Pinned version such as `v25.0`, because without one WhatsApp uses the newest (reference, section 1). */
   version: string
   timeouts?: Partial<Timeouts>
   maxConnections?: number
@@ -18,27 +18,29 @@ export interface CloudApiOptions {
 
 interface Timeouts {
   connectMs: number
-  /** From the start of a request to its first byte, in a send also to that of its second try. */
+  /** Maximum time from the start of a request to its first byte; for a send, including its retry. */
   queueMs: number
-  /** From the first byte of a send to the last byte of its answer. */
+  /** Maximum time from the first byte of a send to the last byte of its response. */
   sendMs: number
   /** The same for each page of a read. */
   readMs: number
 }
 
-/** A send takes 25 seconds at most: callers commonly wait 30, and idempotency keys count with less than 60. */
+/** A send takes at most 25 seconds: callers commonly time out after 30, and idempotency keys assume less than 60. */
 const defaultTimeouts: Timeouts = { connectMs: 3_000, queueMs: 5_000, sendMs: 20_000, readMs: 20_000 }
-/** A send holds one for as long as WhatsApp takes, commonly a tenth of a second. */
+/** A send holds a connection until WhatsApp responds, commonly for a tenth of a second. */
 const defaultMaxConnections = 1024
-/** Those beyond the connections wait in memory, a few kilobytes each. With more of them few would get their turn. */
+/**
+ * Sends beyond the connections wait in memory and take a few kilobytes each. With more of them, most would time out.
+ */
 const defaultMaxSends = 4 * defaultMaxConnections
 const retryPauseMs = 200
 const maxSendAnswerBytes = 1024 * 1024
-/** A page holds up to 100 templates, whose letters Meta may write as six-byte escapes. */
+/** A page holds up to 100 templates, and Meta may escape each character with six bytes. */
 const maxReadAnswerBytes = 8 * 1024 * 1024
 const phoneNumberFields = 'display_phone_number,verified_name,status,quality_rating,throughput'
 
-/** The WhatsApp Cloud API over kept-alive connections. */
+/** Creates a client for the WhatsApp Cloud API with keep-alive connections. */
 export function createCloudApi({
   url,
   version,
@@ -52,10 +54,10 @@ export function createCloudApi({
   const pool = new Pool(base.origin, {
     connections: maxConnections,
     connect: { timeout: connectMs },
-    // One message per connection at a time: a connection that breaks leaves one outcome open, not many.
+    // One message per connection at a time, so that a broken connection leaves only one outcome unknown.
     allowH2: false,
     pipelining: 1,
-    // The deadline of the exchange counts instead.
+    // The deadline of the exchange applies instead.
     headersTimeout: 0,
     bodyTimeout: 0,
   })

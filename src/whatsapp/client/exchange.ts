@@ -7,24 +7,27 @@ export interface GraphRequest {
   body?: string
 }
 
-/** What became of one HTTP request. Reasons are ours: no text of the network or of the other side. */
+/** The result of one HTTP request. Reasons are our own texts and contain nothing from the network. */
 export type Exchange =
-  /** Not a byte of it was written. */
+  /** Nothing was written. */
   | { kind: 'unsent'; reason: string }
-  /** At least part of it was written; no status line came back. */
+  /** At least part of the request was written, but no status line was received. */
   | { kind: 'unanswered'; reason: string }
-  /** `body` is absent where it could not be read whole. */
+  /** `body` is absent if it could not be read completely. */
   | { kind: 'answered'; status: number; body?: string }
 
 export interface Limits {
-  /** Milliseconds from now to the first byte of the request: waiting for a connection takes nothing from its answer. */
+  /**
+   * Milliseconds until the first byte of the request, so that waiting for a connection does not shorten the time for
+   * the response.
+   */
   startWithinMs: number
-  /** Milliseconds from the first byte of the request to the last byte of the answer. */
+  /** Milliseconds from the first byte of the request to the last byte of the response. */
   answerWithinMs: number
   maxResponseBytes: number
 }
 
-/** `beforeWrite` runs right before the first byte is written. If it throws, nothing is written. */
+/** Sends one request. `beforeWrite` runs right before the first byte is written; if it throws, nothing is written. */
 export function exchange(
   dispatcher: Dispatcher,
   request: GraphRequest,
@@ -39,8 +42,8 @@ export function exchange(
 }
 
 /**
- * undici calls `onRequestStart` right before it writes to a connection, so whatever fails earlier was
- * never sent, and nothing has to be guessed from the kind of error.
+ * undici calls `onRequestStart` right before it writes to a connection, so a request that fails earlier was certainly
+ * not sent.
  */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
@@ -59,19 +62,19 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve
   }
 
-  /** Call it after the dispatch: a request that found a free connection has started by then and needs no timer. */
+  /** Call it after dispatching: a request that found a free connection has already started and needs no timer. */
   limitWait(): void {
     if (this.#settled || this.#controller) return
     this.#timer = setTimeout(() => this.#abandon('no connection in time'), this.#limits.startWithinMs)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing here keeps the request off the wire: its time is over, or undici would write it a second time.
+    // Throwing prevents the write: the deadline has passed, or undici is about to write the request a second time.
     if (this.#settled || this.#controller) throw new errors.RequestAbortedError()
     this.#beforeWrite?.()
     this.#controller = controller
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#abandon('no answer in time'), this.#limits.answerWithinMs)
+    this.#timer = setTimeout(() => this.#abandon('no response in time'), this.#limits.answerWithinMs)
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
@@ -80,7 +83,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#received += chunk.length
-    if (this.#received > this.#limits.maxResponseBytes) this.#abandon('the answer is too large')
+    if (this.#received > this.#limits.maxResponseBytes) this.#abandon('the response is too large')
     else this.#chunks.push(chunk)
   }
 
@@ -90,7 +93,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#settle(this.#broken(this.#controller ? 'the connection broke' : reasonOf(error)))
+    this.#settle(this.#broken(this.#controller ? 'the connection was lost' : reasonOf(error)))
   }
 
   #abandon(reason: string): void {
@@ -119,7 +122,7 @@ const reasons: Record<string, string> = {
   ETIMEDOUT: 'no connection in time',
   EHOSTUNREACH: 'host not reachable',
   ENETUNREACH: 'network not reachable',
-  UND_ERR_INVALID_ARG: 'the request could not be built; see whether the access token is intact',
+  UND_ERR_INVALID_ARG: 'the request could not be built: check that the access token is intact',
 }
 
 function reasonOf(error: Error): string {

@@ -5,12 +5,12 @@ import type { Exchange } from './exchange.ts'
 import { readRefusal } from './refusal.ts'
 import { type Page, parseJson, Template } from './wire.ts'
 
-/** What an exchange says about a read that should answer with `schema`. */
+/** Interprets the result of a read whose response must match `schema`. */
 export function readAnswer<T>(exchange: Exchange, schema: z.ZodType<T>, accessToken: string): ReadOutcome<T> {
   if (exchange.kind !== 'answered') return failure(exchange.reason)
   if (exchange.status >= 300) return readFailure(exchange.status, exchange.body, accessToken)
   const parsed = schema.safeParse(exchange.body === undefined ? undefined : parseJson(exchange.body))
-  return parsed.success ? { ok: true, value: parsed.data } : failure('an answer that cannot be read')
+  return parsed.success ? { ok: true, value: parsed.data } : failure('an unreadable response')
 }
 
 export function failure(reason: string): ReadOutcome<never> {
@@ -19,13 +19,13 @@ export function failure(reason: string): ReadOutcome<never> {
 
 function readFailure(status: number, body: string | undefined, accessToken: string): ReadOutcome<never> {
   const refusal = status < 400 ? undefined : readRefusal(status, body, accessToken)
-  if (!refusal) return failure(`an unreadable answer with HTTP ${status}`)
+  if (!refusal) return failure(`an unreadable response with HTTP ${status}`)
   const { verdict, error } = refusal
   return {
     ok: false,
     refused: true,
     accountUnusable: verdict.kind === 'refused' && verdict.accountUnusable === true,
-    reason: `WhatsApp refused with code ${error.code}`,
+    reason: `WhatsApp returned error code ${error.code}`,
     error,
     ...(isTransient(verdict) && { transient: true }),
   }
@@ -35,12 +35,12 @@ type PageNode = z.infer<typeof Page>
 export type ReadPage = (query: string) => Promise<ReadOutcome<PageNode>>
 
 const pageSize = 100
-/** A verified portfolio may have 6000 templates (reference, section 3.2); a server without end must not hold us. */
+/** A verified business can have 6000 templates (reference, section 3.2). The limit stops lists that never end. */
 const maxPages = 200
 
 /**
- * The items of all pages. Pages with the cursor alone: `paging.next` is an address that the other side chose, and
- * following it would carry the token there. All pages or none, since an item left out counts as gone.
+ * Reads the items of all pages. It only uses the cursor, because `paging.next` is chosen by the other side and
+ * following it could leak the token. It returns all pages or none, because a missing item counts as deleted.
  */
 export async function readPages(
   readPage: ReadPage,
@@ -67,12 +67,12 @@ function toQuery(fields: string, after: string | undefined): string {
   return query.toString()
 }
 
-/** The last page may still carry a cursor, but no `next`. */
+/** The last page may have a cursor, but it has no `next`. */
 function cursorOf({ paging }: PageNode): string | undefined {
   return paging?.next === undefined ? undefined : paging.cursors?.after
 }
 
-/** Asked for by name: the last two come only then (reference, section 3.1). */
+/** The last two fields are only returned if requested by name (reference, section 3.1). */
 const fields = 'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason'
 
 export async function listTemplates(readPage: ReadPage): Promise<ReadOutcome<ListedTemplate[]>> {

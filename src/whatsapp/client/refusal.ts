@@ -7,7 +7,7 @@ export interface Refusal {
   error: WhatsAppError
 }
 
-/** `undefined` for a body that is not an error of the Graph API, such as a proxy's page. */
+/** Returns undefined for a body that is not a Graph API error, for example a proxy's page. */
 export function readRefusal(status: number, body: string | undefined, accessToken: string): Refusal | undefined {
   const parsed = ErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
   if (!parsed.success) return undefined
@@ -18,7 +18,7 @@ export function readRefusal(status: number, body: string | undefined, accessToke
 const maxTextLength = 500
 
 function toWhatsAppError(error: GraphError, accessToken: string): WhatsAppError {
-  // Graph quotes a token that it cannot read ("Malformed access token …").
+  // Graph quotes a token that it cannot parse ("Malformed access token …").
   const clean = (text: string) =>
     (accessToken === '' ? text : text.replaceAll(accessToken, '***'))
       .replace(/EAA\w{16,}/g, '***')

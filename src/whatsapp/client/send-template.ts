@@ -3,12 +3,12 @@ import type { Exchange } from './exchange.ts'
 import { readRefusal } from './refusal.ts'
 import { parseJson, SendResponse } from './wire.ts'
 
-/** The body of `POST /<phone number id>/messages` (reference, section 1). */
+/** Returns the body of `POST /<phone number id>/messages` (reference, section 1). */
 export function toSendBody(message: OutgoingTemplate): object {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    // Without the plus sign WhatsApp puts the sender's own calling code in front.
+    // Without the plus sign, WhatsApp prepends the sender's calling code.
     to: `+${message.to}`,
     type: 'template',
     biz_opaque_callback_data: message.callbackData,
@@ -31,13 +31,13 @@ function toBodyComponent({ parameters }: OutgoingTemplate): object {
 
 export interface Attempt {
   outcome: SendOutcome
-  /** Nothing was sent, and a second try within the request has a chance. */
+  /** Nothing was sent, and an immediate retry may succeed. */
   retryAtOnce: boolean
 }
 
 const retryAfterSeconds = 5
 
-/** What an exchange says about the message. When in doubt it may have been sent. */
+/** Interprets the result of a request. If in doubt, the message may have been sent. */
 export function readSend(exchange: Exchange, accessToken: string): Attempt {
   switch (exchange.kind) {
     case 'unsent':
@@ -59,7 +59,7 @@ function readAcceptance(body: string | undefined): SendOutcome {
   const parsed = SendResponse.safeParse(body === undefined ? undefined : parseJson(body))
   return parsed.success
     ? { kind: 'accepted', waMessageId: parsed.data.messages[0].id }
-    : { kind: 'unknown', reason: 'the answer carries no message id' }
+    : { kind: 'unknown', reason: 'the response contains no message ID' }
 }
 
 function readFailure(status: number, body: string | undefined, accessToken: string): Attempt {
@@ -71,9 +71,12 @@ function readFailure(status: number, body: string | undefined, accessToken: stri
   return { outcome: { ...rest, accountUnusable, error }, retryAtOnce }
 }
 
-/** No error of the Graph API: a proxy, a wrong base URL, or a part of it. A server behind it may have failed late. */
+/**
+ * Not an error of the Graph API, but of a proxy or a wrong base URL. A server behind the proxy may have accepted the
+ * message.
+ */
 function readForeign(status: number): SendOutcome {
-  if (status >= 500) return { kind: 'unknown', reason: `an unreadable answer with HTTP ${status}` }
-  const what = status < 400 ? 'a redirect, which is never followed,' : 'an unreadable answer'
+  if (status >= 500) return { kind: 'unknown', reason: `an unreadable response with HTTP ${status}` }
+  const what = status < 400 ? 'a redirect, which is not followed,' : 'an unreadable response'
   return { kind: 'unavailable', reason: `${what} with HTTP ${status}`, retryAfterSeconds }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Meta's payloads, in Meta's words (reference, sections 1 to 3 and 5). Meta adds fields and values
- * at any time, so only what we read is named, and what we can do without may be of any kind.
+ * Meta's payloads, in Meta's terms (reference, sections 1 to 3 and 5). Meta adds fields and values at any time, so only
+ * the fields that are read are declared, and optional ones accept any type.
  */
 
 function lenient<T extends z.ZodType>(schema: T) {
@@ -15,7 +15,7 @@ export const GraphError = z.object({
   code: z.coerce.number().int(),
   message: Text.catch(''),
   error_subcode: lenient(z.coerce.number()),
-  /** An object, in old replies a string, on plain Graph errors absent. */
+  /** An object; in older responses a string; absent in plain Graph errors. */
   error_data: lenient(z.union([z.object({ details: lenient(Text) }), Text])),
   error_user_msg: lenient(Text),
   is_transient: lenient(z.boolean()),
@@ -24,7 +24,7 @@ export type GraphError = z.infer<typeof GraphError>
 
 export const ErrorBody = z.object({ error: GraphError })
 
-/** Accepted for processing; `contacts` and `message_status` are of no use to us. */
+/** Accepted for processing. `contacts` and `message_status` are not used. */
 export const SendResponse = z.object({
   messages: z.tuple([z.object({ id: Text.min(1) })], z.unknown()),
 })
@@ -55,13 +55,13 @@ export const Template = z.object({
 })
 export type Template = z.infer<typeof Template>
 
-/** The items are parsed one by one: one that we cannot read must not hide the others. */
+/** Items are parsed one by one, so that an unreadable item does not hide the others. */
 export const Page = z.object({
   data: z.array(z.unknown()),
   paging: lenient(z.object({ cursors: lenient(z.object({ after: lenient(Text) })), next: lenient(Text) })),
 })
 
-/** One of the list of a WhatsApp Business Account. */
+/** A number in the list of a WhatsApp Business Account. */
 export const ListedNumber = z.object({ id: z.coerce.string() })
 
 export const PhoneNumber = z.object({
@@ -74,18 +74,18 @@ export const PhoneNumber = z.object({
 
 type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown
 
-/** Numeric ids become their own source text: above 2^53 a number would lose digits (reference, 4.4). */
+/** Keeps numeric IDs as source text, because a number above 2^53 would lose digits (reference, 4.4). */
 const keepIds: SourceReviver = (key, value, context) =>
   key === 'id' && typeof value === 'number' ? context.source : value
 
-/** Only with one of these, or with an escaped letter in its key, is there anything to keep. */
+/** Only bodies with a numeric ID, or with an escaped key, need the reviver. */
 const numericId = /"id"\s*:\s*-?\d|\\u00/
 
-/** `undefined` for what is not JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     if (!numericId.test(text)) return JSON.parse(text)
-    // TypeScript's library does not know the third argument yet (ECMA-262, JSON.parse source text access).
+    // TypeScript's library does not declare the third argument yet (ECMA-262, JSON.parse source text access).
     return JSON.parse(text, keepIds as Parameters<typeof JSON.parse>[1])
   } catch {
     return undefined

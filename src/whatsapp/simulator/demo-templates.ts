@@ -7,7 +7,7 @@ function body(text: string, ...examples: string[]): StoredComponent {
   return { type: 'BODY', text, ...(examples.length === 0 ? {} : { example: { body_text: [examples] } }) }
 }
 
-/** What the demo account has: each kind of template that a sender can meet. */
+/** The templates of the demo account: one of each kind. */
 export const demoTemplates: readonly NewTemplate[] = [
   {
     name: 'order_shipped',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Answer } from './http.ts'
 
-/** An error as the Graph API answers with it: reference, sections 2.1 to 2.3. */
+/** An error of the Graph API: reference, sections 2.1 to 2.3. */
 export interface GraphFailure {
   status: number
   code: number
@@ -13,8 +13,8 @@ export interface GraphFailure {
 }
 
 /**
- * The errors of the magic recipients. Written from the reference by itself and not shared with the
- * client's table, so that each can prove the other wrong.
+ * The errors of the sandbox recipients. They were written from the reference independently of the client's table, so
+ * that tests compare two sources.
  */
 export const failures = {
   1: { status: 400, title: 'API Unknown' },
@@ -77,7 +77,7 @@ export function fail(failure: GraphFailure): Answer {
   return { kind: 'json', status: failure.status, body: { error: toErrorBody(failure) } }
 }
 
-/** A failure of the table above, its details replaced where a request makes them more exact. */
+/** Returns a failure of this table, optionally with more exact details. */
 export function failWith(code: keyof typeof failures, details?: string): Answer {
   return fail({ code, ...failures[code], ...(details === undefined ? {} : { details }) })
 }
@@ -94,7 +94,7 @@ function toErrorBody({ code, title, details, type = 'OAuthException', subcode, i
   }
 }
 
-/** Plain Graph errors carry no `(#code)` in their text. */
+/** Plain Graph errors have no `(#code)` in their message. */
 function failPlainly(status: number, error: object): Answer {
   return {
     kind: 'json',
@@ -111,7 +111,7 @@ export function refuseToken(): Answer {
   })
 }
 
-/** The same for an id that does not exist and one that the token may not see, as Graph has it. */
+/** Graph returns the same error for an ID that does not exist and one that the token may not access. */
 export function unknownObject(method: string, id: string): Answer {
   return failPlainly(400, {
     message: `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api`,

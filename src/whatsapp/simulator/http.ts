@@ -56,22 +56,22 @@ function cutOff(response: ServerResponse, status: number, text: string): void {
   response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
 }
 
-/** A client that leaves, or a simulator that stops, takes the answer's timer with it. */
+/** The timer of a delayed response is cleared when the client disconnects or the simulator stops. */
 function respondLater(response: ServerResponse, { delayMs, answer }: Extract<Answer, { kind: 'late' }>): void {
   const timer = setTimeout(() => respond(response, answer), delayMs)
   response.once('close', () => clearTimeout(timer))
 }
 
-/** What the simulator does with a request: an answer, or one of the ways to go wrong. */
+/** How the simulator reacts to a request: with a response, or with a failure. */
 export type Answer =
   | { kind: 'json'; status: number; body: unknown }
-  /** Whatever a proxy or a broken server might write. */
+  /** A response of a proxy or a broken server. */
   | { kind: 'text'; status: number; contentType: string; text: string; headers?: Record<string, string> }
-  /** Announces the whole body, writes half of it and closes. */
+  /** Announces the whole body, writes half of it and closes the connection. */
   | { kind: 'cut-off'; status: number; body: unknown }
-  /** Closes the connection without a byte. */
+  /** Closes the connection without sending anything. */
   | { kind: 'drop' }
-  /** Never answers; the connection stays open until the client or the simulator closes it. */
+  /** Never responds; the connection stays open until the client or the simulator closes it. */
   | { kind: 'silence' }
   | { kind: 'late'; delayMs: number; answer: Answer }
 

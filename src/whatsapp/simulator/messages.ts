@@ -71,8 +71,8 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
 }
 
 /**
- * Signs between the digits do not count. Without plus sign the sender's calling code goes in front
- * (reference, section 1), unless the number begins with it, as bare numbers in Meta's examples do.
+ * Ignores punctuation between digits. Without a plus sign, the sender's calling code is prepended (reference, section
+ * 1), unless the number already starts with it, as bare numbers in Meta's examples do.
  */
 export function toWaId(to: string, callingCode: string): string {
   const digits = digitsOf(to)
@@ -102,7 +102,7 @@ function sameNumber(): Answer {
   })
 }
 
-/** Nobody ever writes to a simulated number, so free-form messages have no open window. */
+/** Simulated numbers never receive messages, so no customer service window is open for free-form messages. */
 function outsideWindow(type: string): Answer {
   if (!freeFormTypes.has(type)) {
     return fail({ status: 400, code: 131051, title: 'Unsupported message type', details: `Unsupported type ${type}` })
@@ -128,8 +128,8 @@ const freeFormTypes = new Set([
 ])
 
 /**
- * Shaped like Meta's: base64 of a few marker bytes, the recipient's digits in clear, and 18 hexadecimal
- * digits (seen by decoding the ids of Meta's own examples; reference, section 1).
+ * Has the structure of Meta's IDs: base64 of marker bytes, the recipient's digits in plain text, and 18 hexadecimal
+ * digits (decoded from the examples in Meta's documentation; reference, section 1).
  */
 export function createWamid(digits: string, random: Uint8Array): string {
   const unique = Buffer.from(random).toString('hex').toUpperCase().slice(0, 18)

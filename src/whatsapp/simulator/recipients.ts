@@ -2,31 +2,31 @@ import type { failures } from './errors.ts'
 import type { Answer } from './http.ts'
 import type { Plan } from './reporter.ts'
 
-/** A recipient whose number decides what becomes of a send. */
+/** A recipient whose number determines the outcome of a send. */
 export interface SandboxRecipient {
-  /** Digits only, as the public API takes it. */
+  /** Digits only, as in the public API. */
   to: string
-  /** What happens, in one sentence, for the guide and the command line. */
+  /** The outcome in one sentence, for the guide and the command line. */
   does: string
   behaviour: Behaviour
 }
 
 export type Behaviour =
-  /** One of the Graph API's errors. */
+  /** An error of the Graph API. */
   | { kind: 'fail'; code: keyof typeof failures }
   | { kind: 'answer'; answer: Answer }
   | {
       kind: 'accept'
-      /** Answered after so many milliseconds. */
+      /** Delay of the response in milliseconds. */
       delayMs?: number
       messageStatus?: 'held_for_quality_assessment'
-      /** What is answered although the message was accepted. */
+      /** Sent in place of the usual response, although the message was accepted. */
       answer?: Answer
-      /** What becomes of it. */
+      /** The statuses that follow. */
       plan: Plan
     }
 
-/** Area code 555 belongs to nobody: `1555`, then the error code in seven digits. */
+/** Area code 555 is not assigned: `1555`, followed by the error code in seven digits. */
 function refusal(code: keyof typeof failures, does: string): SandboxRecipient {
   return {
     to: `1555${String(code).padStart(7, '0')}`,
@@ -39,7 +39,7 @@ function answering(to: string, does: string, answer: Answer): SandboxRecipient {
   return { to, does, behaviour: { kind: 'answer', answer } }
 }
 
-/** Accepted, whatever is answered; then this becomes of it. */
+/** A recipient whose message is accepted, whatever the response is, and then follows the plan. */
 function becoming(to: string, does: string, plan: Plan, answer?: Answer): SandboxRecipient {
   return { to, does, behaviour: { kind: 'accept', plan, ...(answer && { answer }) } }
 }
@@ -49,25 +49,25 @@ const badGateway = '<html><head><title>502 Bad Gateway</title></head><body>502 B
 export const sandboxRecipients: readonly SandboxRecipient[] = [
   refusal(131026, 'Undeliverable: the number is not on WhatsApp'),
   refusal(131049, 'Withheld by WhatsApp for a healthy ecosystem'),
-  refusal(131050, 'The user has stopped marketing messages of this business'),
+  refusal(131050, 'The user has opted out of marketing messages from this business'),
   refusal(130472, 'The user is part of an experiment'),
   refusal(130497, 'The business may not message users in this country'),
   refusal(131030, 'A test number may not message this recipient'),
   refusal(100, 'Invalid parameter'),
-  refusal(132007, 'The content breaks a policy'),
-  refusal(132001, 'The template does not exist; Waybill asks for the list of templates again'),
-  refusal(132015, 'The template is paused; Waybill believes it until the next sync'),
-  refusal(132016, 'The template is disabled; Waybill believes it until the next sync'),
+  refusal(132007, 'The content violates a policy'),
+  refusal(132001, 'The template does not exist; Waybill syncs the templates'),
+  refusal(132015, 'The template is paused; Waybill treats it as paused until the next sync'),
+  refusal(132016, 'The template is disabled; Waybill treats it as disabled until the next sync'),
   refusal(131056, 'Throttled: too many messages to this recipient'),
   refusal(130429, 'Throttled: too many messages per second'),
   refusal(131048, 'Throttled: too many recipients reported spam'),
-  refusal(80007, 'Throttled: too many calls of this WhatsApp Business Account'),
-  refusal(4, 'Throttled: too many calls of this app'),
-  refusal(190, 'The access token is refused; the WhatsApp account becomes inactive'),
+  refusal(80007, 'Throttled: too many calls by this WhatsApp Business Account'),
+  refusal(4, 'Throttled: too many calls by this app'),
+  refusal(190, 'The access token is rejected; the WhatsApp account becomes inactive'),
   refusal(10, 'The token lacks a permission; the WhatsApp account becomes inactive'),
   refusal(368, 'The account is blocked for a policy violation; the WhatsApp account becomes inactive'),
   refusal(131031, 'The account is locked; the WhatsApp account becomes inactive'),
-  refusal(131042, 'Nothing is sent before a payment problem is solved'),
+  refusal(131042, 'Nothing is sent until a payment problem is solved'),
   refusal(133010, 'The sending number is not registered'),
   refusal(1, 'Unknown error of the Graph API'),
   refusal(2, 'Graph API temporarily down'),
@@ -77,61 +77,61 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
   { to: '15559000001', does: 'Accepted after 3 seconds', behaviour: { kind: 'accept', delayMs: 3_000, plan: 'usual' } },
   {
     to: '15559000002',
-    does: 'Accepted and held for quality assessment, which it fails (132015)',
+    does: 'Accepted, held for quality assessment, then failed (132015)',
     behaviour: { kind: 'accept', messageStatus: 'held_for_quality_assessment', plan: 'droppedAfterHold' },
   },
-  answering('15559000003', 'Takes the request and never answers', { kind: 'silence' }),
-  becoming('15559000004', 'Accepted, but the connection drops before the answer; the statuses come', 'usual', {
+  answering('15559000003', 'Accepts the request and never responds', { kind: 'silence' }),
+  becoming('15559000004', 'Accepted, but the connection closes before the response; statuses arrive', 'usual', {
     kind: 'drop',
   }),
-  becoming('15559000005', 'Accepted, but the answer is cut off; the statuses come', 'usual', {
+  becoming('15559000005', 'Accepted, but the response is cut off; statuses arrive', 'usual', {
     kind: 'cut-off',
     status: 200,
     body: { messaging_product: 'whatsapp', contacts: [], messages: [{ id: 'wamid.cut', message_status: 'accepted' }] },
   }),
-  answering('15559000006', "Answers 502 with a proxy's HTML page", {
+  answering('15559000006', "Responds with 502 and a proxy's HTML page", {
     kind: 'text',
     status: 502,
     contentType: 'text/html',
     text: badGateway,
   }),
-  answering('15559000007', 'Answers 200 with something that is not JSON', {
+  answering('15559000007', 'Responds with 200 and a body that is not JSON', {
     kind: 'text',
     status: 200,
     contentType: 'text/plain',
     text: 'OK',
   }),
-  answering('15559000008', "Answers 404 with a web server's HTML page", {
+  answering('15559000008', "Responds with 404 and a web server's HTML page", {
     kind: 'text',
     status: 404,
     contentType: 'text/html',
     text: '<html><body>Not Found</body></html>',
   }),
-  answering('15559000009', 'Answers with a redirect to another host', {
+  answering('15559000009', 'Responds with a redirect to another host', {
     kind: 'text',
     status: 302,
     contentType: 'text/plain',
     text: '',
     headers: { location: 'http://192.0.2.1/' },
   }),
-  answering('15559000010', 'Answers 500 with an error code that nobody knows', {
+  answering('15559000010', 'Responds with 500 and an unknown error code', {
     kind: 'json',
     status: 500,
     body: { error: { message: '(#999999) Unheard of', type: 'OAuthException', code: 999999 } },
   }),
-  becoming('15558000001', 'Delivered and never read', 'neverRead'),
-  becoming('15558000002', 'Read at once, so that delivered is never told', 'readAtOnce'),
+  becoming('15558000001', 'Delivered, but never read', 'neverRead'),
+  becoming('15558000002', 'Read immediately, so that no delivered status is sent', 'readAtOnce'),
   becoming('15558000003', 'Accepted, then undeliverable (131026)', 'undeliverable'),
   becoming('15558000004', 'Accepted, then withheld by WhatsApp (131049)', 'withheld'),
-  becoming('15558000005', 'The statuses come in the wrong order', 'backwards'),
-  becoming('15558000006', 'Each status comes three times', 'repeated'),
-  becoming('15558000007', 'Fails on one device and reaches another', 'failedThenDelivered'),
-  becoming('15558000008', 'No status ever comes', 'silent'),
+  becoming('15558000005', 'Statuses arrive in the wrong order', 'backwards'),
+  becoming('15558000006', 'Each status arrives three times', 'repeated'),
+  becoming('15558000007', 'Fails on one device and is delivered to another', 'failedThenDelivered'),
+  becoming('15558000008', 'No status arrives', 'silent'),
 ]
 
 const byNumber = new Map(sandboxRecipients.map((recipient) => [recipient.to, recipient.behaviour]))
 
-/** A message to any other number is accepted at once, delivered and read. */
+/** Messages to other numbers are accepted, delivered and read. */
 export function behaviourOf(digits: string): Behaviour {
   return byNumber.get(digits) ?? { kind: 'accept', plan: 'usual' }
 }

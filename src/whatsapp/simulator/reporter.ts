@@ -3,23 +3,23 @@ import { signCallback } from '../callbacks/signature.ts'
 import { failures } from './errors.ts'
 import type { AcceptedMessage } from './state.ts'
 
-/** A status that a message will have, so many milliseconds after it was accepted. */
-export interface PlannedReport {
+/** A status that follows this many milliseconds after a message was accepted. */
+export interface PlannedStatus {
   status: 'sent' | 'delivered' | 'read' | 'failed'
   afterMs: number
-  /** Why it failed: a code of Meta's. */
+  /** Meta's error code of a failure. */
   code?: keyof typeof failures
 }
 
-const sent: PlannedReport = { status: 'sent', afterMs: 150 }
-const delivered: PlannedReport = { status: 'delivered', afterMs: 600 }
-const read: PlannedReport = { status: 'read', afterMs: 1_500 }
+const sent: PlannedStatus = { status: 'sent', afterMs: 150 }
+const delivered: PlannedStatus = { status: 'delivered', afterMs: 600 }
+const read: PlannedStatus = { status: 'read', afterMs: 1_500 }
 
-/** What becomes of a message, by how its recipient behaves. */
+/** The statuses that follow an accepted message, by behaviour of the recipient. */
 export const plans = {
   usual: [sent, delivered, read],
   neverRead: [sent, delivered],
-  /** `delivered` is not told when a message is read at once (reference, section 4.3). */
+  /** No `delivered` status is sent if a message is read immediately (reference, section 4.3). */
   readAtOnce: [sent, { ...read, afterMs: 400 }],
   undeliverable: [sent, { status: 'failed', afterMs: 600, code: 131026 }],
   withheld: [{ status: 'failed', afterMs: 600, code: 131049 }],
@@ -30,33 +30,33 @@ export const plans = {
     { ...sent, afterMs: 1_000 },
   ],
   repeated: [sent, sent, sent, delivered, delivered, delivered, read, read, read],
-  /** With several devices one can fail and another receive. */
+  /** With several devices, a message can fail on one and be delivered to another. */
   failedThenDelivered: [sent, { status: 'failed', afterMs: 400, code: 131026 }, { ...delivered, afterMs: 900 }],
   silent: [],
-} as const satisfies Record<string, readonly PlannedReport[]>
+} as const satisfies Record<string, readonly PlannedStatus[]>
 
 export type Plan = keyof typeof plans
 
-/** Where statuses are posted to, and the secret of the app that signs them. */
+/** The URL that receives statuses, and the app secret that signs them. */
 export interface CallbackTarget {
   url: string
   appSecret: string
-  /** Told when a callback was taken, status by status. */
-  onTaken?: (report: { status: PlannedReport['status']; message: AcceptedMessage }) => void
+  /** Called for each status of a callback that was accepted. */
+  onCallbackAccepted?: (report: { status: PlannedStatus['status']; message: AcceptedMessage }) => void
 }
 
 interface Due {
   message: AcceptedMessage
-  report: PlannedReport
+  report: PlannedStatus
 }
 
-/** What is due within this time goes into one callback, at most a thousand (reference, section 4.2). */
+/** Statuses that are due within this time share a callback, at most a thousand (reference, section 4.2). */
 const batchMs = 50
 const maxBatch = 1000
-/** Meta retries for days; this is a sandbox. */
+/** Delays between retries. Meta retries for days; a sandbox does not need to. */
 const retryMs = [250, 1_000, 4_000, 16_000]
 
-/** Posts statuses as Meta does: signed, batched, and again when they were not taken. */
+/** Posts statuses like Meta: signed, batched, and retried until they are accepted. */
 export class StatusReporter {
   #target: CallbackTarget | undefined
   #due: Due[] = []
@@ -66,7 +66,7 @@ export class StatusReporter {
     this.#target = target
   }
 
-  /** Without a target there is nobody to tell. */
+  /** Without a target, no statuses are sent. */
   follow(message: AcceptedMessage, plan: Plan): void {
     if (!this.#target) return
     for (const report of plans[plan]) this.#after(report.afterMs, () => this.#enqueue({ message, report }))
@@ -102,7 +102,7 @@ export class StatusReporter {
     const target = this.#target
     if (!target) return
     if (await post(target, batch)) {
-      for (const { message, report } of batch) target.onTaken?.({ status: report.status, message })
+      for (const { message, report } of batch) target.onCallbackAccepted?.({ status: report.status, message })
       return
     }
     const wait = retryMs[attempt]
@@ -125,7 +125,7 @@ async function post({ url, appSecret }: CallbackTarget, batch: Due[]): Promise<b
   }
 }
 
-/** Reference, section 4.3. All of a batch is of one number. */
+/** Reference, section 4.3. A batch only has statuses of one number. */
 function toCallback(batch: Due[]): object {
   const from = batch[0]?.message.from
   return {

@@ -5,7 +5,7 @@ import { getPhoneNumber, listPhoneNumbers } from './phone-numbers.ts'
 import type { ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'
 import { getTemplate, listTemplates } from './templates.ts'
 
-/** `origin` is where the simulator listens: `paging.next` is an absolute address. */
+/** `origin` is the simulator's address, because `paging.next` is an absolute URL. */
 export function route(state: SimulatorState, request: ReceivedRequest, origin: string): Answer {
   const mine = [...state.numbers.values()].filter(({ accessToken }) => accessToken === bearerOf(request))
   if (mine.length === 0) return refuseToken()

@@ -9,40 +9,40 @@ import type { AcceptedMessage, ReceivedRequest, SimulatedNumber, SimulatorState 
 import { createTemplateList, type TemplateList } from './templates.ts'
 
 export interface SimulatorOptions {
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port?: number
   host?: string
-  /** Token of the demo number. */
+  /** Access token of the demo number. */
   accessToken?: string
-  /** Called for every accepted message, before the answer is written. */
+  /** Called for every accepted message, before the response is sent. */
   onAccepted?: (message: AcceptedMessage) => void
 }
 
 type NumberToAdd = Pick<SimulatedNumber, 'phoneNumberId' | 'wabaId' | 'accessToken'> & Partial<SimulatedNumber>
 
-/** Answers instead of the simulator; `undefined` leaves the request to it. */
+/** Returns a response in place of the simulator's, or undefined to let the simulator respond. */
 export type Interceptor = (request: ReceivedRequest) => Answer | undefined
 
-/** A stand-in for the Graph API on a real port: behaves as the reference says, and misbehaves on request. */
+/** A simulator of the Graph API on a local port. It behaves as documented and can simulate failures. */
 export interface Simulator {
-  /** Base address, without version. */
+  /** Base URL, without the version. */
   url: string
-  /** The demo number, its WhatsApp Business Account, and the token that both take. */
+  /** The demo number, its WhatsApp Business Account and their access token. */
   phoneNumberId: string
   wabaId: string
   accessToken: string
-  /** Templates of the demo account; changes count at once. */
+  /** Templates of the demo account. Changes take effect immediately. */
   templates: TemplateList
   /** Templates of another account. */
   templatesOf(wabaId: string): TemplateList
-  /** The latest thousand requests, oldest first. */
+  /** The latest 1,000 requests, oldest first. */
   requests: ReceivedRequest[]
   addPhoneNumber(number: NumberToAdd): SimulatedNumber
-  /** Lets a test answer in the simulator's place. The latest interceptor counts; `undefined` ends it. */
+  /** Sets the interceptor, which replaces an earlier one; undefined removes it. */
   intercept(interceptor: Interceptor | undefined): void
-  /** Posts statuses there from now on; `undefined` ends it. */
+  /** Sets the target of status callbacks; undefined removes it. */
   reportTo(target: CallbackTarget | undefined): void
-  /** Closes every connection, also those that wait for an answer. */
+  /** Closes all connections, including those that wait for a response. */
   stop(): Promise<void>
 }
 

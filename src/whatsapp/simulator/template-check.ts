@@ -23,13 +23,13 @@ const Button = z.object({
   parameters: z.array(Parameter).default([]),
 })
 
-/** `components` of a send; their types are lower case here, upper case in listings. */
+/** `components` of a send request. Their types are lower case here, but upper case in listings. */
 export const SendComponents = z.array(
   z.union([z.object({ type: z.enum(['header', 'body']), parameters: z.array(Parameter).default([]) }), Button]),
 )
 type SendComponents = z.infer<typeof SendComponents>
 
-/** The answer to a send that does not fit the template; `undefined` for one that fits. */
+/** Returns the error for a send that does not match the template; undefined if it matches. */
 export function checkTemplate(template: GraphTemplate, components: SendComponents): Answer | undefined {
   return (
     checkStatus(template) ??
@@ -69,7 +69,7 @@ function checkHeader(template: GraphTemplate, parameters: Parameter[]): Answer |
   })
 }
 
-/** Reference, section 3.2: the filled-in text, the shorter limit with other components beside it. */
+/** Reference, section 3.2: limits of the filled-in text; the shorter one applies if there are other components. */
 const maxBodyLength = { alone: 32_768, withOthers: 1024 }
 
 function checkBody(template: GraphTemplate, parameters: Parameter[]): Answer | undefined {
@@ -95,9 +95,9 @@ function checkText(
   return parameters.map(({ type, text }) => checkValue(type, text)).find((answer) => answer !== undefined)
 }
 
-/** What WhatsApp says of one value: reference, section 3.2. */
+/** Returns WhatsApp's error for a value: reference, section 3.2. */
 function checkValue(type: string, text: unknown): Answer | undefined {
-  // Money and dates are objects of their own, which nobody here sends: their presence is enough.
+  // Currency and date parameters are objects. Waybill sends none, so only their presence is checked.
   if (type !== 'text') return undefined
   if (typeof text !== 'string' || text.trim() === '') {
     return requiredMissing('Parameter of type text is missing text value')
@@ -127,7 +127,7 @@ function hasText({ parameters }: { parameters: Parameter[] }): boolean {
   return parameters.some(({ type, text }) => checkValue(type, text) === undefined)
 }
 
-/** `QUICK_REPLY` is `QuickReply` in Meta's texts. */
+/** Spells `QUICK_REPLY` as `QuickReply`, as in Meta's messages. */
 function spell(button: { type: string } | undefined): string {
   return (button?.type ?? 'NONE').replace(
     /([A-Z])([A-Z]*)_?/g,
@@ -141,7 +141,7 @@ function componentOf({ components }: GraphTemplate, type: string): StoredCompone
 
 const placeholder = /\{\{\s*(\w+)\s*\}\}/g
 
-/** In the order of their first use, each once. */
+/** Returns each placeholder once, in order of first use. */
 function placeholdersOf(text: string): string[] {
   return [...new Set([...text.matchAll(placeholder)].map(([, name = '']) => name))]
 }

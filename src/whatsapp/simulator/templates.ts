@@ -7,7 +7,9 @@ const defaultFields = ['name', 'parameter_format', 'components', 'language', 'st
 const defaultLimit = 25
 const filters = ['name', 'language', 'status', 'category'] as const
 
-/** `GET /<WABA id>/message_templates`: reference, section 3.1. `url` is the address asked, version included. */
+/**
+ * `GET /<WABA id>/message_templates`: reference, section 3.1. `url` is the requested address, including the version.
+ */
 export function listTemplates(state: SimulatorState, wabaId: string, query: URLSearchParams, url: string): Answer {
   const matching = (state.templates.get(wabaId)?.all() ?? []).filter((template) => isAskedFor(template, query))
   const limit = Number(query.get('limit') ?? defaultLimit)
@@ -34,7 +36,7 @@ function isAskedFor(template: GraphTemplate, query: URLSearchParams): boolean {
   })
 }
 
-/** A cursor names a template, so that a list that changes meanwhile loses and repeats nothing else. */
+/** A cursor names a template, so that changes of the list between pages neither lose nor repeat other templates. */
 function rangeOf(
   templates: readonly GraphTemplate[],
   query: URLSearchParams,
@@ -74,7 +76,7 @@ function toAddress(url: string, query: URLSearchParams, direction: 'before' | 'a
   return `${url}?${next}`
 }
 
-/** `id` comes always, `quality_score` and `rejected_reason` only if asked for. */
+/** `id` is always included; `quality_score` and `rejected_reason` only on request. */
 function pick(template: GraphTemplate, query: URLSearchParams): object {
   const fields = query.get('fields')?.split(',') ?? defaultFields
   return Object.fromEntries(Object.entries(template).filter(([field]) => field === 'id' || fields.includes(field)))
@@ -84,7 +86,7 @@ function invalid(parameter: string): Answer {
   return fail({ status: 400, code: 100, title: 'Invalid parameter', details: `Parameter ${parameter} is not valid` })
 }
 
-/** A template as the Graph API keeps it (reference, section 3.1). */
+/** A template as stored by the Graph API (reference, section 3.1). */
 export interface GraphTemplate {
   id: string
   name: string
@@ -99,11 +101,11 @@ export interface GraphTemplate {
 
 export type NewTemplate = Partial<GraphTemplate> & {
   name: string
-  /** Short for `components` with a body alone. */
+  /** Shorthand for `components` with only a body. */
   body?: string
 }
 
-/** The templates of one WhatsApp Business Account, which a test may change at any time. */
+/** The templates of a WhatsApp Business Account. Tests may change them at any time. */
 export interface TemplateList {
   add(template: NewTemplate): GraphTemplate
   /** Changes the template with this name and language. */
@@ -113,7 +115,7 @@ export interface TemplateList {
   all(): readonly GraphTemplate[]
 }
 
-/** `nextId` gives 16 digits, as Meta's ids have. */
+/** `nextId` returns 16 digits, like Meta's IDs. */
 export function createTemplateList(nextId: () => string): TemplateList {
   let templates: GraphTemplate[] = []
   const has = (name: string, language: string) => (template: GraphTemplate) =>

@@ -75,12 +75,12 @@ test('shows field errors of a new WhatsApp account', async () => {
   await dialog.getByLabel('WABA ID').fill(account.wabaId)
   await dialog.getByRole('button', { name: 'Add account' }).click()
 
-  await dialog.getByText(/^WhatsApp refuses this access token/).waitFor()
+  await dialog.getByText(/^WhatsApp rejects this access token/).waitFor()
   expect(await dialog.getByLabel('Access token').getAttribute('aria-invalid')).toBe('true')
   await dialog.getByLabel('Access token').fill('the-token-of-this-number')
   await dialog.getByRole('button', { name: 'Add account' }).click()
 
-  await dialog.getByText(`Phone number id ${account.phoneNumberId} is in use already.`).waitFor()
+  await dialog.getByText(`Phone number ID ${account.phoneNumberId} is already in use.`).waitFor()
   expect(await dialog.getByLabel('Phone number ID').getAttribute('aria-invalid')).toBe('true')
   expect(pageErrors).toEqual([])
 })
@@ -185,7 +185,7 @@ test.each(['light', 'dark'] as const)('error notifications are accessible in %s'
   await page.getByRole('button', { name: 'More' }).last().click()
   await page.getByRole('menuitem', { name: 'Make default' }).click()
 
-  await page.getByText('This WhatsApp account is inactive: nothing is sent from it. Activate it first.').waitFor()
+  await page.getByText('This WhatsApp account is inactive and cannot send. Activate it first.').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })

@@ -51,7 +51,7 @@ test('an invitation tells what it is for, and is spent by its use', async () => 
   expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 404])
   expect(await guest.query('invitation.get', { token })).toMatchObject({
     statusCode: 404,
-    error: { message: expect.stringContaining('used or has expired'), data: { code: 'NOT_FOUND' } },
+    error: { message: expect.stringContaining('already used or has expired'), data: { code: 'NOT_FOUND' } },
   })
 })
 

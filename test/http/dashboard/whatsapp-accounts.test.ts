@@ -81,7 +81,7 @@ test('a token that WhatsApp refuses is not stored, and the number stays free for
 
   expect(refused).toMatchObject({
     statusCode: 400,
-    error: { data: { fields: { accessToken: expect.stringMatching(/^WhatsApp refuses this access token .*190/) } } },
+    error: { data: { fields: { accessToken: expect.stringMatching(/^WhatsApp rejects this access token .*190/) } } },
   })
   expect(JSON.stringify(refused)).not.toContain('EAASquatters')
   expect((await call('add', { phoneNumberId, wabaId, accessToken: 'EAAOwnersToken' })).statusCode).toBe(200)
@@ -122,7 +122,7 @@ test.each([
   for (const { statusCode, error } of [added, replaced]) {
     expect(statusCode).toBe(503)
     expect(error.data.code).toBe('WHATSAPP_UNAVAILABLE')
-    expect(error.message).toMatch(/^WhatsApp could not be asked .* Nothing was stored\./)
+    expect(error.message).toMatch(/^The access token could not be verified .* Nothing was stored\./)
   }
   expect((await call('add', { phoneNumberId, wabaId: account.wabaId, accessToken })).statusCode).toBe(200)
 })

@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * What a send needs. Tables that grow are keyed by account first, so that the database can be distributed
- * by account, and those that grow with time are partitioned by it (partitions.ts). Ids compare bytewise (`collate "C"`): their order is the order of time.
+ * The tables of a send. Growing tables have the account first in their keys, so that the database can be distributed by
+ * account, and are partitioned by time (partitions.ts). IDs compare bytewise (`collate "C"`), so their order is the
+ * order of time.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
@@ -20,7 +21,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       start text not null,
       created_at timestamptz not null default now()
     )`,
-    // Counting is not worth a flush of the log: an unlogged row costs no WAL.
+    // An unlogged table writes no WAL; rate limit counts need not survive a crash.
     `create unlogged table rate_limits (
       account_id text collate "C" primary key,
       window_started_at timestamptz not null,

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * What became of a message, and telling it. The queue of deliveries holds only what waits or is under
- * way, so that it stays small; what is finished moves out of its path, to tables that are partitioned by time.
+ * Adds statuses, events and webhook deliveries. The delivery queue holds only waiting and running deliveries, so that
+ * it stays small; finished ones move to tables that are partitioned by time.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
@@ -12,7 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column next_sync_at timestamptz not null default now()`,
     `create index whatsapp_accounts_next_sync_at on whatsapp_accounts (next_sync_at)`,
     `create index whatsapp_accounts_waba_id on whatsapp_accounts (waba_id)`,
-    // For the gauge of messages whose outcome is unknown, and for the doctor.
+    // For the gauge of messages whose outcome is unknown, and for `waybill doctor`.
     `create index messages_pending on messages (created_at) where status = 'pending'`,
     `create table webhook_endpoints (
       id text collate "C" primary key,
@@ -51,7 +51,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       created_at timestamptz not null,
       primary key (account_id, id)
     ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
-    // One endpoint's queue in the order of its due times: a claim takes some of each.
+    // The queue of one endpoint, ordered by due time: a claim takes some deliveries of each endpoint.
     `create index webhook_deliveries_queue on webhook_deliveries (endpoint_id, due_at)`,
     `create table webhook_finished_deliveries (
       account_id text collate "C" not null,
@@ -64,7 +64,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       finished_at timestamptz not null,
       primary key (account_id, id)
     ) partition by range (id)`,
-    // For the list of an endpoint's deliveries, and for finding what it missed.
+    // For the list of an endpoint's deliveries, and for finding missed events.
     `create index webhook_finished_deliveries_event on webhook_finished_deliveries (account_id, endpoint_id, event_id)`,
     `create table webhook_attempts (
       account_id text collate "C" not null,

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The people behind an account, how they sign in, and what they changed. The first seven tables are
- * better-auth's, which spells their columns; their names are ours, since `account` means something else here.
+ * Adds users, sign-in and the audit log. The first seven tables belong to better-auth, which determines their columns.
+ * Their names differ from its defaults, because `account` means something else here.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
@@ -52,7 +52,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       "updatedAt" timestamptz not null default now()
     )`,
     `create index owner_verifications_identifier on owner_verifications (identifier)`,
-    // What an authenticator app shares with us, and the codes for who has lost it; better-auth encrypts both.
+    // The shared secret of an authenticator app and its backup codes, both encrypted by better-auth.
     `create table owner_two_factors (
       id text primary key,
       secret text not null,
@@ -61,7 +61,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       verified boolean not null default true
     )`,
     `create index owner_two_factors_user on owner_two_factors ("userId")`,
-    // A double, since pg reads a bigint as text, and better-auth wants a number.
+    // A double, because `pg` returns a bigint as text and better-auth requires a number.
     `create table owner_sign_in_rates (
       id text primary key,
       key text not null unique,
@@ -76,12 +76,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (account_id, owner_id)
     )`,
     `create index owner_roles_owner on owner_roles (owner_id)`,
-    // One row: what better-auth signs and encrypts with, itself encrypted.
+    // A single row: the secret that better-auth signs and encrypts with, itself encrypted.
     `create table owner_auth_secret (
       only_one boolean primary key default true check (only_one),
       secret_encrypted text not null
     )`,
-    // The link holds the token; the database only knows its SHA-256.
+    // The link holds the token; the database stores only its SHA-256 hash.
     `create table owner_invitations (
       token_hash bytea primary key,
       account_id text collate "C" not null references accounts on delete cascade,

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * How many messages are in which state, by account and day, for the dashboard. Whatever changes messages,
- * a trigger notes in the same transaction how many of them left a state and how many came to it: one row
- * for each state, however many messages a statement changes. Rows are only ever added, so that nobody
- * waits for anybody; housekeeping folds them into `message_counts`.
+ * Counts messages by state, account and day, for the dashboard. A trigger records, in the transaction that changes
+ * messages, how many of them left a state and how many entered it: one row per state, however many messages a statement
+ * changes. Rows are only added, so that transactions never wait for each other; housekeeping folds them into
+ * `message_counts`.
  *
- * A message that is `pending` is not counted, and every message begins as such: so inserts go without a
- * trigger, and moving rows between partitions, or dropping those, counts nothing. An `update` has to name
- * `messages`, not a partition of it.
+ * Messages that are `pending` are not counted, and every message starts as `pending`. So inserts need no trigger, and
+ * moving rows between partitions or dropping partitions changes no count. An `update` has to name `messages`, not one
+ * of its partitions.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
@@ -40,8 +40,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     `create trigger messages_counts after update on messages
       referencing old table as before new table as after
       for each statement execute function note_message_counts()`,
-    // Those that are there already: one look at all of them, a few seconds for millions. Who writes to them waits,
-    // as the trigger has locked the table: so none is counted twice, and none is missed.
+    // Counts existing messages in one scan, which takes a few seconds for millions. The trigger has locked the table
+    // against writes, so none is counted twice and none is missed.
     `insert into message_counts select ${stateOfMessage}, count(*) from messages where status <> 'pending' group by 1, 2, 3, 4, 5, 6`,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * A message changes its status three times, and none of that shall touch an index: PostgreSQL then writes the new
- * row beside the old one (a heap-only update), and nothing else. So what was found by an index over a column that
- * changes is found by other means: a message by its wamid through `wa_message_ids`, and those that are pending for
- * long by a look at each message once, when it is a minute old (overdue-store.ts).
+ * A message changes its status three times. These updates must not touch an index, so that PostgreSQL writes the new
+ * row version beside the old one (a heap-only update) and nothing else. Lookups by a column that changes therefore use
+ * other means: `wa_message_ids` finds a message by its wamid, and `overdue_messages` lists messages that were still
+ * pending a minute after they were recorded.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
-    // By the database's clock: that of a node may be off.
+    // Time by the database clock, because the clock of a node may be wrong.
     `alter table messages add column recorded_at timestamptz not null default now()`,
     `create index messages_recorded_at on messages (recorded_at)`,
     `create table overdue_messages (
@@ -20,11 +20,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       only_one boolean primary key default true check (only_one),
       looked_until timestamptz not null
     )`,
-    // Those that are there already have this very moment as their time.
+    // Existing messages get the time of this migration.
     `insert into overdue_messages select account_id, id from messages where status = 'pending'`,
     `insert into overdue_progress (looked_until) values (now())`,
     `drop index messages_pending`,
-    // A hash, since a wamid is long, and random: the index is a quarter as large.
+    // Stores a hash, because a wamid is long and random: the index is a quarter of the size.
     `create table wa_message_ids (
       hash bigint not null,
       account_id text collate "C" not null,
@@ -35,7 +35,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       select hashtextextended(wa_message_id, 0), account_id, id from messages where wa_message_id is not null`,
     `create index wa_message_ids_hash on wa_message_ids (hash)`,
     `drop index messages_wa_message_id`,
-    // Room beside each row for the next one. Partitions to come have it from the start (partitions.ts).
+    // Leaves space beside each row for its next version. Later partitions are created with it (partitions.ts).
     `do $$
       declare partition regclass;
       begin

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * What tells rows apart stands first in an index: a new entry finds its place by comparing that, and not an
- * account's id that is the same in all of them. An id of ours is unique by itself and needs no account before it.
- * Text that is searched for is compared byte by byte (`collate "C"`), not by the rules of a language, which cost
- * more and may change with the operating system, under an index that was built by the old ones.
+ * Puts the selective column first in each index, because comparing an account ID that is the same in many rows slows
+ * down inserts. Our IDs are unique by themselves and need no account before them. Text that is searched for is compared
+ * bytewise (`collate "C"`): language rules cost more, and an update of the operating system may change them under an
+ * existing index.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
-    // At once: were one locked while an index of another is made, who reads both the other way round would be in a deadlock.
+    // Locks all tables at once. Locking them one by one could deadlock with queries that read them in another order.
     `lock table messages, webhook_finished_deliveries, events, webhook_attempts in access exclusive mode`,
     `drop index messages_to_number`,
     `drop index messages_external_id`,

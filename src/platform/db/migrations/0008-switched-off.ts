@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * That a person took a WhatsApp account out of use, and that WhatsApp refuses it, are two facts, and neither undoes
- * the other: it is active when none of them holds. Before, the last one told counted, known by its words.
+ * Separates two reasons for an inactive WhatsApp account: a user deactivated it, or WhatsApp rejects it. Neither
+ * overwrites the other, and the account is active if neither holds. Before, only the latest reason was stored, and it
+ * was identified by its text.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * What must not depend on the clock of the database going forward. Ids of events sort by time, and a reader goes on
- * from the last one it saw: so each account keeps the time of its last id, and the next id is later whatever the
- * clock shows. Whoever records events locks that row until the commit, so ids become visible in their order.
+ * Makes ordering independent of the database clock. Event IDs sort by time, and readers continue after the last ID they
+ * saw. So each account stores the timestamp of its last ID, and the next ID is later, whatever the clock shows. A
+ * transaction that records events locks that row until the commit, so IDs become visible in order.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
-    // Changed with each batch of events: a new row finds room beside the one before.
+    // Updated with each batch of events, so space is left for the new row version beside the old one.
     `create table event_clocks (
       account_id text collate "C" primary key,
       -- The time in the last id, which may be ahead of the clock.
@@ -19,7 +19,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       select accounts.id, ${timeOfId('last.id')}
       from accounts
       cross join lateral (select id from events where account_id = accounts.id order by id desc limit 1) last`,
-    // One row: the latest time that any process has seen.
+    // A single row: the latest time that any process has recorded.
     `create table database_clock (
       only_one boolean primary key default true check (only_one),
       highest timestamptz not null
@@ -29,7 +29,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
-/** The 48 bits of the time are the first ten letters behind the prefix; two zero bits come before them (ids.ts). */
+/** The 48-bit timestamp is in the first ten characters after the prefix, preceded by two zero bits (ids.ts). */
 function timeOfId(id: string): string {
   const digits = Array.from(
     { length: 10 },

@@ -1,20 +1,21 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The audit log as a hash chain per account. Entries of before wait in `audit_log_unchained` until the first use
- * of the chain, since a migration does not have the secret key. A process of the version before finds no
- * `audit_log` and so refuses the change that it cannot record.
+ * Turns the audit log into a hash chain per account. Older entries stay in `audit_log_unchained` until the chain is
+ * first used, because a migration has no access to the secret key. A process of an earlier version finds no `audit_log`
+ * and therefore rejects changes that it cannot record.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     'alter table audit_log rename to audit_log_unchained',
-    // What authenticates the chains. Kept encrypted, so that a new WAYBILL_SECRET_KEY leaves the entries valid.
+    // Keys that authenticate the chains. They are stored encrypted, so that entries stay valid after WAYBILL_SECRET_KEY
+    // changes.
     `create table audit_keys (
       id text collate "C" primary key,
       key_encrypted text not null,
       created_at timestamptz not null default now()
     )`,
-    // No reference to accounts: the log of an account must not vanish with its row, and an entry waits for no lock of it.
+    // No foreign key to accounts: an account's log must survive its row, and appending must not wait for a lock on it.
     `create table audit_chains (
       account_id text collate "C" primary key,
       sequence integer not null,
