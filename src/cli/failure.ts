@@ -32,8 +32,10 @@ function describe(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof UnknownSecretKeyError)
     return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`
-  if (isLockTimeout(error)) return 'Another transaction keeps locked what this needs. Try again in a moment.'
-  if (isDatabaseUnavailable(error)) return 'The database cannot be reached. Check DATABASE_URL, and whether it runs.'
+  if (isLockTimeout(error))
+    return 'The operation needs a row or table that another transaction has locked. Try again in a moment.'
+  if (isDatabaseUnavailable(error))
+    return 'The database cannot be reached. Check DATABASE_URL and that the database is running.'
   // Its message alone: what a database says about a row in `detail` can hold a caller's data.
   const message = error instanceof Error ? maskPersonalData(error.message) : typeof error
   return `Unexpected error: ${message} (set LOG_LEVEL=debug for the stack trace)`

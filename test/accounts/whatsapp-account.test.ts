@@ -97,8 +97,8 @@ test('what WhatsApp refuses, or cannot be asked about, is added only unverified'
   })
 
   await expect(addWhatsAppAccount(whatsAppThat(tokenRefused), accountId, input)).rejects.toMatchObject({
-    message: 'WhatsApp rejects this access token (token expired (190)).',
-    field: 'accessToken',
+    code: 'VALIDATION_ERROR',
+    fields: { accessToken: 'WhatsApp rejects this access token (token expired (190)).' },
     remedy: expect.stringContaining('--unverified'),
   })
   await expect(addWhatsAppAccount(whatsAppThat(unreachable), accountId, input)).rejects.toMatchObject({

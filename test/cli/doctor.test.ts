@@ -125,7 +125,7 @@ test('messages that stay pending are found after a minute', async () => {
   await age(30)
   expect(await failures()).not.toHaveProperty('messages')
   await age(90)
-  expect((await failures())['messages']?.message).toMatch(/^1 of the last day/)
+  expect((await failures())['messages']?.message).toMatch(/^1 from the last day/)
   await age(25 * 3600)
   expect(await failures()).not.toHaveProperty('messages')
 })

@@ -36,6 +36,6 @@ test('a search that stopped is not taken for one that found nothing', async () =
 
   const stopped = await search()
 
-  expect(stopped).toMatch(/^None among the newest ones\.\n\nMore: --cursor msg_/)
+  expect(stopped).toMatch(/^No matches among the newest messages\.\n\nMore: --cursor msg_/)
   expect(await search('--cursor', stopped.split(' ').at(-1) ?? '')).toContain(`msg_${'0'.repeat(26)}`)
 })

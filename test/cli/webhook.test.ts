@@ -230,7 +230,7 @@ test('deliveries are listed, made again, and recovered with progress', async () 
   expect(recovered).toEqual({
     exitCode: 0,
     stdout: `Queued for ${endpointId}: 6000 deliveries.\n`,
-    stderr: expect.stringMatching(/^\d+ queued so far …\n$/),
+    stderr: expect.stringMatching(/^\d+ deliveries queued so far …\n$/),
   })
   const since = new Date(Date.now() - 3_600_000).toISOString()
   const again = await waybill.run(['webhook', 'recover', endpointId, '--since', since, '--json'])

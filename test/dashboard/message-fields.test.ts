@@ -15,7 +15,7 @@ async function load<Module>(name: string): Promise<Module> {
 test('the CSV export shows every column of a message', async () => {
   const { exportMessages } = await load<{
     exportMessages: (...parameters: unknown[]) => Promise<{ parts: string[] }>
-  }>(`${dashboard}/pages/messages/export-messages.ts`)
+  }>(`${dashboard}/pages/messages/export-button.tsx`)
   const { noFilters } = await load<{ noFilters: unknown }>(`${dashboard}/pages/messages/message-filters.ts`)
   const toCsv = async (message: StoredMessage) => {
     const queryClient = { fetchQuery: () => Promise.resolve({ items: [toMessage(message)] }) }
@@ -43,7 +43,7 @@ test('the page of a message shows every column', { timeout: 60_000 }, async () =
     QueryClientProvider: Component
   }>('@tanstack/react-query')
   const { MessagePage } = await load<{ MessagePage: Component }>(`${dashboard}/pages/messages/message-page.tsx`)
-  const { AccountContext } = await load<{ AccountContext: unknown }>(`${dashboard}/session/account.ts`)
+  const { AccountContext } = await load<{ AccountContext: unknown }>(`${dashboard}/session/session.ts`)
   const account = { accountId: 'acc_1', name: 'Acme', role: 'owner', canChange: true }
   const render = (message: StoredMessage) => {
     // Every query of the page finds its answer here, whatever its key.

@@ -40,13 +40,13 @@ export function registerPages(app: FastifyInstance, folder = builtDashboard): vo
   const page = {
     file: `${folder}/index.html`,
     contentType: 'text/html; charset=utf-8',
-    atOnce: true,
+    eager: true,
     headers: { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' },
   } as const
   for (const name of readdirSync(`${folder}/assets`)) {
     const contentType = contentTypes[name.split('.').at(-1) ?? '']
     if (contentType === undefined) continue
-    const asset = { file: `${folder}/assets/${name}`, contentType, headers: forever, atOnce: true } as const
+    const asset = { file: `${folder}/assets/${name}`, contentType, headers: forever, eager: true } as const
     serveAsset(app, `/settings/assets/${name}`, asset)
   }
   app.get('/settings/assets/*', (_request, reply) => reply.callNotFound())

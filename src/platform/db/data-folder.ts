@@ -95,5 +95,5 @@ function writeLockHolder(dataDir: string, holder: LockHolder): void {
 }
 
 function lockHolderFile(dataDir: string): string {
-  return path.join(dataDir, 'holder.json')
+  return path.join(dataDir, 'owner.json')
 }

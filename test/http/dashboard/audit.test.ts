@@ -149,7 +149,7 @@ describe('sign-ins', () => {
 
     await visitor(server, typed).signIn()
 
-    const lines = server.log.filter((line) => line.includes('a sign-in for an e-mail address that nobody has'))
+    const lines = server.log.filter((line) => line.includes('rejected a sign-in with an unknown e-mail address'))
     expect(lines.at(-1)).toContain('"address":"127.0.0.1"')
     expect(server.log.join('')).not.toContain('hunter2')
     expect(await readMetric('refused')).toBe(before + 1)

@@ -130,7 +130,7 @@ interface Export {
 }
 
 /** Loads all matching messages page by page, newest first. */
-async function exportMessages(
+export async function exportMessages(
   queryClient: QueryClient,
   accountId: string,
   filters: MessageFilters,
