@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A busy machine starts processes slowly: vitest's own second is too short for them.
+    expect: { poll: { timeout: 10_000 } },
     globalSetup: 'test/support/pglite.ts',
   },
 })

@@ -40,6 +40,8 @@ export default defineConfig({
     maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // A busy machine starts processes slowly: vitest's own second is too short for them.
+    expect: { poll: { timeout: 10_000 } },
     projects: [
       {
         extends: true,

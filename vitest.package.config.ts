@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/package/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 300_000,
+    // A busy machine starts processes slowly: vitest's own second is too short for them.
+    expect: { poll: { timeout: 10_000 } },
     // Each of them installs.
     fileParallelism: false,
   },

@@ -104,11 +104,12 @@ function split(syntax: Syntax, argv: string[]): { values: Line['options']; posit
 
 function toParseArgs(options: Options): NonNullable<ParseArgsConfig['options']> {
   return Object.fromEntries(
-    Object.entries(options).map(([name, option]) =>
+    Object.entries(options).map(([name, option]) => [
+      name,
       isValueOption(option)
-        ? [name, { type: 'string', multiple: option.multiple === true }]
-        : [name, { type: 'boolean' }],
-    ),
+        ? { type: 'string' as const, multiple: option.multiple === true }
+        : { type: 'boolean' as const },
+    ]),
   )
 }
 

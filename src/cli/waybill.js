@@ -21,7 +21,7 @@ if (Number(process.versions.node.split('.')[0]) < oldest) {
 } else {
   // Sources are stripped of their types and compiled once, not at every command: half of what a short one takes.
   if (isClone) nodeModule.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url)))
-  import(isClone ? source.href : new URL('./main.js', import.meta.url).href).then(async (module) => {
+  void import(isClone ? source.href : new URL('./main.js', import.meta.url).href).then(async (module) => {
     process.exitCode = await module.main(process.argv.slice(2), process.env)
   })
 }

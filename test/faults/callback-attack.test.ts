@@ -121,7 +121,7 @@ test.each([
     Array.from({ length: count }, (_, index) => openConnection(from[index % from.length] ?? '')),
   )
   for (const socket of sockets) {
-    socket.write(headers(`Content-Length: ${3_000_000}`))
+    socket.write(headers('Content-Length: 3000000'))
     socket.write(Buffer.alloc(start, ' '))
   }
   const trickle = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write(' ')), 100)

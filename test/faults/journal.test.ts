@@ -128,7 +128,7 @@ describe('on PostgreSQL', () => {
     await blocker.query('begin')
     await blocker.query('lock table messages in exclusive mode')
     const lost = victim.send(apiKey, requestOf('late'), { 'idempotency-key': 'late' }).catch(() => 'lost')
-    await expect.poll(countWaiting).toBe(1)
+    await expect.poll(countWaiting, { interval: 20 }).toBe(1)
     victim.kill('SIGKILL')
     expect(await lost).toBe('lost')
 

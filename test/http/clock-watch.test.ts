@@ -48,7 +48,7 @@ async function startNode(): Promise<void> {
   const look = timers.mock.lastCall?.[0]
   timers.mockRestore()
   if (!look) throw new Error('the watch does not look every so often')
-  nodes.push({ registry, logged, look: () => void look(), stop: () => watch.stop() })
+  nodes.push({ registry, logged, look: () => look(), stop: () => watch.stop() })
   await expect
     .poll(async () => {
       look()
@@ -71,7 +71,7 @@ function looking<T>(read: () => T): () => T {
 /** Jumps that all nodes together have noticed. */
 async function countJumps(direction: 'back' | 'forward'): Promise<number> {
   const metrics = await Promise.all(
-    nodes.map(({ registry }) => registry.getSingleMetric('waybill_database_clock_jumps_total')?.get()),
+    nodes.map(async ({ registry }) => registry.getSingleMetric('waybill_database_clock_jumps_total')?.get()),
   )
   return metrics
     .flatMap((metric) => metric?.values ?? [])

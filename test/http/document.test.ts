@@ -42,7 +42,7 @@ async function call(
   for (const [name, value] of Object.entries(input))
     if (!contract.path.includes(`{${name}}`)) query.set(name, String(value))
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])))
-  return server.request('GET', `${path}?${query}`, { headers })
+  return server.request('GET', `${path}?${query.toString()}`, { headers })
 }
 
 const procedures = listProcedures(contracts)

@@ -90,7 +90,7 @@ async function perform(deps: Deps, line: string, report: Report, print: Print): 
     const typed = parseLine(found.command, found.rest)
     const { json, ...answer } = await found.command.run(deps, typed, report, print)
     // The result is sent as JSON, so dates become strings and undefined values are dropped.
-    return { ok: true, answer: { json: JSON.parse(JSON.stringify(json)), ...answer } }
+    return { ok: true, answer: { json: JSON.parse(JSON.stringify(json)) as Json, ...answer } }
   } catch (error) {
     deps.log.debug({ err: error }, 'a command failed')
     return { ok: false, failure: describeFailure(error) }
@@ -103,6 +103,8 @@ async function perform(deps: Deps, line: string, report: Report, print: Print): 
  */
 export const ControlRequest = z.object({ argv: z.array(z.string()) })
 export type ControlRequest = z.infer<typeof ControlRequest>
+
+type Json = z.infer<ReturnType<typeof z.json>>
 
 export const ControlReply = z.discriminatedUnion('ok', [
   z.object({

@@ -16,7 +16,7 @@ export function readFailure(error: unknown): Failure {
     return { message: error.message, fields: error.field === undefined ? {} : { [error.field]: error.message } }
   const data = readData(error)
   if (!data || !(error instanceof Error)) return { message: unreachable, fields: {} }
-  const fields = Object.entries(data.fields ?? {}).map(([name, problem]) => [name, toSentence(problem)])
+  const fields = Object.entries(data.fields ?? {}).map(([name, problem]) => [name, toSentence(problem)] as const)
   return { message: error.message, code: data.code, fields: Object.fromEntries(fields) }
 }
 

@@ -73,5 +73,5 @@ async function noteSome(trx: Kysely<Database>, atOnce: number): Promise<boolean>
     on conflict do nothing`.execute(trx)
   await sql`
     update overdue_progress set looked_until = greatest(looked_until, ${until}::timestamptz)`.execute(trx)
-  return more === true
+  return more
 }

@@ -124,13 +124,14 @@ export class PreparedClient extends pg.Client {
   // One signature for all overloads of `pg`: other queries are passed on unchanged.
   // oxlint-disable-next-line typescript/no-explicit-any
   override query(...args: any[]): any {
-    const [text, values, ...callback] = args
+    const [text, values, ...callback] = args as [unknown, unknown, ...unknown[]]
     const query = super.query as (...args: unknown[]) => unknown
     if (typeof text !== 'string') return query.apply(this, args)
     if (text === disableStatementTimeout) this.#takesTime = true
     if (text === resetStatementTimeout) this.#takesTime = false
     const name = nameOf(text)
-    if (name !== undefined && !this.#takesTime && callback.length === 0) return this.#queryNamed(name, text, values)
+    if (name !== undefined && !this.#takesTime && callback.length === 0)
+      return this.#queryNamed(name, text, values as unknown[])
     if (name === undefined && !this.#takesTime) return this.#endWhenUnanswered(query.apply(this, args))
     const config = {
       text,

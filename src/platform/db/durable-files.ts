@@ -66,7 +66,7 @@ export class DurableFiles extends NodeFS {
 
   override async init(...[pg, options]: Parameters<Init>): ReturnType<Init> {
     if (!this.#isNew && !wasShutDown(this.rootDir)) await flushFolder(this.rootDir)
-    const instrument = (module: Module) => this.#instrument(module.NODEFS as unknown as NodeFileSystem)
+    const instrument = (module: Module) => this.#instrument(module.NODEFS as NodeFileSystem)
     // Instruments the file system before the folder is mounted, because mounting copies the operations to its root.
     return super.init(pg, { ...options, preRun: [...(options.preRun ?? []), instrument] })
   }

@@ -44,7 +44,7 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
     try {
       await renameMigrations(connection)
       const { error, results } = await withoutTimeout(connection, () => createMigrator(connection).migrateToLatest())
-      if (error) throw error
+      if (error !== undefined) throw error as Error
       // A partition that cannot be created now must not prevent the start: housekeeping retries every hour and logs a
       // warning.
       await createPartitions(connection, await readDatabaseClock(connection))

@@ -118,7 +118,8 @@ class LateClient implements PostgresPoolClient {
 
   // One signature for both overloads of Kysely. Cursors are not used, so the arguments are a text and values.
   // oxlint-disable-next-line typescript/no-explicit-any
-  query(...[text, values]: any[]): any {
+  query(...args: any[]): any {
+    const [text, values] = args as [string, unknown[]]
     return this.#client ? this.#client.query(text, values) : this.#queryFirst(text, values)
   }
 

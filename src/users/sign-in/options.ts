@@ -124,7 +124,7 @@ function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
         disableSignUp: true,
         mapProfileToUser: (profile) => ({
           // Some providers return no name, but better-auth requires one.
-          name: profile['name'] ?? profile['email'],
+          name: (profile['name'] ?? profile['email']) as string,
           emailVerified: isEmailProven(profile),
         }),
       },

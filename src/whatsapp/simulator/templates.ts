@@ -73,7 +73,7 @@ function toAddress(url: string, query: URLSearchParams, direction: 'before' | 'a
   next.delete('before')
   next.delete('after')
   next.set(direction, cursor)
-  return `${url}?${next}`
+  return `${url}?${next.toString()}`
 }
 
 /** `id` is always included; `quality_score` and `rejected_reason` only on request. */

@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 async function send(): Promise<{ messageId: string; waMessageId: string }> {
-  return await account.trpc.message.send.mutate(sendMessage.example.input)
+  return account.trpc.message.send.mutate(sendMessage.example.input)
 }
 
 /** A status without our id in it. */

@@ -88,5 +88,5 @@ export function rejectedByTheCompiler(): void {
   // @ts-expect-error: the type of a column is not one for its values
   const other: Columns<Pick<Item, 'count'>> = { count: { name: 'count', type: 'text' } }
   // @ts-expect-error: a statement for many items takes lists
-  statement<Lists<Item>>('rejected_many_test', ($) => arraysOf($, columns))(db, { ...missing, ...other, label: 1 })
+  void statement<Lists<Item>>('rejected_many_test', ($) => arraysOf($, columns))(db, { ...missing, ...other, label: 1 })
 }

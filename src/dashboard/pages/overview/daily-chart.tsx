@@ -51,7 +51,9 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
       tooltipProps={{
         cursor: { fill: 'var(--chart-cursor-fill)' },
         content: ({ active, payload }) => {
-          const counts: DayCounts | undefined = payload?.[0]?.payload?.counts
+          // Recharts types the data of its charts as `any`.
+          const [point] = payload as readonly { payload?: { counts: DayCounts } }[]
+          const counts = point?.payload?.counts
           return active && counts ? <DayTooltip counts={counts} /> : null
         },
       }}

@@ -16,7 +16,7 @@ export function SignInPage() {
   const navigate = useNavigate()
   const [search] = useSearchParams()
   const { organisation } = useSignInOptions()
-  const { state } = useLocation()
+  const state: unknown = useLocation().state
   const [needsCode, setNeedsCode] = useState(state === codeNeeded)
   const [problem, setProblem] = useState(() => describeOrganisationError(search.get('error')))
   const to = readReturnPath(search)

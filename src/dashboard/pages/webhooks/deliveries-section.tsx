@@ -27,16 +27,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
     <Section
       title="Deliveries"
       description="Newest first. Open one to see its attempts and responses."
-      actions={
-        <SegmentedControl
-          size="xs"
-          aria-label="State"
-          data={options}
-          value={shown}
-          // All options are states or `all`.
-          onChange={(value) => setShown(value as Shown)}
-        />
-      }
+      actions={<SegmentedControl size="xs" aria-label="State" data={options} value={shown} onChange={setShown} />}
     >
       {log.isPending && <LoadingSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
