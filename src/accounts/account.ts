@@ -18,7 +18,7 @@ export interface Account {
   createdAt: string
 }
 
-export function toAccount(row: AccountRow): Account {
+function toAccount(row: AccountRow): Account {
   return {
     accountId: row.id,
     name: row.name,

@@ -7,7 +7,7 @@ import { accountNotFound } from './account.ts'
 import { windowExpired } from './caller-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 
-export interface ApiAccessRow {
+interface ApiAccessRow {
   api_enabled: boolean
   allow_list: string[]
   rate_limit_per_minute: number
@@ -20,7 +20,7 @@ export interface ApiAccessRow {
 }
 
 /** The rate limit is the only record of a key's use, so that no extra write is needed for `last_used_at`. */
-export async function findApiAccess(
+async function findApiAccess(
   db: Kysely<Database>,
   accountId: string,
   address: string | undefined,

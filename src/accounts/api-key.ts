@@ -34,10 +34,7 @@ export function hashApiKey(apiKey: string): Buffer {
   return hash('sha256', apiKey, 'buffer')
 }
 
-export function issueKey(
-  deps: Pick<Deps, 'now' | 'randomBytes'>,
-  accountId: string,
-): { issued: IssuedKey; row: KeyRow } {
+function issueKey(deps: Pick<Deps, 'now' | 'randomBytes'>, accountId: string): { issued: IssuedKey; row: KeyRow } {
   const { apiKey, start, hash } = generateApiKey(deps.randomBytes)
   const createdAt = deps.now()
   return {

@@ -96,7 +96,7 @@ const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<stri
 }
 
 /** Records an operator's change in the audit log of its account. An unknown ID has no account and no log. */
-export async function auditedForOperator<Result>(
+async function auditedForOperator<Result>(
   deps: AuditDeps,
   { what, named: [kind = '', id = ''] }: { what: string; named: [kind?: string, id?: string] },
   change: () => Promise<Result>,

@@ -93,7 +93,7 @@ function describeListenError(error: unknown, { host, port }: Config, command: Se
 const echoMilliseconds = 500
 
 /** Resolves at the first SIGINT or SIGTERM. A second signal terminates the process immediately. */
-export function untilStopped(): Promise<'SIGINT' | 'SIGTERM'> {
+function untilStopped(): Promise<'SIGINT' | 'SIGTERM'> {
   const { promise, resolve } = Promise.withResolvers<'SIGINT' | 'SIGTERM'>()
   let firstAt: number | undefined
   const receive = (signal: 'SIGINT' | 'SIGTERM') => {

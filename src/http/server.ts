@@ -163,7 +163,7 @@ function requestIds(): () => string {
 }
 
 /** Answers what is not HTTP, or came too slowly, in the envelope too; then the connection is over. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -193,7 +193,7 @@ function describe(code: string | undefined): ServiceError {
 }
 
 /** Answers unknown routes, and known ones called with another method (RFC 9110, 15.5.6: with `Allow`). */
-export function registerNotFound(app: FastifyInstance, procedures: ServedProcedure<ApiProcedure>[]): void {
+function registerNotFound(app: FastifyInstance, procedures: ServedProcedure<ApiProcedure>[]): void {
   const routes = procedures.map(({ contract }) => ({
     pattern: new RegExp(`^${contract.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     methods: contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method],

@@ -93,7 +93,7 @@ export type WebhookHeaders =
   | { get(name: string): string | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
-export function readHeader(headers: WebhookHeaders, name: string): string | undefined {
+function readHeader(headers: WebhookHeaders, name: string): string | undefined {
   if (isReader(headers)) return headers.get(name) ?? undefined
   const value = headers[name] ?? Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
   return typeof value === 'string' ? value : value?.[0]

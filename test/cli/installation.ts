@@ -19,7 +19,7 @@ export interface Ended {
 }
 
 /** What commands may print; tests say which part they expect. */
-export interface Printed {
+interface Printed {
   accountId: string
   name: string
   whatsAppAccountId: string

@@ -13,7 +13,7 @@ export const undoClocks = [
 ]
 
 /** One of before migration 0009. */
-export const undoOutcomeUnknown = [
+const undoOutcomeUnknown = [
   ...undoClocks,
   'alter table overdue_messages drop column reported_at',
   `delete from waybill_migrations where name = '0009-outcome-unknown'`,

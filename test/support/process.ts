@@ -24,7 +24,7 @@ export interface ServeProcess {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-export interface SendAnswer {
+interface SendAnswer {
   success: boolean
   data?: { messageId: string; waMessageId: string; status: string }
   error?: { code: string; message: string }

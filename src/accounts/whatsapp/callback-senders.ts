@@ -31,7 +31,7 @@ export async function findCallbackSenders(
 }
 
 /** Returns the app secret for the callback URL of a WhatsApp account; undefined if there is none. */
-export async function findSecretOfAddress(
+async function findSecretOfAddress(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   whatsAppAccountId: string,
   defaultAppSecret: string | undefined,
@@ -42,7 +42,7 @@ export async function findSecretOfAddress(
 }
 
 /** Returns the distinct app secrets for these phone numbers and WABAs, in the order of the IDs. */
-export async function findSecretsOfIds(
+async function findSecretsOfIds(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   ids: string[],
   maxSecrets: number,

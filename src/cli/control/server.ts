@@ -101,8 +101,8 @@ async function perform(deps: Deps, line: string, report: Report, print: Print): 
  * Messages between a command and a running server over the control socket: one JSON line as the request, then any
  * number of progress and output lines, then one result. They hold secrets and must never be logged.
  */
-export const ControlRequest = z.object({ argv: z.array(z.string()) })
-export type ControlRequest = z.infer<typeof ControlRequest>
+const ControlRequest = z.object({ argv: z.array(z.string()) })
+type ControlRequest = z.infer<typeof ControlRequest>
 
 type Json = z.infer<ReturnType<typeof z.json>>
 

@@ -62,7 +62,7 @@ const email = 'demo@example.com'
 /**
  * Finds or creates the owner of the demo account, who has no password. Returns the path of a one-time sign-in link.
  */
-export async function prepareDemoOwner(deps: Deps, accountId: string, publicUrl: string): Promise<string> {
+async function prepareDemoOwner(deps: Deps, accountId: string, publicUrl: string): Promise<string> {
   const ownerAuth = createOwnerAuth(deps, { publicUrl, oidc: undefined, signInLinks: true })
   const { id: ownerId } =
     (await findOwnerByEmail(deps.db, email)) ?? toId(await ownerAuth.createOwner({ email, name: 'Demo owner' }))

@@ -76,7 +76,7 @@ function describeFields(issues: Issue[]): Record<string, string> {
 }
 
 /** One sentence per field. A value is never repeated: it may be a phone number. */
-export function describeIssues(issues: Issue[], { shape }: Pick<z.ZodObject, 'shape'>): string {
+function describeIssues(issues: Issue[], { shape }: Pick<z.ZodObject, 'shape'>): string {
   const fields = Object.keys(shape)
   const sentences = [...new Set(issues.map((issue) => describeIssue(issue, fields)))]
   const more = sentences.length > maxIssues ? ` And ${sentences.length - maxIssues} more.` : ''

@@ -87,7 +87,7 @@ function toSecure(cookie: string): string {
 }
 
 /** A route of better-auth's, and what is handed on to it: by itself it would take more. */
-export interface AuthRoute {
+interface AuthRoute {
   method: 'GET' | 'POST'
   path: string
   /** Fields of the body, or of the query of a GET. */
@@ -99,7 +99,7 @@ export interface AuthRoute {
 }
 
 /** The path is the route's own, however the caller spells it: better-auth counts tries by it. */
-export function toRequest({ method, path, takes, always }: AuthRoute, request: FastifyRequest): Request {
+function toRequest({ method, path, takes, always }: AuthRoute, request: FastifyRequest): Request {
   const headers = toHeaders(request)
   headers.set(addressHeader, request.ip)
   headers.delete('content-length')

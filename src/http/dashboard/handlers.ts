@@ -35,19 +35,17 @@ import type { SettingsCall } from './authorize.ts'
 
 type DashboardHandlers<Tree> = HandlersOf<Tree, SettingsCall>
 
-export const messageHandlers: DashboardHandlers<SettingsContracts['settings']['message']> = {
+const messageHandlers: DashboardHandlers<SettingsContracts['settings']['message']> = {
   list: (deps, _call, { accountId, ...filter }) => listMessages(deps, { accountId }, filter),
   get: (deps, _call, input) => getMessageHistory(deps, input),
 }
 
-export const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overview']> = {
+const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overview']> = {
   get: (deps, _call, input) => getOverview(deps, input),
 }
 
 /** Who is signed in, how one gets in, and what was changed. */
-export const memberHandlers: DashboardHandlers<
-  Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>
-> = {
+const memberHandlers: DashboardHandlers<Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>> = {
   session: {
     get: async ({ db }, call) => {
       const { ownerId, name, email, twoFactor } = call.person()
@@ -62,7 +60,7 @@ export const memberHandlers: DashboardHandlers<
   audit: { list: (deps, _call, input) => listAudit(deps, input) },
 }
 
-export const publicApiHandlers: DashboardHandlers<SettingsContracts['settings']['publicApi']> = {
+const publicApiHandlers: DashboardHandlers<SettingsContracts['settings']['publicApi']> = {
   get: (deps, { address }, { accountId }) => getApiAccess(deps, accountId, address),
   setAccess: async (deps, _call, { accountId, enabled }) => {
     const { api } = await updateAccount(deps, accountId, { apiEnabled: enabled })
@@ -74,14 +72,14 @@ export const publicApiHandlers: DashboardHandlers<SettingsContracts['settings'][
   setAllowList: (deps, _call, { accountId, allowList }) => setAllowList(deps, accountId, allowList),
 }
 
-export const templateHandlers: DashboardHandlers<SettingsContracts['settings']['template']> = {
+const templateHandlers: DashboardHandlers<SettingsContracts['settings']['template']> = {
   list: (deps, _call, input) => listOwnTemplates(deps, input),
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
   sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
     sendTest(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
 }
 
-export const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook']> = {
+const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
   enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
@@ -99,7 +97,7 @@ export const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['w
   recover: (deps, _call, input) => recoverStepwise(deps, input),
 }
 
-export const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['whatsAppAccount']> = {
+const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['whatsAppAccount']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listWhatsAppAccounts(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input),
   test: (deps, _call, { accountId, whatsAppAccountId }) => testWhatsAppAccount(deps, accountId, whatsAppAccountId),

@@ -49,7 +49,7 @@ export interface Response extends Body {
   headers: Record<string, Reference>
 }
 
-export interface Body {
+interface Body {
   content: { 'application/json': { schema: Schema; examples?: Record<string, Example> } }
 }
 

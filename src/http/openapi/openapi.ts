@@ -10,10 +10,8 @@ import { hoistSharedResponses } from './responses.ts'
 import { mapValues, open, simplify } from './schemas.ts'
 import { writeEventSchemas, writeWebhooks } from './webhooks.ts'
 
-export type { OpenApiDocument } from './document.ts'
-
 /** The document of the public REST interface and of the webhooks, from the contracts and from nothing else. */
-export function generateOpenApi(): OpenApiDocument {
+function generateOpenApi(): OpenApiDocument {
   const draft = draftDocument(contracts)
   const paths = writePaths(draft)
   const responses = hoistSharedResponses(Object.values(paths).flatMap((item) => Object.values(item)))

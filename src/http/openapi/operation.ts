@@ -18,7 +18,7 @@ export function writeOperation(draft: Operation, name: string, contract: ApiProc
 }
 
 /** `message.send` becomes `sendMessage`, and `message.list` becomes `listMessages`. */
-export function nameOperation(name: string): string {
+function nameOperation(name: string): string {
   const [resource = '', verb = ''] = name.split('.')
   const noun = resource.charAt(0).toUpperCase() + resource.slice(1)
   return `${verb}${noun}${verb === 'list' ? 's' : ''}`

@@ -11,13 +11,13 @@ const maxFailures = 10
 const dayMilliseconds = 86_400_000
 
 /** The last `count` days in UTC, the one of `now` included, the oldest first. */
-export function listDays(now: Date, count: number): string[] {
+function listDays(now: Date, count: number): string[] {
   return Array.from({ length: count }, (_, index) =>
     new Date(now.getTime() - (count - 1 - index) * dayMilliseconds).toISOString().slice(0, 10),
   )
 }
 
-export function toOverview(days: readonly string[], counts: readonly StateCount[]): Overview {
+function toOverview(days: readonly string[], counts: readonly StateCount[]): Overview {
   const ofDays = Map.groupBy(counts, ({ day }) => day)
   return {
     days: days.map((date) => toDayCounts(date, ofDays.get(date) ?? [])),

@@ -22,7 +22,7 @@ export interface SendingAccount {
   inactiveReason: string | undefined
 }
 
-export interface SendableTemplate {
+interface SendableTemplate {
   status: string
   parameterFormat: string
   components: StoredComponent[]

@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts'
 import type { Database } from './schema.ts'
 
 /** Topics on which processes notify each other. A notification carries no data. */
-export type Topic = 'deliveries'
+type Topic = 'deliveries'
 
 /**
  * Notifications that save waiting for the next poll. They can get lost (a connection breaks, a process dies), so

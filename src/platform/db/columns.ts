@@ -24,7 +24,7 @@ export type Columns<Item extends object> = {
 }
 
 /** A list of the values of one column: an array literal, or what `pg` makes one of. */
-export type ValueList = string | readonly Scalar[]
+type ValueList = string | readonly Scalar[]
 
 /** The parameters of a statement for many items: a list for each of their columns. */
 export type Lists<Item extends object> = { readonly [Field in keyof Item]-?: ValueList }

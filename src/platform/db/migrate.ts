@@ -73,7 +73,7 @@ function createMigrator(db: Kysely<Database>): Migrator {
  * Renames migrations in databases of a version of 2026-11-21, which did the work of 0004-dashboard in 0003 and called
  * 0005-counts 0004-counts.
  */
-export async function renameMigrations(db: Kysely<Database>): Promise<void> {
+async function renameMigrations(db: Kysely<Database>): Promise<void> {
   const { rows } = await sql<{ isNew: boolean }>`
     select to_regclass('waybill_migrations') is null as "isNew"`.execute(db)
   if (rows[0]?.isNew) return

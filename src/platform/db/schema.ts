@@ -16,7 +16,7 @@ export interface AccountsTable {
 }
 
 /** One key per account (spec, API key). Only its SHA-256 hash is stored. */
-export interface ApiKeysTable {
+interface ApiKeysTable {
   account_id: string
   key_hash: Uint8Array
   /** The first characters, which identify the key for its owner. */
@@ -25,7 +25,7 @@ export interface ApiKeysTable {
 }
 
 /** Requests counted in the current minute. The table is unlogged: after a crash every account starts a new minute. */
-export interface RateLimitsTable {
+interface RateLimitsTable {
   account_id: string
   window_started_at: Date
   used: number
@@ -112,14 +112,14 @@ export interface MessagesTable {
 }
 
 /** Finds the message of a status that does not carry our ID, by `hashtextextended` of the wamid. */
-export interface WaMessageIdsTable {
+interface WaMessageIdsTable {
   hash: string
   account_id: string
   message_id: string
 }
 
 /** Messages that were still pending a minute after they were recorded. */
-export interface OverdueMessagesTable {
+interface OverdueMessagesTable {
   account_id: string
   id: string
   /** Time of the event that reported the outcome as unknown. */
@@ -127,13 +127,13 @@ export interface OverdueMessagesTable {
 }
 
 /** A single row: the time up to which messages have been checked. */
-export interface OverdueProgressTable {
+interface OverdueProgressTable {
   only_one: Generated<boolean>
   looked_until: Date
 }
 
 /** Number of messages per account, day and state, maintained by the trigger of migration 0005. */
-export interface MessageCountsTable {
+interface MessageCountsTable {
   account_id: string
   /** The UTC date of `created_at`, for example `2026-11-20`. */
   day: ColumnType<Date, string, string>
@@ -144,7 +144,7 @@ export interface MessageCountsTable {
   count: number
 }
 
-export interface IdempotencyKeysTable {
+interface IdempotencyKeysTable {
   account_id: string
   key: string
   request_hash: Uint8Array
@@ -184,7 +184,7 @@ export interface EventsTable {
 }
 
 /** One row per account with events. A transaction that records events locks it until the commit. */
-export interface EventClocksTable {
+interface EventClocksTable {
   account_id: string
   /** The timestamp in the last ID, which may be ahead of the database clock. */
   last_milliseconds: string
@@ -193,14 +193,14 @@ export interface EventClocksTable {
 }
 
 /** A single row. */
-export interface DatabaseClockTable {
+interface DatabaseClockTable {
   only_one: Generated<boolean>
   /** The latest time that any process has recorded. */
   highest: Date
 }
 
 /** Deliveries that are waiting or in progress. Finished ones move to `webhook_finished_deliveries`. */
-export interface WebhookDeliveriesTable {
+interface WebhookDeliveriesTable {
   id: string
   account_id: string
   endpoint_id: string
@@ -214,7 +214,7 @@ export interface WebhookDeliveriesTable {
   created_at: Date
 }
 
-export interface WebhookFinishedDeliveriesTable {
+interface WebhookFinishedDeliveriesTable {
   account_id: string
   id: string
   endpoint_id: string
@@ -244,7 +244,7 @@ export interface WebhookAttemptsTable {
 }
 
 /** A dashboard user. better-auth reads and writes this table and determines its column names. */
-export interface OwnersTable {
+interface OwnersTable {
   id: string
   name: string
   email: string
@@ -253,43 +253,43 @@ export interface OwnersTable {
 }
 
 /** better-auth's table; used here only to end a user's sessions. */
-export interface OwnerSessionsTable {
+interface OwnerSessionsTable {
   id: string
   userId: string
 }
 
 /** better-auth's table: sign-in attempts by address. */
-export interface OwnerSignInRatesTable {
+interface OwnerSignInRatesTable {
   id: string
   key: string
 }
 
 /** Failed passwords and codes per user, from any address. The key is a SHA-256 hash. */
-export interface OwnerTriesTable {
+interface OwnerTriesTable {
   key: Uint8Array
   count: number
   ends_at: Date
 }
 
 /** better-auth's table: a password (`providerId` is `credential`) or an external identity. */
-export interface OwnerCredentialsTable {
+interface OwnerCredentialsTable {
   id: string
   userId: string
   providerId: string
 }
 
 /** better-auth's table; used here only to delete the second factor when an operator resets a user's sign-in. */
-export interface OwnerTwoFactorsTable {
+interface OwnerTwoFactorsTable {
   id: string
   userId: string
 }
 
-export interface OwnerAuthSecretTable {
+interface OwnerAuthSecretTable {
   only_one: Generated<boolean>
   secret_encrypted: string
 }
 
-export interface OwnerRolesTable {
+interface OwnerRolesTable {
   account_id: string
   owner_id: string
   role: Role

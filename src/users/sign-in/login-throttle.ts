@@ -93,7 +93,7 @@ export async function countAttempt(
  * Counts requests from one address to one path in better-auth's own table. better-auth's own storage does not count
  * concurrent requests exactly.
  */
-export async function countRequest(
+async function countRequest(
   db: Kysely<Database>,
   { key, seconds }: { key: string; seconds: number },
 ): Promise<{ count: number; secondsLeft: number }> {

@@ -31,13 +31,13 @@ export async function listAuthSecrets(db: Kysely<Database>): Promise<StoredSecre
 }
 
 /** Belongs to the server, not to an account. */
-export async function findAuthSecret(db: Kysely<Database>): Promise<string | undefined> {
+async function findAuthSecret(db: Kysely<Database>): Promise<string | undefined> {
   const row = await db.selectFrom('owner_auth_secret').select('secret_encrypted').executeTakeFirst()
   return row?.secret_encrypted
 }
 
 /** An existing secret is not overwritten. */
-export async function insertAuthSecret(db: Kysely<Database>, secretEncrypted: string): Promise<void> {
+async function insertAuthSecret(db: Kysely<Database>, secretEncrypted: string): Promise<void> {
   await db
     .insertInto('owner_auth_secret')
     .values({ secret_encrypted: secretEncrypted })
@@ -46,10 +46,7 @@ export async function insertAuthSecret(db: Kysely<Database>, secretEncrypted: st
 }
 
 /** Returns whether the secret was still `from`, so that a concurrent change is not overwritten. */
-export async function replaceAuthSecret(
-  db: Kysely<Database>,
-  { from, to }: { from: string; to: string },
-): Promise<boolean> {
+async function replaceAuthSecret(db: Kysely<Database>, { from, to }: { from: string; to: string }): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('owner_auth_secret')
     .set({ secret_encrypted: to })

@@ -53,7 +53,7 @@ export async function recoverDeliveries(
 }
 
 /** Event IDs carry the database time. IDs from before its clock was set back may be ahead of it. */
-export async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, since: Date): Promise<EventRange> {
+async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, since: Date): Promise<EventRange> {
   const now = await readDatabaseClock(db)
   const lastId = await findLastEventId(db, accountId)
   const lastAt = lastId === undefined ? now : timeOfId(lastId)
@@ -64,7 +64,7 @@ export async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, si
 }
 
 /** Processes a few thousand events. `rest` is the remaining range. */
-export async function recoverPart(
+async function recoverPart(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
   place: RecoveryPlace,
   range: EventRange,
@@ -78,7 +78,7 @@ export async function recoverPart(
  * Chooses the events to deliver: those neither waiting nor delivered. A delivery that failed before is reused, so that
  * its attempts stay together.
  */
-export function chooseRecovered(
+function chooseRecovered(
   eventIds: readonly string[],
   waiting: readonly string[],
   finished: readonly FinishedDelivery[],

@@ -161,11 +161,11 @@ function unusableHost(): string {
   return 'the host could not be resolved, or is not public'
 }
 
-export function timedOut(): string {
+function timedOut(): string {
   return 'timed out'
 }
 
-export function describeAttemptError(error: Error): string {
+function describeAttemptError(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const known = texts[code]
   if (known !== undefined) return known

@@ -47,7 +47,7 @@ function createLookup(resolve: Resolve, isAllowed: (address: string) => boolean)
     })
 }
 
-export class AddressNotAllowedError extends Error {
+class AddressNotAllowedError extends Error {
   readonly code = 'WAYBILL_ADDRESS_NOT_ALLOWED'
   constructor() {
     super('the address is not allowed')

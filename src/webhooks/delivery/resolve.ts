@@ -48,7 +48,7 @@ export function isMissingName(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
 }
 
-export class UnresolvedError extends Error {
+class UnresolvedError extends Error {
   readonly code: 'ENOTFOUND' | 'ESERVFAIL'
   constructor(code: 'ENOTFOUND' | 'ESERVFAIL') {
     super(code === 'ENOTFOUND' ? 'the name has no address' : 'the DNS lookup failed')

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
-export interface SignedContent {
+interface SignedContent {
   /** The event ID, the same for every attempt. */
   id: string
   timestampSeconds: number

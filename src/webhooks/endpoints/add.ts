@@ -107,7 +107,7 @@ const maxHeaders = 20
 const maxTotalLength = 4096
 
 /** Checks an endpoint's own headers. Values are never repeated, because they may hold credentials. */
-export function checkHeaders(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
+function checkHeaders(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
   if (headers.length > maxHeaders)
     throw new ServiceError('SETTING_REFUSED', `An endpoint can have at most ${maxHeaders} headers.`)
   for (const [name, value] of headers) checkHeader(name, value)

@@ -7,7 +7,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } from './store.ts'
 
 /** Its secrets and its headers stay where they are. */
-export function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
+function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
   const { previous_secret_expires_at: previousUntil } = row
   return {
     endpointId: row.id,

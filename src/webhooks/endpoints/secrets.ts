@@ -68,7 +68,7 @@ export async function revealSecret(
   return { secret: secrets.decrypt(row.secret_encrypted, endpointSecretPurpose(endpointId)) }
 }
 
-export const defaultOverlapSeconds = 24 * 60 * 60
+const defaultOverlapSeconds = 24 * 60 * 60
 const longestOverlapSeconds = 30 * 24 * 60 * 60
 
 export interface RotatedSecret {

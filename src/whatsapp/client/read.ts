@@ -13,7 +13,7 @@ export function readAnswer<T>(exchange: Exchange, schema: z.ZodType<T>, accessTo
   return parsed.success ? { ok: true, value: parsed.data } : failure('an unreadable response')
 }
 
-export function failure(reason: string): ReadOutcome<never> {
+function failure(reason: string): ReadOutcome<never> {
   return { ok: false, refused: false, accountUnusable: false, reason }
 }
 

@@ -29,7 +29,7 @@ export const SendResponse = z.object({
   messages: z.tuple([z.object({ id: Text.min(1) })], z.unknown()),
 })
 
-export const TemplateComponent = z.looseObject({
+const TemplateComponent = z.looseObject({
   type: Text,
   format: lenient(Text),
   text: lenient(Text),

@@ -74,7 +74,7 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
  * Ignores punctuation between digits. Without a plus sign, the sender's calling code is prepended (reference, section
  * 1), unless the number already starts with it, as bare numbers in Meta's examples do.
  */
-export function toWaId(to: string, callingCode: string): string {
+function toWaId(to: string, callingCode: string): string {
   const digits = digitsOf(to)
   return to.trim().startsWith('+') || digits.startsWith(callingCode) ? digits : callingCode + digits
 }
@@ -131,7 +131,7 @@ const freeFormTypes = new Set([
  * Has the structure of Meta's IDs: base64 of marker bytes, the recipient's digits in plain text, and 18 hexadecimal
  * digits (decoded from the examples in Meta's documentation; reference, section 1).
  */
-export function createWamid(digits: string, random: Uint8Array): string {
+function createWamid(digits: string, random: Uint8Array): string {
   const unique = Buffer.from(random).toString('hex').toUpperCase().slice(0, 18)
   const bytes = Buffer.concat([
     Buffer.from([0x1c, 0x18, digits.length]),

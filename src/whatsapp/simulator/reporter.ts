@@ -4,7 +4,7 @@ import { failures } from './errors.ts'
 import type { AcceptedMessage } from './state.ts'
 
 /** A status that follows this many milliseconds after a message was accepted. */
-export interface PlannedStatus {
+interface PlannedStatus {
   status: 'sent' | 'delivered' | 'read' | 'failed'
   afterMs: number
   /** Meta's error code of a failure. */
@@ -16,7 +16,7 @@ const delivered: PlannedStatus = { status: 'delivered', afterMs: 600 }
 const read: PlannedStatus = { status: 'read', afterMs: 1_500 }
 
 /** The statuses that follow an accepted message, by behaviour of the recipient. */
-export const plans = {
+const plans = {
   usual: [sent, delivered, read],
   neverRead: [sent, delivered],
   /** No `delivered` status is sent if a message is read immediately (reference, section 4.3). */

@@ -21,7 +21,7 @@ export interface SimulatorOptions {
 type NumberToAdd = Pick<SimulatedNumber, 'phoneNumberId' | 'wabaId' | 'accessToken'> & Partial<SimulatedNumber>
 
 /** Returns a response in place of the simulator's, or undefined to let the simulator respond. */
-export type Interceptor = (request: ReceivedRequest) => Answer | undefined
+type Interceptor = (request: ReceivedRequest) => Answer | undefined
 
 /** A simulator of the Graph API on a local port. It behaves as documented and can simulate failures. */
 export interface Simulator {
@@ -46,7 +46,7 @@ export interface Simulator {
   stop(): Promise<void>
 }
 
-export const demo = {
+const demo = {
   phoneNumberId: '100000000000001',
   wabaId: '200000000000001',
   accessToken: 'simulated-access-token',

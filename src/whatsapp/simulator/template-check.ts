@@ -159,7 +159,7 @@ function countMismatch(where: string, given: number, expected: number): Answer {
   })
 }
 
-export function parameterProblem(details: string): Answer {
+function parameterProblem(details: string): Answer {
   return fail({ status: 400, code: 132018, title: "There's an issue with the parameters in your template", details })
 }
 

@@ -16,7 +16,7 @@ export interface DashboardBrowser {
   close(): Promise<void>
 }
 
-export interface VisitOptions {
+interface VisitOptions {
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number; height: number }
 }
