@@ -2,7 +2,7 @@ import type { Failure } from '../../api/failure.ts'
 
 /**
  * Assigns the problems of a test message to form fields. The API reports all variables in one text, such as
- * `"1" must not be empty. variables: "2" must not hold a tab.` Problems without a field are returned as `rest`.
+ * `"1" must not be empty. "2" must not hold a tab.` Problems without a field are returned as `rest`.
  */
 export function placeProblems(
   { message, fields }: Failure,
@@ -12,7 +12,7 @@ export function placeProblems(
   let isComplete = Object.keys(fields).length > 0
   for (const [name, problem] of Object.entries(fields)) {
     if (name === 'variables') {
-      for (const part of problem.split(/\s*\bvariables: /)) {
+      for (const part of problem.split(/(?<=\.)\s+(?=\")/)) {
         const [, key, rest] = /^"([^"]+)" (.+)$/s.exec(part) ?? []
         if (key !== undefined && rest !== undefined && keys.includes(key)) placed[`variables.${key}`] = toSentence(rest)
         else isComplete = false
