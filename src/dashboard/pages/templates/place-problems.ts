@@ -12,7 +12,7 @@ export function placeProblems(
   let isComplete = Object.keys(fields).length > 0
   for (const [name, problem] of Object.entries(fields)) {
     if (name === 'variables') {
-      for (const part of problem.split(/(?<=\.)\s+(?=\")/)) {
+      for (const part of problem.split(/(?<=\.)\s+(?=")/)) {
         const [, key, rest] = /^"([^"]+)" (.+)$/s.exec(part) ?? []
         if (key !== undefined && rest !== undefined && keys.includes(key)) placed[`variables.${key}`] = toSentence(rest)
         else isComplete = false
