@@ -52,7 +52,7 @@ type CommonCode<K extends Kind> =
   | (typeof everyProcedure)[number]
   | (K extends 'mutation' ? (typeof everyMutation)[number] : (typeof everyQuery)[number])
 
-/** A procedure for whoever holds an API key, served over REST and tRPC. */
+/** A procedure for holders of an API key, served over REST and tRPC. */
 export interface ApiProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
@@ -86,7 +86,7 @@ export const Role = z.enum(roles)
 export type Role = z.infer<typeof Role>
 
 /**
- * Who may call. `anybody`: without a session, such as whoever holds an invitation. `signed-in`: any user with a
+ * Who may call. `anybody`: without a session, such as the holder of an invitation. `signed-in`: any user with a
  * session. A role: a user who has at least that role in the account that the input names.
  */
 export type AllowedCaller = 'anybody' | 'signed-in' | Role

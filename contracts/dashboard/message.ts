@@ -27,7 +27,7 @@ export const MessageDelivery = Delivery.extend({ endpointId: z.string(), url: z.
 export const getMessage = settingsProcedure({
   kind: 'query',
   admits: 'viewer',
-  summary: 'Read one message, what became of it, and the webhooks that told so',
+  summary: 'Read one message with its status and webhook deliveries',
   input: ofAccount({ messageId: MessageId }),
   output: z.object({
     message: Message,

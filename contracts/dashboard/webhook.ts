@@ -182,7 +182,7 @@ export const retryDelivery = settingsProcedure({
 })
 
 /**
- * One part of a recovery at a time, so that whoever asks sees how far it is: call again with `next` until
+ * One part of a recovery at a time, so that the caller sees the progress: call again with `next` until
  * there is none. Stopped in the middle, it can be begun anew.
  */
 export const recoverDeliveries = settingsProcedure({

@@ -29,7 +29,7 @@ export function toMessageFacts({ to, template, language, whatsAppAccountId, exte
   }
 }
 
-/** A message as it is recorded, before WhatsApp hears of it. */
+/** A message as it is recorded before it is sent to WhatsApp. */
 export interface PendingMessage extends RecordedMessage {
   /** An endpoint asked for `message.sent`. */
   emitSentEvent: boolean

@@ -13,7 +13,7 @@ export interface ApiCall extends ProcedureCall {
   setHeader(name: string, value: string): void
 }
 
-/** Key, enabled, address, then the rate limit; validation comes after, so that a stranger learns nothing. */
+/** Checks the key, the account, the address and the rate limit before validation, so that an unauthenticated caller learns nothing. */
 export async function authorizeApiKey(
   deps: Pick<Deps, 'db'>,
   contract: ApiProcedure,

@@ -19,9 +19,9 @@ interface Context {
 export interface TrpcOptions<P extends Procedure, Call> {
   prefix: string
   procedures: ServedProcedure<P, Call>[]
-  /** Finds the caller before the input is validated, so that whoever may not call learns nothing of it. */
+  /** Finds the caller before the input is validated, so that an unauthorized caller learns nothing about it. */
   authorize: (contract: P, context: Context, readInput: () => Promise<unknown>) => Promise<Call>
-  /** One request is one place at work, whatever it holds. */
+  /** A batch counts as one concurrent request, however many calls it has. */
   maxBatchSize: number
   /** Tells what is wrong with each field, for a form. */
   showFields: boolean

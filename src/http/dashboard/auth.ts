@@ -92,7 +92,7 @@ interface AuthRoute {
   path: string
   /** Fields of the body, or of the query of a GET. */
   takes: readonly string[]
-  /** What it is told whatever the caller says. */
+  /** Fields that are always set, and override those of the caller. */
   always?: object
   /** What the audit log says of it, where somebody is signed in who changes how they sign in. */
   audit?: string
@@ -137,8 +137,8 @@ function pick(given: unknown, names: readonly string[]): [string, unknown][] {
 }
 
 /**
- * better-auth trusts whole addresses on the host that is named in the request. A stranger names their own, and
- * would find it again in the redirect of whoever they send the `state` to.
+ * better-auth trusts whole addresses on the host that is named in the request. An attacker could name their own
+ * host, and find it in the redirect of anybody they send the `state` to.
  */
 function assertOwnPath(name: string, value: unknown): void {
   if (typeof value !== 'string' || !/^\/settings(?:\/|$)/.test(value))

@@ -20,12 +20,12 @@ export interface AuthServices {
 export interface SettingsCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
-  /** Throws SIGN_IN_REQUIRED for whoever is let in without a session. */
+  /** Throws SIGN_IN_REQUIRED if the caller has no session. */
   person(): SignedIn
 }
 
 /**
- * Session, then role. The role is read anew for every call: whoever is removed from an account is out at
+ * Session, then role. The role is read anew for every call: a member who is removed loses access at
  * once. An account that is not theirs answers as one that does not exist.
  */
 export async function authorizeMember(

@@ -9,7 +9,7 @@ export function writeIntroduction(): string {
   return `${guide}\n\n| Code | HTTP | When |\n| --- | --- | --- |\n${rows.join('\n')}\n`
 }
 
-const guide = `Sends pre-approved WhatsApp template messages, one call for one recipient, and tells what became of them.
+const guide = `Sends pre-approved WhatsApp template messages, one call for one recipient, and reports delivery, reads and failures.
 
 ## First call
 

@@ -42,7 +42,7 @@ function sortKeys(_: string, value: unknown): unknown {
 }
 
 /**
- * The answer to a retry: what became of the first request, also when a status webhook settled it
+ * The answer to a retry: the outcome of the first request, also when a status webhook settled it
  * since. Throws the `ServiceError` that the first request ended in, or why there is no answer yet.
  */
 export function replay(earlier: EarlierRequest, request: IdempotentRequest): SentMessage {

@@ -100,7 +100,7 @@ const recordManyUnclaimed = statement<Lists<RecordedMessage> & Deadline, InsertA
 )
 
 /**
- * Records the message before WhatsApp hears of it, and claims its idempotency key in the same
+ * Records the message before it is sent to WhatsApp, and claims its idempotency key in the same
  * statement. False when another request holds the key: then nothing is recorded.
  */
 export const recordPending = batched<PendingRecord, boolean>({

@@ -20,7 +20,7 @@ export interface Sent {
 }
 
 /**
- * The message is recorded before WhatsApp hears of it, so that a process that dies in between
+ * The message is recorded before it is sent to WhatsApp, so that a process that dies in between
  * leaves a row which the status webhook, carrying our id, can still settle.
  */
 export async function send(

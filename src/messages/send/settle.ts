@@ -11,7 +11,7 @@ import { settleAccepted, settleFailed } from './settle-store.ts'
 const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 120 }, () => 5_000)]
 
 /**
- * Writes down what became of the message. When the database is away the caller is answered all the
+ * Stores the outcome of the send. When the database is away the caller is answered all the
  * same, since what WhatsApp said is true, and the row is settled as soon as the database is back; if
  * this process ends first it stays `pending` until the status webhook settles it.
  */

@@ -38,7 +38,7 @@ export function applyReport(state: MessageState, report: Report): { state: Messa
   }
 }
 
-/** Of several failures the earliest one is told; of two at one time, the one with the lower code. */
+/** If there are several failures, the earliest is reported; of two at the same time, the one with the lower code. */
 function applyFailure({ failedAt, errorCode, errorMessage }: MessageState, report: Report): Failure {
   const known = { failedAt, errorCode, errorMessage }
   if (report.status !== 'failed') return known

@@ -31,7 +31,7 @@ export interface OwnerAuth {
   createSignInLink(email: string): Promise<string>
 }
 
-/** `http/settings/auth.ts` decides which of its routes are served. Nothing is loaded before the first use. */
+/** `http/dashboard/auth.ts` decides which of its routes are served. Nothing is loaded before the first use. */
 export function createOwnerAuth(
   deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'newId' | 'randomBytes'>,
   options: OwnerAuthOptions,
