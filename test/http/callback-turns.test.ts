@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type CallbackTurns, createCallbackTurns } from '../../src/http/callbacks/turns.ts'
 
-const limits = { smallBytes: 10, maxConcurrent: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
+const limits = { smallBytes: 10, maxConcurrent: 2, maxConcurrentOfApp: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
 
 /** Work that ends when the test says so. */
 function open(turns: CallbackTurns) {
@@ -34,6 +34,24 @@ test('works on few large callbacks at once, and the apps take turns', async () =
   end('a2')
   await turn()
   expect(started).toEqual(['a1', 'a2', 'a3', 'b1'])
+})
+
+test('keeps a turn free for another app, whatever one app sends', async () => {
+  const { started, run, end } = open(createCallbackTurns({ ...limits, maxConcurrent: 3 }))
+  for (const name of ['a1', 'a2', 'a3']) void run(name, 'a', 100)
+  await turn()
+  expect(started).toEqual(['a1', 'a2'])
+
+  void run('b1', 'b', 100)
+  await turn()
+  expect(started).toEqual(['a1', 'a2', 'b1'])
+
+  end('b1')
+  await turn()
+  expect(started).toEqual(['a1', 'a2', 'b1'])
+  end('a1')
+  await turn()
+  expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
 })
 
 test('does not let a small callback wait', () => {

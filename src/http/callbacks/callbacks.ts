@@ -55,6 +55,7 @@ const bodyLimits: BodyLimits = {
 const turnLimits: TurnLimits = {
   smallBytes: 64 * 1024,
   maxConcurrent: 4,
+  maxConcurrentOfApp: 3,
   maxBytes: 192 * mebibyte,
   maxBytesOfApp: 64 * mebibyte,
 }

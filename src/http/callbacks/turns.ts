@@ -11,33 +11,40 @@ export interface TurnLimits {
   /** Callbacks of up to this size do not wait for a turn. */
   smallBytes: number
   maxConcurrent: number
+  /** Below `maxConcurrent`, so that one app cannot hold every turn. */
+  maxConcurrentOfApp: number
   /** Bytes that are waiting or being processed, in total and per app. */
   maxBytes: number
   maxBytesOfApp: number
 }
 
 export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
-  // A Map keeps insertion order: its first app has the next turn.
+  // A Map keeps insertion order: the first app that may start has the next turn.
   const waiting = new Map<string, (() => void)[]>()
-  const bytesOf = new Map<string, number>()
+  const [bytesOf, runningOf] = [new Map<string, number>(), new Map<string, number>()]
   let [running, held] = [0, 0]
 
   function startNext(): void {
-    const [next] = waiting
-    if (!next || running >= limits.maxConcurrent) return
-    const [app, starts] = next
-    const start = starts.shift()
-    waiting.delete(app)
-    if (starts.length > 0) waiting.set(app, starts)
-    running++
-    start?.()
+    if (running >= limits.maxConcurrent) return
+    for (const [app, starts] of waiting) {
+      if ((runningOf.get(app) ?? 0) >= limits.maxConcurrentOfApp) continue
+      const start = starts.shift()
+      waiting.delete(app)
+      if (starts.length > 0) waiting.set(app, starts)
+      countRunning(app, 1)
+      start?.()
+      return
+    }
   }
 
-  function count(app: string, bytes: number): void {
+  function countRunning(app: string, change: 1 | -1): void {
+    running += change
+    add(runningOf, app, change)
+  }
+
+  function countBytes(app: string, bytes: number): void {
     held += bytes
-    const ofApp = (bytesOf.get(app) ?? 0) + bytes
-    if (ofApp === 0) bytesOf.delete(app)
-    else bytesOf.set(app, ofApp)
+    add(bytesOf, app, bytes)
   }
 
   async function runInTurn<Result>(app: string, work: () => Promise<Result>): Promise<Result> {
@@ -50,7 +57,7 @@ export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
     try {
       return await work()
     } finally {
-      running--
+      countRunning(app, -1)
       startNext()
     }
   }
@@ -59,8 +66,15 @@ export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
     run: (app, bytes, work) => {
       if (bytes <= limits.smallBytes) return work()
       if (held + bytes > limits.maxBytes || (bytesOf.get(app) ?? 0) + bytes > limits.maxBytesOfApp) return undefined
-      count(app, bytes)
-      return runInTurn(app, work).finally(() => count(app, -bytes))
+      countBytes(app, bytes)
+      return runInTurn(app, work).finally(() => countBytes(app, -bytes))
     },
   }
+}
+
+/** Forgets an app whose count is back at zero, so that the map does not grow with the apps ever seen. */
+function add(counts: Map<string, number>, app: string, change: number): void {
+  const count = (counts.get(app) ?? 0) + change
+  if (count === 0) counts.delete(app)
+  else counts.set(app, count)
 }
