@@ -34,6 +34,7 @@ test.each([
 })
 
 test.each([
+  { body: '{"to":x}', message: 'The request body is not valid JSON.' },
   { body: '{"to":', message: 'The request body is not valid JSON: it breaks at its end.' },
   { body: '{to: "1"}', message: 'The request body is not valid JSON: it breaks at character 1.' },
   { body: '{"to":"1",}', message: 'The request body is not valid JSON: it breaks at character 10.' },

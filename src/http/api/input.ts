@@ -46,12 +46,19 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
+    const place = error instanceof Error ? findPlace(error.message) : undefined
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `The request body is not valid JSON: it breaks at ${position === undefined ? 'its end' : `character ${position}`}.`,
+      `The request body is not valid JSON${place === undefined ? '' : `: it breaks at ${place}`}.`,
     )
   }
+}
+
+/** V8 quotes the text around some problems instead of giving their position. */
+function findPlace(message: string): string | undefined {
+  if (message.startsWith('Unexpected end')) return 'its end'
+  const position = /at position (\d+)/.exec(message)?.[1]
+  return position === undefined ? undefined : `character ${position}`
 }
 
 type Issue = z.core.$ZodIssue
