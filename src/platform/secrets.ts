@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, timingSafeEqual } from 'node:crypto'
+import { BoundedMap } from './bounded-map.ts'
 
 /**
  * Encrypts values that must be stored but not be readable: access tokens, app secrets, webhook secrets. `purpose` is
@@ -64,7 +65,7 @@ const maxCached = 10_000
 
 /** Caches decrypted values, for callers that decrypt the same secrets thousands of times a second. */
 export function cacheSecrets(box: SecretBox): SecretBox {
-  const cache = new Map<string, string>()
+  const cache = new BoundedMap<string, string>(maxCached)
   return {
     ...box,
     decrypt(ciphertext, purpose) {
@@ -73,7 +74,6 @@ export function cacheSecrets(box: SecretBox): SecretBox {
       const known = cache.get(key)
       if (known !== undefined) return known
       const plaintext = box.decrypt(ciphertext, purpose)
-      if (cache.size >= maxCached) cache.clear()
       cache.set(key, plaintext)
       return plaintext
     },

@@ -1,4 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises'
+import { BoundedMap } from '../../platform/bounded-map.ts'
 
 /** Resolves a host to all of its addresses; rejects if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
@@ -30,11 +31,10 @@ export const resolveAsTheMachine: Resolve = async (host) =>
 
 /** Shares concurrent queries for a name and caches results and errors for a short time. */
 export function cacheAnswers(resolve: Resolve, now: () => number = performance.now.bind(performance)): Resolve {
-  const known = new Map<string, { until: number; addresses: Promise<readonly string[]> }>()
+  const known = new BoundedMap<string, { until: number; addresses: Promise<readonly string[]> }>(maxKept)
   return (host) => {
     const kept = known.get(host)
     if (kept && kept.until > now()) return kept.addresses
-    if (known.size >= maxKept) known.clear()
     const entry = { until: Number.POSITIVE_INFINITY, addresses: resolve(host) }
     known.set(host, entry)
     const settle = () => (entry.until = now() + keptMilliseconds)

@@ -1,5 +1,6 @@
 import { Agent } from 'undici'
 import packageJson from '../../../package.json' with { type: 'json' }
+import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { WebhookConfig } from '../../platform/config.ts'
 import { checkAddress, checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
 import { attemptOnce, writeRequestHeaders } from './attempt.ts'
@@ -75,10 +76,9 @@ export function createWebhookSender(
 
 /** Caches targets, because parsing and checking a URL costs as much as signing. */
 function cacheTargets(allowPrivate: boolean): (url: string) => Target | undefined {
-  const targets = new Map<string, Target | undefined>()
+  const targets = new BoundedMap<string, Target | undefined>(maxTargets)
   return (text) => {
     if (targets.has(text)) return targets.get(text)
-    if (targets.size >= maxTargets) targets.clear()
     const url = checkEndpointUrl(text, { allowPrivate })
     const target = url && { origin: url.origin, path: url.pathname + url.search }
     targets.set(text, target)

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { BoundedMap } from '../../platform/bounded-map.ts'
 
 interface SignedContent {
   /** The event ID, the same for every attempt. */
@@ -18,11 +19,10 @@ const maxKeys = 10_000
  * and 10.6 µs without.
  */
 export function createSigner(): Signer {
-  const keys = new Map<string, KeyObject>()
+  const keys = new BoundedMap<string, KeyObject>(maxKeys)
   const keyOf = (secret: string) => {
     const known = keys.get(secret)
     if (known) return known
-    if (keys.size >= maxKeys) keys.clear()
     const key = createSecretKey(Buffer.from(secret.slice(secretPrefix.length), 'base64'))
     keys.set(secret, key)
     return key
