@@ -299,6 +299,11 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     entries: [...healthy, ...neverDispatch('K4')],
   },
   {
+    fault: 'the journal marks messages as written too early',
+    finds: ['never dispatched'],
+    entries: [...healthy, ...killInBetween(['K4', 'K5', 'K6', 'K7'])],
+  },
+  {
     fault: 'such a key is released late',
     finds: ['never dispatched'],
     entries: [...healthy, ...neverDispatch('K4'), ...later(sendMessage({ key: 'K4' }), 30 * second)],
@@ -319,6 +324,18 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     ],
   },
 ]
+
+/** Killed processes had marked the messages of these keys as written, and WhatsApp received none of them. */
+function killInBetween(keys: string[]): Entry[] {
+  return [
+    ...keys.flatMap((key) => neverDispatch(key)),
+    { at: start + 5, kind: 'marked', ...on, messageIds: keys.map((key) => `msg_${key}`) },
+    ...keys.map((key): Entry => {
+      const message = { ...factsOf(key), status: 'pending', createdAt: '2026-01-01T00:00:00.000Z' } as const
+      return { at: start + 60 * second, kind: 'message', via: 'list', message }
+    }),
+  ]
+}
 
 function withoutStatus(messageId: string, index: number): Entry[] {
   const isOther = (entry: { messageId: string; index: number }) =>
@@ -369,6 +386,10 @@ test.each([
       { at: start + 10, kind: 'node', ...on, change: 'failed to start', detail: 'code 1' },
       { at: start + 20, kind: 'fault', fault: 'database', phase: 'end', detail: 'crash' },
     ] satisfies Entry[],
+  },
+  {
+    what: 'a process that was killed between the mark in its journal and the write',
+    entries: [...healthy, ...killInBetween(['K4'])],
   },
   {
     what: 'a message that was never dispatched and whose key is released in time',

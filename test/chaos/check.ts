@@ -4,7 +4,7 @@ import { expectAnyOf, type Expected } from './expected.ts'
 import { failureCode } from './fates.ts'
 import { type Attempt, type History, type ListedEvent, toHistory, type UpstreamMessage } from './history.ts'
 import type { Entry } from './ledger.ts'
-import { findNeverDispatched, maxReleaseMilliseconds } from './never-dispatched.ts'
+import { findNeverDispatched, listKilledInBetween, maxReleaseMilliseconds } from './never-dispatched.ts'
 
 export const checks = {
   'double sends': checkDoubleSends,
@@ -175,17 +175,31 @@ function checkWebhooks({ events, webhooks }: History): Problem[] {
   return [...missing, ...wrong]
 }
 
+/**
+ * A process can be killed between the mark in its journal and the write that follows at once, and then nobody can know.
+ * If that happened more often, the mark would come too early.
+ */
+const maxKilledInBetween = (kills: number) => Math.max(3, kills * 0.04)
+
 function checkNeverDispatched(history: History): Problem[] {
+  const inBetween = listKilledInBetween(history)
+  const kills = history.nodes.filter(({ change }) => change === 'killed').length
+  const early =
+    inBetween.length > maxKilledInBetween(kills)
+      ? [{ id: 'journal', problem: `marked ${inBetween.length} messages as written that WhatsApp never received` }]
+      : []
+  const unknown = new Set(inBetween.flatMap(({ messageId, externalId = '' }) => [messageId, externalId]))
   const stranded = [...history.listed.values()]
     .filter(({ messageId, status }) => status === 'pending' && !history.upstream.has(messageId))
+    .filter(({ messageId }) => !unknown.has(messageId))
     .map(({ messageId }) => ({ id: messageId, problem: 'is pending in the end, and WhatsApp never received it' }))
   const late = findNeverDispatched(history)
-    .filter(({ milliseconds }) => milliseconds > maxReleaseMilliseconds)
+    .filter(({ key, milliseconds }) => milliseconds > maxReleaseMilliseconds && !unknown.has(key))
     .map(({ key, milliseconds, released }) => ({
       id: key,
       problem: `${released ? 'released' : 'not released'} ${(milliseconds / 1000).toFixed(1)} s after the next start`,
     }))
-  return [...stranded, ...late]
+  return [...early, ...stranded, ...late]
 }
 
 function checkEventList({ events, followed }: History): Problem[] {

@@ -37,6 +37,8 @@ export interface History {
   followed: string[]
   webhooks: Map<string, EntryOf<'webhook'>[]>
   nodes: EntryOf<'node'>[]
+  /** Messages that a killed process had marked as written: whether WhatsApp has them cannot be known from its journal. */
+  marked: Set<string>
   faults: EntryOf<'fault'>[]
   callbacks: EntryOf<'callback'>[]
   reads: EntryOf<'read'>[]
@@ -53,6 +55,7 @@ export function toHistory(entries: readonly Entry[]): History {
     followed: [],
     webhooks: new Map(),
     nodes: [],
+    marked: new Set(),
     faults: [],
     callbacks: [],
     reads: [],
@@ -88,6 +91,9 @@ function add(history: History, entry: Entry): void {
       return void history.events.push(entry)
     case 'node':
       return void history.nodes.push(entry)
+    case 'marked':
+      for (const id of entry.messageIds) history.marked.add(id)
+      return
     case 'fault':
       return void history.faults.push(entry)
     case 'callback':

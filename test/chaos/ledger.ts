@@ -37,6 +37,8 @@ export type Entry = { at: number } & (
   /** A read that was answered, and neither with 200 nor with 503. */
   | { kind: 'read'; path: string; status: number }
   | ({ kind: 'node'; change: NodeChange; detail?: string } & NodeLife)
+  /** The messages that a killed process had marked as written in its send journal. */
+  | ({ kind: 'marked'; messageIds: string[] } & NodeLife)
   | { kind: 'fault'; fault: string; phase: 'begin' | 'end'; detail?: string }
   /** The end: what the API says when all is quiet. */
   | { kind: 'message'; via: 'list' | 'get'; message: Message }

@@ -1,3 +1,4 @@
+import type { Message } from '../../contracts/api/message.ts'
 import type { Attempt, History } from './history.ts'
 import type { EntryOf, NodeLife } from './ledger.ts'
 
@@ -10,6 +11,13 @@ export interface NeverDispatched {
   released: boolean
   /** From the next start of the process that was killed to the release, or to the end. */
   milliseconds: number
+}
+
+/** Messages whose process was killed after it marked them as written and before WhatsApp received anything. */
+export function listKilledInBetween({ listed, marked, upstream }: History): Message[] {
+  return [...listed.values()].filter(
+    ({ messageId, status }) => status === 'pending' && marked.has(messageId) && !upstream.has(messageId),
+  )
 }
 
 /** After this a request that nobody waits for any more is over. */

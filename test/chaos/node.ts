@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readMarked } from './marked.ts'
 import { createServer } from 'node:net'
+import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startServe } from '../support/process.ts'
 import type { LedgerWriter, NodeChange } from './ledger.ts'
@@ -19,6 +21,7 @@ export class ChaosNode {
   readonly #index: number
   readonly #environment: Record<string, string>
   readonly #args: string[]
+  readonly #journalFolder: string
   readonly #ledger: LedgerWriter
   #child: ChildProcess | undefined
   #stopping = false
@@ -27,6 +30,7 @@ export class ChaosNode {
     this.#index = index
     this.#environment = { ...environment, PORT: String(port) }
     this.#args = args
+    this.#journalFolder = path.join(environment['WAYBILL_DATA_DIR'] ?? '', 'journal')
     this.#ledger = ledger
     this.url = `http://127.0.0.1:${port}`
   }
@@ -78,6 +82,8 @@ export class ChaosNode {
     child.kill('SIGKILL')
     this.#note('killed')
     await exited
+    const messageIds = await readMarked(this.#journalFolder, child.pid ?? 0)
+    this.#ledger.write({ kind: 'marked', node: this.#index, life: this.life, messageIds })
     return true
   }
 

@@ -1,7 +1,7 @@
 import { checks, type Violation } from './check.ts'
 import { toHistory, type History } from './history.ts'
 import type { Entry } from './ledger.ts'
-import { findNeverDispatched } from './never-dispatched.ts'
+import { findNeverDispatched, listKilledInBetween } from './never-dispatched.ts'
 
 /** What happened in a round, in figures; those of several rounds add up. */
 export type Figures = Record<string, number>
@@ -14,7 +14,8 @@ export function countFigures(entries: readonly Entry[]): Figures {
     answers.filter((each) => each?.kind === 'answered' && each.status === wanted).length
   const messages = [...upstream.values()]
   const lives = (change: string) => nodes.filter((node) => node.change === change).length
-  const neverDispatched = findNeverDispatched(history)
+  const inBetween = new Set(listKilledInBetween(history).map(({ externalId }) => externalId))
+  const released = findNeverDispatched(history).filter(({ key }) => !inBetween.has(key))
   return {
     'kills of server processes': lives('killed'),
     'of them while starting': countKillsWhileStarting(history),
@@ -38,8 +39,9 @@ export function countFigures(entries: readonly Entry[]): Figures {
     'webhooks received': [...webhooks.values()].flat().length,
     'of them repeats': [...webhooks.values()].flat().length - webhooks.size,
     'outcome unknown in the end': [...listed.values()].filter((message) => message.status === 'pending').length,
-    'never dispatched, blocked a key': neverDispatched.length,
-    [longest]: Math.max(0, ...neverDispatched.map(({ milliseconds }) => milliseconds)),
+    'killed between mark and write': inBetween.size,
+    'never dispatched, blocked a key': released.length,
+    [longest]: Math.max(0, ...released.map(({ milliseconds }) => milliseconds)),
   }
 }
 
