@@ -13,6 +13,6 @@ export async function readMarked(folder: string, pid: number): Promise<string[]>
       .filter((name) => name.endsWith('.journal'))
       .map((name) => readFile(path.join(folder, name), 'latin1').catch(() => '')),
   )
-  const [own = ''] = journals.filter((text) => text.startsWith('{') && text.includes(`"pid":${pid}}\n`))
+  const own = journals.find((text) => text.startsWith('{') && text.includes(`"pid":${pid}}\n`)) ?? ''
   return [...own.matchAll(/^W (msg_\w+)\n/gm)].map(([, id = '']) => id)
 }
