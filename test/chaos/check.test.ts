@@ -392,6 +392,16 @@ test.each([
     entries: [...healthy, ...killInBetween(['K4'])],
   },
   {
+    what: 'a key that is released late because every start was killed at once',
+    entries: [
+      ...healthy,
+      ...neverDispatch('K4'),
+      { at: start + 3 * second, kind: 'node', node: 0, life: 2, change: 'killed' },
+      { at: start + 26 * second, kind: 'node', node: 0, life: 3, change: 'ready' },
+      ...later(sendMessage({ key: 'K4' }), 30 * second),
+    ] satisfies Entry[],
+  },
+  {
     what: 'a message that was never dispatched and whose key is released in time',
     entries: [...healthy, ...neverDispatch('K4'), ...later(sendMessage({ key: 'K4' }), 5 * second)],
   },

@@ -2,14 +2,17 @@ import type { Message } from '../../contracts/api/message.ts'
 import type { Attempt, History } from './history.ts'
 import type { EntryOf, NodeLife } from './ledger.ts'
 
-/** The key of such a message is released by the next start. */
+/** The key of such a message is released by the next start, while there is a process and a database. */
 export const maxReleaseMilliseconds = 10_000
 
 /** A message that a process recorded and, killed in between, never sent: its key was blocked for nothing. */
 export interface NeverDispatched {
   key: string
   released: boolean
-  /** From the next start of the process that was killed to the release, or to the end. */
+  /**
+   * From the next start of the process that was killed to the release, or to the end. Only the time in which a process
+   * and the database were up counts: a start that is killed at once releases nothing.
+   */
   milliseconds: number
 }
 
@@ -38,7 +41,7 @@ export function findNeverDispatched(history: History): NeverDispatched[] {
 
 /** The key was answered as taken, WhatsApp had received nothing yet, and whoever had taken it was killed. */
 function examine(
-  { nodes, endsAt }: History,
+  { nodes, faults, endsAt }: History,
   attempts: readonly Attempt[],
   receivedAt: number,
 ): Omit<NeverDispatched, 'key'> | undefined {
@@ -55,7 +58,7 @@ function examine(
   const releasedAt = Math.min(receivedAt, ...releases.map(({ at }) => at))
   const released = releasedAt < Infinity
   const until = released ? releasedAt : endsAt
-  return { released, milliseconds: Math.max(0, until - findNextStart(nodes, block.kill, until)) }
+  return { released, milliseconds: countUp({ nodes, faults }, findNextStart(nodes, block.kill, until), until) }
 }
 
 /** Of those that may hold the key at a time: undefined while one of them may still be at work. */
@@ -83,9 +86,27 @@ function findKill(nodes: History['nodes'], { node, life }: NodeLife): EntryOf<'n
   return nodes.find((each) => each.node === node && each.life === life && each.change === 'killed')
 }
 
-/** Without one until then it was released earlier, by another process. A pause after the start does not count. */
+/** Without one until then it was released earlier, by another process. */
 function findNextStart(nodes: History['nodes'], kill: EntryOf<'node'>, until: number): number {
-  const later = nodes.filter(({ node, at }) => node === kill.node && at >= kill.at && at <= until)
-  const ready = later.find(({ change }) => change === 'ready')
-  return ready ? Math.max(ready.at, ...later.filter(({ change }) => change === 'resumed').map(({ at }) => at)) : until
+  return (
+    nodes.find(({ node, at, change }) => node === kill.node && change === 'ready' && at >= kill.at && at <= until)
+      ?.at ?? until
+  )
+}
+
+/** The milliseconds between two times in which at least one process was ready and the database was undisturbed. */
+function countUp({ nodes, faults }: Pick<History, 'nodes' | 'faults'>, from: number, until: number): number {
+  const outages = faults.filter(({ fault }) => fault === 'database')
+  const changes = [...nodes, ...outages].toSorted((a, b) => a.at - b.at)
+  const ready = new Set<number>()
+  let [hasDatabase, since, sum] = [true, from, 0]
+  for (const change of changes) {
+    if (change.at > until) break
+    if (ready.size > 0 && hasDatabase) sum += Math.max(0, change.at - since)
+    since = Math.max(from, change.at)
+    if (change.kind === 'fault') hasDatabase = change.phase === 'end'
+    else if (change.change === 'ready' || change.change === 'resumed') ready.add(change.node)
+    else ready.delete(change.node)
+  }
+  return sum + (ready.size > 0 && hasDatabase ? Math.max(0, until - since) : 0)
 }
