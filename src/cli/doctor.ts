@@ -5,6 +5,7 @@ import { whyInactive } from '../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { countStalePending } from '../messages/status/stale-pending.ts'
 import { listPendingMigrations } from '../platform/db/migrate.ts'
+import { PoolerError, rejectPooler } from '../platform/db/pooler.ts'
 import { isDatabaseUnavailable } from '../platform/db/unavailable.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './rekey-all.ts'
@@ -39,11 +40,14 @@ export async function examine(deps: Deps): Promise<Finding[]> {
 async function checkDatabase({ db }: Deps): Promise<Finding> {
   const check = 'database'
   try {
+    await rejectPooler(db)
     const version = await readServerVersion(db)
     const message = `PostgreSQL ${Math.trunc(version / 10_000)}.${version % 10_000} answers`
     if (version >= oldestVersion) return { check, ok: true, message }
     return { check, ok: false, message, fix: 'Waybill needs PostgreSQL 14 or newer.' }
   } catch (error) {
+    if (error instanceof PoolerError)
+      return { check, ok: false, message: 'is reached through a connection pooler', fix: error.message }
     if (!(error instanceof Error)) throw error
     const message = isDatabaseUnavailable(error) ? 'cannot be reached' : `rejected the connection: ${error.message}`
     return {

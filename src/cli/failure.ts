@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { ConfigError } from '../platform/config.ts'
+import { PoolerError } from '../platform/db/pooler.ts'
 import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/unavailable.ts'
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
@@ -29,6 +30,7 @@ export function describeFailure(error: unknown): Failure {
 function describe(error: unknown): string {
   if (error instanceof ServiceError) return [error.message, error.remedy].filter(Boolean).join(' ')
   if (error instanceof UsageError) return error.message
+  if (error instanceof PoolerError) return error.message
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof UnknownSecretKeyError)
     return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`

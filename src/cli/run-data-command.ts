@@ -3,6 +3,7 @@ import { buildApp } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { listPendingMigrations, migrate } from '../platform/db/migrate.ts'
+import { rejectPooler } from '../platform/db/pooler.ts'
 import { createLogger } from '../platform/log.ts'
 import type { Answer, DataCommand, Print, Report } from './command.ts'
 import { askServer } from './control/client.ts'
@@ -59,7 +60,9 @@ async function runHere({ command, line, report, print }: DataRun, config: Config
  * An embedded database belongs to this process and is migrated automatically. PostgreSQL is not, because others use it.
  */
 async function prepareSchema({ db }: Deps, config: Config, command: DataCommand): Promise<void> {
-  if (config.database.kind === 'pglite') await migrate(db)
-  else if (command.needsSchema && (await listPendingMigrations(db)).length > 0)
+  if (config.database.kind === 'pglite') return void (await migrate(db))
+  if (!command.needsSchema) return
+  await rejectPooler(db)
+  if ((await listPendingMigrations(db)).length > 0)
     throw new ServiceError('SETTING_REFUSED', 'The database schema is out of date. Run: waybill migrate')
 }

@@ -14,6 +14,7 @@ import * as outcomeUnknown from './migrations/0009-outcome-unknown.ts'
 import * as clocks from './migrations/0010-clocks.ts'
 import * as auditChain from './migrations/0011-audit-chain.ts'
 import { createPartitions } from './partitions.ts'
+import { rejectPooler } from './pooler.ts'
 import type { Database } from './schema.ts'
 
 /** Migrations run forward only, in this order. A released migration is never edited. */
@@ -39,6 +40,7 @@ const advisoryLock = 9_292_455
  * others wait. The advisory lock also covers the creation of the migration table, which Kysely's own lock does not.
  */
 export async function migrate(db: Kysely<Database>): Promise<string[]> {
+  await rejectPooler(db)
   return db.connection().execute(async (connection) => {
     await withoutTimeout(connection, () => sql`select pg_advisory_lock(${advisoryLock})`.execute(connection))
     try {
