@@ -4,12 +4,12 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 
 /**
- * What each folder may import: other folders, and packages. Imports point one way, so that each folder can be read and
- * tested without those that build on it:
+ * What each folder may import: other folders and packages. Imports point in one direction, so that each folder can be
+ * read and tested without the folders that depend on it:
  *
- *     contracts ← platform ← whatsapp ← accounts ← users, templates, webhooks ← messages ← http ← cli
+ * contracts ← platform ← whatsapp ← accounts ← users, templates, webhooks ← messages ← http ← cli
  *
- * A name that is not listed is forbidden. `node:` modules are left to the server's folders.
+ * Anything not listed is forbidden. `node:` modules may be imported by all server folders.
  */
 const allowed = {
   contracts: { folders: [], packages: ['zod'] },
@@ -18,7 +18,7 @@ const allowed = {
     packages: ['@electric-sql/pglite', 'ipaddr.js', 'kysely', 'pg', 'pino', 'zod'],
   },
   'src/whatsapp': { folders: ['contracts', 'src/platform'], packages: ['undici', 'zod'] },
-  // The types of what is passed in; `app.ts` builds the real ones.
+  // Only the types of injected dependencies; `app.ts` creates the implementations.
   'src/deps.ts': {
     folders: [
       'src/platform',
@@ -102,7 +102,7 @@ const allowed = {
   },
   'src/client': { folders: ['contracts'], packages: ['@trpc/client', '@trpc/server', 'zod'] },
   'src/receiver': { folders: ['contracts'], packages: ['standardwebhooks', 'zod'] },
-  // What a browser loads: contracts, and nothing of the server.
+  // Loaded by browsers: contracts, but no server code.
   'src/dashboard': {
     folders: ['contracts'],
     packages: [
@@ -125,7 +125,7 @@ const allowed = {
       'zod',
     ],
   },
-  // Builds, and writes the documents that come from the source.
+  // Builds the project and generates documents from the source.
   'src/packaging': {
     folders: [
       'contracts',
@@ -150,11 +150,11 @@ const files = execFileSync('git', ['ls-files', 'contracts', 'src'], { cwd: root,
   .split('\n')
   .filter((file) => /\.tsx?$/.test(file))
 
-test('every source file belongs to a folder with a list of what it may import', () => {
+test('lists the allowed imports of every source file', () => {
   expect(files.filter((file) => areaOf(file) === undefined)).toEqual([])
 })
 
-test.each(areas)('%s imports only what it may', (area) => {
+test.each(areas)('%s has only allowed imports', (area) => {
   expect(files.filter((file) => areaOf(file) === area).flatMap((file) => listForbidden(file, area))).toEqual([])
 })
 

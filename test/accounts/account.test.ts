@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('a new account may call, sixty times a minute, from everywhere, once it has a key', async () => {
+test('creates an enabled account with a limit of 60 requests a minute and an empty allow-list', async () => {
   const account = await createAccount(deps, { name: '  Ada & Co  ' })
 
   expect(account).toEqual({
@@ -27,30 +27,30 @@ test('a new account may call, sixty times a minute, from everywhere, once it has
   expect(await listAccounts(deps)).toContainEqual(account)
 })
 
-test.each(['', '   ', 'a\nb', 'x'.repeat(201)])('an account is not called %j', async (name) => {
+test.each(['', '   ', 'a\nb', 'x'.repeat(201)])('rejects the account name %j', async (name) => {
   await expect(createAccount(deps, { name })).rejects.toThrow(/^The name of an account must/)
 })
 
-test('an update changes what is named and nothing else', async () => {
+test('updates only the given fields', async () => {
   const { accountId } = await createAccount(deps, { name: 'Update' })
 
   expect(await updateAccount(deps, accountId, { apiEnabled: false })).toMatchObject({ api: 'disabled', rateLimit: 60 })
   expect(await updateAccount(deps, accountId, { rateLimit: 600 })).toMatchObject({ api: 'disabled', rateLimit: 600 })
 })
 
-test.each([0, -1, 1.5, Number.NaN, 1_000_001])('a rate limit is not %d', async (rateLimit) => {
+test.each([0, -1, 1.5, Number.NaN, 1_000_001])('rejects the rate limit %d', async (rateLimit) => {
   const { accountId } = await createAccount(deps, { name: 'Rate' })
 
   await expect(updateAccount(deps, accountId, { rateLimit })).rejects.toThrow(/^The rate limit must be a whole number/)
 })
 
-test('an update of nothing says what can be given', async () => {
+test('rejects an empty update and names an accepted option', async () => {
   const { accountId } = await createAccount(deps, { name: 'Nothing' })
 
   await expect(updateAccount(deps, accountId, {})).rejects.toThrow('--rate-limit')
 })
 
-test('an allow-list is kept in one spelling, each entry once', async () => {
+test('normalizes and deduplicates the allow-list', async () => {
   const { accountId } = await createAccount(deps, { name: 'List' })
 
   expect(await setAllowList(deps, accountId, ['::ffff:192.0.2.1', '192.0.2.1', '2001:DB8::1/32'])).toEqual({
@@ -59,7 +59,7 @@ test('an allow-list is kept in one spelling, each entry once', async () => {
   expect(await setAllowList(deps, accountId, [])).toEqual({ allowList: [] })
 })
 
-test('a wrong entry is named and leaves the allow-list as it was', async () => {
+test('names an invalid entry and keeps the previous allow-list', async () => {
   const { accountId } = await createAccount(deps, { name: 'Wrong' })
   await setAllowList(deps, accountId, ['192.0.2.1'])
 
@@ -72,6 +72,6 @@ test('a wrong entry is named and leaves the allow-list as it was', async () => {
 test.each([
   ['update', () => updateAccount(deps, 'acc_none', { rateLimit: 1 })],
   ['allow-list', () => setAllowList(deps, 'acc_none', [])],
-])('an unknown account is said to be unknown (%s)', async (_verb, call) => {
+])('reports an unknown account (%s)', async (_verb, call) => {
   await expect(call()).rejects.toThrow('There is no account "acc_none"')
 })

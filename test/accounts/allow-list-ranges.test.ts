@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { networkOf, normalizeAddress, normalizeAllowListEntry } from '../../src/accounts/ip-allow-list.ts'
 
 test.each([
-  // A v4-mapped range of 96 bits or more holds IPv4 addresses only.
+  // A v4-mapped range with a prefix of 96 bits or more contains only IPv4 addresses.
   { entry: '::ffff:0:0/96', becomes: '0.0.0.0/0' },
   { entry: '::ffff:192.0.2.1/96', becomes: '0.0.0.0/0' },
   { entry: '::ffff:192.0.2.1/97', becomes: '128.0.0.0/1' },
   { entry: '::ffff:192.0.2.1/128', becomes: '192.0.2.1/32' },
-  // A wider one holds other addresses too.
+  // A wider range contains other addresses too.
   { entry: '::ffff:0:0/95', becomes: '::fffe:0:0/95' },
   { entry: '::ffff:192.0.2.1/0', becomes: '::/0' },
   { entry: '0.0.0.0/0', becomes: '0.0.0.0/0' },

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('a request without a key is told where the key belongs', async () => {
+test('rejects a request without a key and names the header', async () => {
   const response = await server.request('POST', path, { headers: json, body: JSON.stringify(example) })
   expect(response.statusCode).toBe(401)
   expect(response.json()).toEqual({
@@ -26,7 +26,7 @@ test('a request without a key is told where the key belongs', async () => {
 })
 
 test.each(['nonsense', `wb_live_${'0'.repeat(64)}`, 'x'.repeat(5000), "' or 1=1 --", 'ключ'])(
-  'the key %j is invalid',
+  'rejects the unknown key %j',
   async (key) => {
     const response = await server.request('POST', path, {
       headers: { ...json, 'x-api-key': Buffer.from(key).toString('latin1') },
@@ -44,7 +44,7 @@ test.each([
   `wb_live_${'g'.repeat(64)}`,
   `wb_test_${'0'.repeat(64)}`,
   ` wb_live_${'0'.repeat(64)}x`,
-])('rejects the key %j, which has not the form of one, without a database statement', async (key) => {
+])('rejects the malformed key %j without a database statement', async (key) => {
   const { node, hold, held, letGo } = await startHeldNode(server)
   hold()
   for (const to of ['/api/v1/message', '/trpc/message.list']) {
@@ -53,7 +53,7 @@ test.each([
     expect(response.text).toContain('Invalid API key.')
   }
   expect(held()).toBe(0)
-  // One of the right form is looked up.
+  // A well-formed key is looked up.
   const lookedUp = node.request('GET', '/api/v1/message', { headers: { 'x-api-key': `wb_live_${'0'.repeat(64)}` } })
   await expect.poll(held).toBe(1)
   letGo()
@@ -61,7 +61,7 @@ test.each([
   await node.close()
 })
 
-test('a key has the form of the spec, and only its hash is stored', async () => {
+test('generates a key in the specified format and stores only its hash', async () => {
   const { accountId, apiKey } = await server.account()
   expect(apiKey).toMatch(/^[a-z]+_live_[0-9a-f]{64}$/)
   const row = await server.deps.db
@@ -72,7 +72,7 @@ test('a key has the form of the spec, and only its hash is stored', async () => 
   expect(JSON.stringify(row)).not.toContain(apiKey)
 })
 
-test('authentication comes before validation: a stranger learns nothing about the request', async () => {
+test('authenticates a request before validating it', async () => {
   const response = await server.request('POST', path, {
     headers: { ...json, 'x-api-key': 'stranger' },
     body: '{broken',
@@ -80,7 +80,7 @@ test('authentication comes before validation: a stranger learns nothing about th
   expect(response.json().error.code).toBe('INVALID_API_KEY')
 })
 
-test('a regenerated key kills the old one at once, on every node', async () => {
+test('rejects the old key on every node after regeneration', async () => {
   const node = await startTestServer({ beside: server })
   const account = await server.account()
   expect((await through(node, account).post(path, example)).statusCode).toBe(200)
@@ -93,13 +93,13 @@ test('a regenerated key kills the old one at once, on every node', async () => {
   await node.close()
 })
 
-test('a revoked key is refused', async () => {
+test('rejects a revoked key', async () => {
   const account = await server.account()
   await revokeKey(server.deps, account.accountId)
   expect((await account.post(path, example)).json().error.code).toBe('INVALID_API_KEY')
 })
 
-test('an account that is switched off is told so, until it is switched on again', async () => {
+test('rejects requests with API_DISABLED while API access is disabled', async () => {
   const account = await server.account()
   await updateAccount(server.deps, account.accountId, { apiEnabled: false })
   const off = await account.post(path, example)
@@ -124,7 +124,7 @@ test.each([
   { list: ['0.0.0.0/0'], from: '2001:db8::1', allowed: false },
   { list: ['192.0.2.1', '2001:db8::1'], from: '2001:DB8:0:0::1', allowed: true },
   { list: ['203.0.113.9'], from: 'unknown', allowed: false },
-])('with the allow-list $list a request from $from is allowed: $allowed', async ({ list, from, allowed }) => {
+])('with the allow-list $list, a request from $from is allowed: $allowed', async ({ list, from, allowed }) => {
   const account = await server.account()
   await setAllowList(server.deps, account.accountId, list)
   const response = await account.post(path, example, { 'x-forwarded-for': from })
@@ -132,7 +132,7 @@ test.each([
   expect(response.statusCode).toBe(allowed ? 200 : 403)
 })
 
-test('X-Forwarded-For of somebody who is no trusted proxy counts for nothing', async () => {
+test('ignores X-Forwarded-For from an untrusted proxy', async () => {
   const direct = await startTestServer({ beside: server })
   const account = await server.account()
   await setAllowList(server.deps, account.accountId, ['203.0.113.9'])

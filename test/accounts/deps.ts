@@ -10,7 +10,10 @@ import type { TestDatabase } from '../support/database.ts'
 
 export type Listings = Record<string, ReadOutcome<ListedTemplate[]>>
 
-/** Real verbs on a real database; WhatsApp knows every number, and what a test lists, by WABA and token. */
+/**
+ * Real handlers on a real database. WhatsApp accepts every number and lists the templates that a test sets by WABA and
+ * token.
+ */
 export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): Deps & { listings: Listings } {
   let time = Date.parse('2026-11-20T09:00:00Z')
   const now = () => new Date((time += 1000))
@@ -46,7 +49,7 @@ export const tokenRefused = { ok: false, refused: true, accountUnusable: true, r
 
 let phoneNumbers = 0
 
-/** A phone number belongs to one account only, so each test takes the next. */
+/** A phone number belongs to one account only, so each test uses the next one. */
 export function nextPhoneNumberId(): string {
   phoneNumbers += 1
   return String(100_000 + phoneNumbers)

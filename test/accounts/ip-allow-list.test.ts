@@ -10,7 +10,7 @@ test.each([
   { entry: '::ffff:192.0.2.0/120', becomes: '192.0.2.0/24' },
   { entry: '2001:DB8:0::1', becomes: '2001:db8::1' },
   { entry: '2001:db8::1/32', becomes: '2001:db8::/32' },
-])('the allow-list keeps $entry as $becomes', ({ entry, becomes }) => {
+])('normalizes the allow-list entry $entry to $becomes', ({ entry, becomes }) => {
   expect(normalizeAllowListEntry(entry)).toBe(becomes)
 })
 
@@ -27,11 +27,11 @@ test.each([
   '192.0.2.1/24/8',
   '192.0.2.1/',
   '*',
-])('the allow-list refuses %j', (entry) => {
+])('rejects the allow-list entry %j', (entry) => {
   expect(normalizeAllowListEntry(entry)).toBeUndefined()
 })
 
-test('an IPv4 address and its v4-mapped IPv6 spellings are one address', () => {
+test('normalizes v4-mapped IPv6 addresses to IPv4', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
@@ -42,7 +42,7 @@ test('an IPv4 address and its v4-mapped IPv6 spellings are one address', () => {
   )
 })
 
-test('normalizing twice changes nothing more', () => {
+test('leaves a normalized address unchanged', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
       const once = normalizeAddress(address)

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** Which account a key opens, as the hash in the database says. */
+/** The account whose stored key hash matches this key. */
 async function ownerOf(apiKey: string): Promise<string | undefined> {
   const row = await deps.db
     .selectFrom('api_keys')
@@ -23,7 +23,7 @@ async function ownerOf(apiKey: string): Promise<string | undefined> {
   return row?.account_id
 }
 
-test('a key is shown once and only its hash is kept', async () => {
+test('returns a key once and stores only its hash', async () => {
   const { accountId } = await createAccount(deps, { name: 'Key' })
 
   const { apiKey, start, createdAt } = await generateKey(deps, accountId)
@@ -37,7 +37,7 @@ test('a key is shown once and only its hash is kept', async () => {
   expect(JSON.stringify(accounts)).not.toContain(apiKey)
 })
 
-test('an account has one key: a second one is not generated beside it', async () => {
+test('refuses to generate a second key for an account', async () => {
   const { accountId } = await createAccount(deps, { name: 'Second' })
   const { apiKey } = await generateKey(deps, accountId)
 
@@ -49,7 +49,7 @@ test('an account has one key: a second one is not generated beside it', async ()
   expect(await ownerOf(apiKey)).toBe(accountId)
 })
 
-test('of keys generated at the same time one is kept', async () => {
+test('generates one key when several calls run at the same time', async () => {
   const { accountId } = await createAccount(deps, { name: 'Race' })
 
   const results = await Promise.allSettled([1, 2, 3, 4].map(() => generateKey(deps, accountId)))
@@ -57,7 +57,7 @@ test('of keys generated at the same time one is kept', async () => {
   expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
 })
 
-test('a regenerated key replaces the old one at once', async () => {
+test('replaces the old key immediately on regeneration', async () => {
   const { accountId } = await createAccount(deps, { name: 'Regenerate' })
   const old = await generateKey(deps, accountId)
 
@@ -67,7 +67,7 @@ test('a regenerated key replaces the old one at once', async () => {
   expect(await ownerOf(renewed.apiKey)).toBe(accountId)
 })
 
-test('a revoked key opens nothing, and a new one can be generated', async () => {
+test('invalidates a revoked key and allows a new one', async () => {
   const { accountId } = await createAccount(deps, { name: 'Revoke' })
   const { apiKey } = await generateKey(deps, accountId)
 
@@ -79,6 +79,6 @@ test('a revoked key opens nothing, and a new one can be generated', async () => 
   expect(await ownerOf(renewed.apiKey)).toBe(accountId)
 })
 
-test.each([generateKey, regenerateKey, revokeKey])('an unknown account has no key (%o)', async (verb) => {
+test.each([generateKey, regenerateKey, revokeKey])('reports an unknown account (%o)', async (verb) => {
   await expect(verb(deps, 'acc_none')).rejects.toThrow('There is no account "acc_none"')
 })

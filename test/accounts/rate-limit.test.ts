@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('an account may send 60 requests a minute by default', async () => {
+test('allows 60 requests a minute by default', async () => {
   const { accountId } = await server.account()
   await sql`update accounts set rate_limit_per_minute = default where id = ${accountId}`.execute(server.deps.db)
   const row = await server.deps.db
@@ -26,7 +26,7 @@ test('an account may send 60 requests a minute by default', async () => {
   expect(row.rate_limit_per_minute).toBe(60)
 })
 
-test('the headers count down, and the first request too many says when to come back', async () => {
+test('counts down in the headers and sends Retry-After with a rejection', async () => {
   const account = await server.account({ rateLimit: 2 })
 
   const first = await account.post(path, example)
@@ -44,7 +44,7 @@ test('the headers count down, and the first request too many says when to come b
   expect(third.headers['ratelimit']).toBe(`"default";r=0;t=${retryAfter}`)
 })
 
-test('a minute later the account may send again', async () => {
+test('allows requests again after a minute', async () => {
   const account = await server.account({ rateLimit: 1 })
   await account.post(path, example)
   expect((await account.post(path, example)).statusCode).toBe(429)
@@ -56,7 +56,7 @@ test('a minute later the account may send again', async () => {
   expect((await account.post(path, example)).statusCode).toBe(200)
 })
 
-test('a minute that began before the clock was set back by an hour ends at once', async () => {
+test('starts a new minute at once when the clock is set back by an hour', async () => {
   const account = await server.account({ rateLimit: 1 })
   await account.post(path, example)
   await sql`update rate_limits set window_started_at = window_started_at + interval '1 hour' where account_id = ${account.accountId}`.execute(
@@ -67,7 +67,7 @@ test('a minute that began before the clock was set back by an hour ends at once'
   expect((await account.post(path, example)).statusCode).toBe(429)
 })
 
-test('the budget is one over all nodes, and exact under load', async () => {
+test('enforces one exact limit across all nodes under load', async () => {
   const node = await startTestServer({ beside: server })
   const account = await server.account({ rateLimit: 30 })
 
@@ -80,7 +80,7 @@ test('the budget is one over all nodes, and exact under load', async () => {
   await node.close()
 })
 
-test('requests that come at once from several addresses of several accounts are counted one by one', async () => {
+test('counts concurrent requests from several addresses and accounts separately', async () => {
   const accounts = await Promise.all([100, 100].map((rateLimit) => server.account({ rateLimit })))
   await setAllowList(server.deps, accounts[0]?.accountId ?? '', ['192.0.2.0/30'])
   const requests = Array.from({ length: 40 }, (_, index) => ({
@@ -102,14 +102,14 @@ test('requests that come at once from several addresses of several accounts are 
     expect(row?.address_allowed).toBe(request?.account === 1 || listed.has(request?.address ?? ''))
 })
 
-test('the budget of one account is not that of another', async () => {
+test('limits each account independently', async () => {
   const [spent, other] = [await server.account({ rateLimit: 1 }), await server.account({ rateLimit: 1 })]
   await spent.post(path, example)
   expect((await spent.post(path, example)).statusCode).toBe(429)
   expect((await other.post(path, example)).statusCode).toBe(200)
 })
 
-test('a request that is not valid is spent; one from a refused address is not; looking things up is free', async () => {
+test('counts invalid requests but neither blocked addresses nor lookups', async () => {
   const account = await server.account({ rateLimit: 2 })
   expect((await account.post(path, {})).statusCode).toBe(400)
 

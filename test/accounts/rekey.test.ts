@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('after a rekey the new key alone reads every stored secret', async () => {
+test('re-encrypts every stored secret with the new key', async () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
   const before = { ...createTestDeps(database), secrets: createSecretBox([oldKey], randomBytes) }
   const { accountId } = await createAccount(before, { name: 'Rekey' })
@@ -41,7 +41,7 @@ test('after a rekey the new key alone reads every stored secret', async () => {
   ])
 })
 
-test('a secret that changed during a rekey is not overwritten', async () => {
+test('does not overwrite a secret that changed during a rekey', async () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
   const before = { ...createTestDeps(database), secrets: createSecretBox([oldKey], randomBytes) }
   const { accountId } = await createAccount(before, { name: 'Rekey' })

@@ -7,7 +7,7 @@ import { syncTemplates } from '../../src/templates/sync.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
-/** A key of the ring was lost, or rows came from another installation: what it encrypted cannot be read. */
+/** A secret cannot be decrypted if its key was removed from the ring or its row comes from another installation. */
 
 const path = '/api/v1/message/send'
 const example = sendMessage.example.input
@@ -36,7 +36,7 @@ function listErrors(whatsAppAccountId: string): string[] {
   return server.log.filter((line) => line.includes('"error"') && line.includes(whatsAppAccountId))
 }
 
-test('a send with a token that cannot be decrypted says so, and so does the log', async () => {
+test('rejects a send with an unreadable token and logs the error', async () => {
   const customer = await server.account()
   await change(customer, { access_token_encrypted: unreadable })
 
@@ -50,7 +50,7 @@ test('a send with a token that cannot be decrypted says so, and so does the log'
   expect(listErrors(customer.whatsAppAccountId)).not.toEqual([])
 })
 
-test('a sync passes over a token that cannot be decrypted, and without another says why it failed', async () => {
+test('syncs with another token when one is unreadable and fails without one', async () => {
   const customer = await server.account()
   await change(customer, { access_token_encrypted: unreadable })
   await expect(syncTemplates(server.deps, customer.accountId)).rejects.toThrow('cannot be decrypted')
@@ -59,7 +59,7 @@ test('a sync passes over a token that cannot be decrypted, and without another s
   expect((await syncTemplates(server.deps, customer.accountId)).synced).toBeGreaterThan(0)
 })
 
-test('the sync of what is due reads every WABA, also behind one whose token cannot be decrypted', async () => {
+test('syncs every due WABA when the token of one is unreadable', async () => {
   const lost = await server.account()
   const others = await Promise.all(Array.from({ length: 5 }, () => server.account()))
   for (const other of others)
@@ -77,7 +77,7 @@ test('the sync of what is due reads every WABA, also behind one whose token cann
   expect(listErrors(lost.whatsAppAccountId)).not.toEqual([])
 })
 
-test('a callback about two numbers is taken for the one whose app secret can be decrypted', async () => {
+test('accepts a callback about two numbers when one app secret is unreadable', async () => {
   const lost = await server.account()
   const other = await server.account()
   const { messageId, waMessageId } = (await other.post(path, example)).json().data as Record<string, string>

@@ -39,7 +39,7 @@ async function defaults(): Promise<string[]> {
   return list.filter((item) => item.isDefault).map((item) => item.whatsAppAccountId)
 }
 
-test('token and app secret are kept encrypted, bound to their row, and not listed', async () => {
+test('encrypts the token and app secret, binds them to their row and does not list them', async () => {
   const id = await add({ accessToken: 'EAAtoken', appSecret: 'app-secret' })
 
   const row = await deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
@@ -60,7 +60,7 @@ test('token and app secret are kept encrypted, bound to their row, and not liste
   ])
 })
 
-test('the first WhatsApp account is the default, a later one when asked', async () => {
+test('makes the first WhatsApp account the default, or a later one on request', async () => {
   const first = await add()
   await add()
   expect(await defaults()).toEqual([first])
@@ -70,13 +70,13 @@ test('the first WhatsApp account is the default, a later one when asked', async 
   expect(await defaults()).toEqual([third])
 })
 
-test('of WhatsApp accounts added at the same time one is the default', async () => {
+test('keeps one default when several WhatsApp accounts are added at the same time', async () => {
   await Promise.all([add({ makeDefault: true }), add(), add({ makeDefault: true }), add()])
 
   expect(await defaults()).toHaveLength(1)
 })
 
-test('a phone number is added once, whoever has it', async () => {
+test('rejects a phone number that another account uses', async () => {
   const phoneNumberId = nextPhoneNumberId()
   const id = await add({ phoneNumberId })
   const other = await createAccount(deps, { name: 'Other' })
@@ -89,7 +89,7 @@ test('a phone number is added once, whoever has it', async () => {
   })
 })
 
-test('what WhatsApp refuses, or cannot be asked about, is added only unverified', async () => {
+test('requires --unverified to add an account that WhatsApp rejects or cannot check', async () => {
   const input = { phoneNumberId: nextPhoneNumberId(), wabaId: '200001', accessToken: 'EAA' }
   const whatsAppThat = (answer: typeof unreachable | typeof tokenRefused): Deps => ({
     ...deps,
@@ -118,7 +118,7 @@ test.each([
   { accessToken: '', says: 'access token' },
   { accessToken: 'EAA secret', says: 'access token' },
   { appSecret: 'se\ncret', says: 'app secret' },
-])('$says is checked and a secret is not repeated: %o', async ({ says, ...input }) => {
+])('validates the $says without repeating the secret: %o', async ({ says, ...input }) => {
   const error = await add(input).catch(String)
 
   expect(error).toContain(says)
@@ -126,7 +126,7 @@ test.each([
   expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
 })
 
-test('a WhatsApp account that cannot be used says why until it is activated again', async () => {
+test('shows the reason for a deactivation until the account is activated again', async () => {
   const id = await add()
 
   await deactivateRefused(deps, accountId, id, 'token expired (190)')
@@ -136,7 +136,7 @@ test('a WhatsApp account that cannot be used says why until it is activated agai
   expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
 })
 
-test('what a person switched off stays so, whatever WhatsApp says of its token, and whatever token it gets', async () => {
+test('stays deactivated by a user after a rejected or replaced token', async () => {
   const id = await add()
   await deactivateWhatsAppAccount(deps, accountId, id)
 
@@ -150,7 +150,7 @@ test('what a person switched off stays so, whatever WhatsApp says of its token, 
   expect(await activateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: true })
 })
 
-test('a database of before keeps who took what out of use, and why', async () => {
+test('migrates who deactivated each WhatsApp account, and why', async () => {
   const [off, refused, active] = [await add(), await add(), await add()]
   await deactivateWhatsAppAccount(deps, accountId, off)
   await deactivateRefused(deps, accountId, refused, 'token expired (190)')
@@ -165,7 +165,7 @@ test('a database of before keeps who took what out of use, and why', async () =>
   ])
 })
 
-test('an account marks only WhatsApp accounts of its own', async () => {
+test('does not deactivate WhatsApp accounts of another account', async () => {
   const id = await add()
 
   await deactivateRefused(deps, 'acc_other', id, 'not yours')
@@ -174,7 +174,7 @@ test('an account marks only WhatsApp accounts of its own', async () => {
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])
 })
 
-test('setting another default moves it; an unknown one changes nothing', async () => {
+test('changes the default and ignores an unknown WhatsApp account', async () => {
   const first = await add()
   const second = await add()
 
@@ -185,7 +185,7 @@ test('setting another default moves it; an unknown one changes nothing', async (
   expect(await defaults()).toEqual([second])
 })
 
-test('the default is not removed while there are others, since nobody said which is next', async () => {
+test('does not remove the default while other WhatsApp accounts exist', async () => {
   const first = await add()
   const second = await add()
 

@@ -6,7 +6,7 @@ import { type App, buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { createInstallation, type Installation, type RunningServer } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let waybill: Installation
@@ -30,34 +30,31 @@ async function verify(...args: string[]): Promise<{ exitCode: number | null } & 
   return { exitCode, ...(JSON.parse(stdout) as Verified) }
 }
 
-test.each(['without a server', 'through a running server'])(
-  'the log is listed, verified and exported %s',
-  async (how) => {
-    if (how === 'through a running server') server = await waybill.serve()
+test.each(['without a server', 'through a running server'])('lists, verifies and exports the log %s', async (how) => {
+  if (how === 'through a running server') server = await waybill.serve()
 
-    const listed = await waybill.run(['audit', 'list', accountId, '--limit', '1'])
-    const verified = await verify()
-    const exported = await waybill.run(['audit', 'export', accountId, '--json'])
-    const unknown = await waybill.run(['audit', 'export', 'acc_none'])
+  const listed = await waybill.run(['audit', 'list', accountId, '--limit', '1'])
+  const verified = await verify()
+  const exported = await waybill.run(['audit', 'export', accountId, '--json'])
+  const unknown = await waybill.run(['audit', 'export', 'acc_none'])
 
-    expect(listed.stdout).toMatch(
-      /operator +set the rate limit to 0 a minute +command line +refused\n\nMore: --cursor 3\n$/,
-    )
-    expect(verified).toMatchObject({ exitCode: 0, ok: true, items: [{ accountId, ok: true, entries: 4 }] })
-    const lines = exported.stdout.trimEnd().split('\n')
-    expect(exported).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { type: 'entry', sequence: 1, what: 'set the allow-list to 192.0.2.1', outcome: 'started' },
-      { type: 'entry', sequence: 2, startSequence: 1, outcome: 'done' },
-      { type: 'entry', sequence: 3, outcome: 'started' },
-      { type: 'entry', sequence: 4, outcome: 'refused' },
-      { type: 'head', sequence: 4, hash: verified.items[0]?.head?.hash },
-    ])
-    expect(unknown).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('There is no account') })
-  },
-)
+  expect(listed.stdout).toMatch(
+    /operator +set the rate limit to 0 a minute +command line +refused\n\nMore: --cursor 3\n$/,
+  )
+  expect(verified).toMatchObject({ exitCode: 0, ok: true, items: [{ accountId, ok: true, entries: 4 }] })
+  const lines = exported.stdout.trimEnd().split('\n')
+  expect(exported).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { type: 'entry', sequence: 1, what: 'set the allow-list to 192.0.2.1', outcome: 'started' },
+    { type: 'entry', sequence: 2, startSequence: 1, outcome: 'done' },
+    { type: 'entry', sequence: 3, outcome: 'started' },
+    { type: 'entry', sequence: 4, outcome: 'refused' },
+    { type: 'head', sequence: 4, hash: verified.items[0]?.head?.hash },
+  ])
+  expect(unknown).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('There is no account') })
+})
 
-test('a head that was kept is expected later', async () => {
+test('verifies that a saved head is still part of the log', async () => {
   const [kept] = (await verify(accountId)).items
   await waybill.run(['allow-list', 'set', accountId])
 
@@ -71,7 +68,7 @@ test('a head that was kept is expected later', async () => {
     expect((await waybill.run(['audit', 'verify', ...args])).exitCode).toBe(2)
 })
 
-test('a long log of the version before comes through the socket of the server complete and in order', async () => {
+test('exports a long migrated log through the server in order', async () => {
   const other = await createInstallation()
   const app = openApp(other)
   const { accountId: busy } = await createAccount(app.deps, { name: 'Busy' })
@@ -93,7 +90,7 @@ test('a long log of the version before comes through the socket of the server co
   expect(entries[1199]?.what).toBe('did 1200')
 })
 
-test('a log that was tampered with fails the command, which names the first entry that is wrong', async () => {
+test('fails verification of a tampered log and names the first invalid entry', async () => {
   await server?.stop()
   server = undefined
   const app = openApp(waybill)

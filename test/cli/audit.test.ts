@@ -52,7 +52,7 @@ async function log(): Promise<string[]> {
   return items.map(({ what, outcome }) => `${what}: ${outcome}`).toReversed()
 }
 
-test('what an operator changes is in the audit log of the account, what was refused too', async () => {
+test('records changes by an operator in the audit log, including refused ones', async () => {
   await run('key', 'generate', accountId)
   await run('key', 'generate', accountId).catch(() => {})
   await run('account', 'update', accountId, '--api', 'disabled', '--rate-limit', '600')
@@ -85,7 +85,7 @@ test('what an operator changes is in the audit log of the account, what was refu
   ])
 })
 
-test('a command is either on record, or known to change no account that is there', () => {
+test('audits every command that changes an existing account', () => {
   const unrecorded = dataCommands.filter(({ isAudited }) => !isAudited).map(({ name }) => name)
 
   expect(unrecorded.toSorted()).toEqual([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let simulator: Simulator
@@ -25,7 +25,7 @@ function addArguments(accountId: string): string[] {
   return ['whatsapp', 'add', accountId, '--phone-number-id', phoneNumberId, '--waba-id', wabaId]
 }
 
-test('an account is created, listed and changed', async () => {
+test('creates, lists and updates an account', async () => {
   const created = await waybill.json(['account', 'create', '--name', 'Ada & Co'])
   expect(created).toEqual({ accountId: expect.stringMatching(/^acc_[0-9a-z]{26}$/), name: 'Ada & Co' })
   const { accountId } = created
@@ -38,7 +38,7 @@ test('an account is created, listed and changed', async () => {
   expect(stdout).toMatch(new RegExp(`${accountId} +Ada & Co +disabled +600 +any address +none`))
 })
 
-test('a key is shown when it is generated and never again', async () => {
+test('prints a key only when it is generated', async () => {
   const accountId = await createAccount()
 
   const key = await waybill.json(['key', 'generate', accountId])
@@ -56,7 +56,7 @@ test('a key is shown when it is generated and never again', async () => {
   expect(await waybill.json(['key', 'revoke', accountId])).toEqual({ accountId, revoked: true })
 })
 
-test('an allow-list is set and emptied', async () => {
+test('sets and clears an allow-list', async () => {
   const accountId = await createAccount()
 
   expect(await waybill.json(['allow-list', 'set', accountId, '192.0.2.7/24', '2001:DB8::1'])).toEqual({
@@ -68,7 +68,7 @@ test('an allow-list is set and emptied', async () => {
   expect(wrong).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('"localhost"') })
 })
 
-test('a WhatsApp account is added with secrets from standard input, and can send', async () => {
+test('adds a WhatsApp account with secrets from standard input', async () => {
   const accountId = await createAccount()
   const stdin = `${simulator.accessToken}\napp-secret-1\n`
 
@@ -86,7 +86,7 @@ test('a WhatsApp account is added with secrets from standard input, and can send
   await waybill.json(['whatsapp', 'remove', added.whatsAppAccountId])
 })
 
-test('a WhatsApp account is switched off and on, made the default, and removed', async () => {
+test('deactivates, activates, makes default and removes a WhatsApp account', async () => {
   const accountId = await createAccount()
   const { whatsAppAccountId: id } = await waybill.json([
     ...addArguments(accountId),
@@ -103,7 +103,7 @@ test('a WhatsApp account is switched off and on, made the default, and removed',
   expect(await waybill.json(['whatsapp', 'remove', id])).toEqual({ whatsAppAccountId: id })
 })
 
-test('a token never comes back, neither from a listing nor from an error', async () => {
+test('never prints a token, neither in lists nor in errors', async () => {
   const accountId = await createAccount()
   const unverified = [...addArguments(accountId), '--unverified']
   const outputs = [
@@ -122,7 +122,7 @@ test('a token never comes back, neither from a listing nor from an error', async
   expect(outputs[6]?.stdout).toContain('inactive: ')
 })
 
-test('a message that nobody has is said to be missing', async () => {
+test('reports an unknown message', async () => {
   expect(await waybill.run(['message', 'get', 'msg_none'])).toEqual({
     exitCode: 1,
     stdout: '',
@@ -130,7 +130,7 @@ test('a message that nobody has is said to be missing', async () => {
   })
 })
 
-test('a wrong variable is named, its value is not', async () => {
+test('names an invalid environment variable without its value', async () => {
   const { exitCode, stderr } = await waybill.run(['account', 'list'], {
     env: { WAYBILL_SECRET_KEY: 'too-short', LOG_LEVEL: 'loud' },
   })

@@ -8,7 +8,7 @@ import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase } from '../support/database.ts'
 
 test.skipIf(process.platform === 'win32')(
-  'the control socket is private also in a folder that others may enter',
+  'creates a private control socket in a folder that others can access',
   async () => {
     const database = await openTestDatabase()
     const folder = mkdtempSync(path.join(tmpdir(), 'waybill-socket-'))

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
-/** Embedded mode alone has a data folder, and the mode is the same in both runs of the suite. */
+/** Only embedded mode has a data folder, and it behaves the same in both projects. */
 describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
   let waybill: Installation
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     return items.map(({ name }) => name)
   }
 
-  test('belongs to one server: a second one refuses to start and says which process has it', async () => {
+  test('belongs to one server: a second one exits and names the process that holds it', async () => {
     const { pid } = await waybill.serve()
 
     for (const command of ['serve', 'sandbox']) {
@@ -32,7 +32,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     expect(await listNames()).toEqual([])
   })
 
-  test('opens again after its server was killed, with all that was answered', async () => {
+  test('keeps acknowledged changes after its server was killed', async () => {
     const server = await waybill.serve()
     await waybill.json(['account', 'create', '--name', 'Before'])
 
@@ -46,7 +46,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     expect(await listNames()).toEqual(['Before', 'After'])
   })
 
-  test('takes commands at the same time one after another, from the first one on', async () => {
+  test('runs concurrent commands one after another', async () => {
     const names = ['A', 'B', 'C', 'D', 'E']
 
     await Promise.all(names.map((name) => waybill.json(['account', 'create', '--name', name])))
@@ -54,7 +54,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     expect((await listNames()).sort()).toEqual(names)
   })
 
-  test('is made by whoever comes first, while the others wait', async () => {
+  test('is created by the first command while the others wait', async () => {
     const fresh = await createEmbeddedInstallation({}, { fresh: true })
 
     const [first, second] = await Promise.all(
@@ -66,7 +66,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     await fresh.remove()
   })
 
-  test('keeps commands waiting for a server that starts', async () => {
+  test('lets commands wait while a server starts', async () => {
     const [server, created] = await Promise.all([
       waybill.serve(),
       waybill.json(['account', 'create', '--name', 'Early']),
@@ -77,7 +77,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     expect(await server.stop()).toMatchObject({ exitCode: 0 })
   })
 
-  test('is for the eyes of its owner only', async () => {
+  test('is accessible only to its owner', async () => {
     await waybill.serve()
 
     const modeOf = async (name: string) => (await stat(path.join(waybill.dataDir, name))).mode & 0o777
@@ -86,7 +86,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     expect(await modeOf('secret.key')).toBe(0o600)
   })
 
-  test('tells who has it without a word of what was typed', async () => {
+  test('names its process without the arguments of the command', async () => {
     const { pid } = await waybill.serve({ args: ['serve', '--role', 'api', '--json'] })
 
     const owner = JSON.parse(await readFile(path.join(waybill.dataDir, 'owner.json'), 'utf8'))
@@ -107,7 +107,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     await long.remove()
   })
 
-  test('outlives nonsense on its socket, and whoever says nothing there', async () => {
+  test('survives invalid input and idle connections on its socket', async () => {
     const server = await waybill.serve()
     const socketPath = path.join(waybill.dataDir, 'control.sock')
 

@@ -43,20 +43,20 @@ async function failures(examined: Deps = deps): Promise<Record<string, { message
   )
 }
 
-test('an installation that can send has nothing to complain of', async () => {
+test('reports no problem for a working installation', async () => {
   const { accountId } = await addAccount()
   await syncTemplates(deps, accountId)
 
   expect(await failures()).toEqual({})
 })
 
-test('a fresh installation is told how to get a WhatsApp account', async () => {
+test('tells a fresh installation how to add a WhatsApp account', async () => {
   expect(await failures()).toEqual({
     'WhatsApp account': { message: expect.any(String), fix: expect.stringContaining('waybill account create') },
   })
 })
 
-test('templates that were never synced are found', async () => {
+test('reports templates that were never synced', async () => {
   const { accountId } = await addAccount()
 
   expect(Object.values(await failures())).toEqual([
@@ -64,7 +64,7 @@ test('templates that were never synced are found', async () => {
   ])
 })
 
-test('a token that WhatsApp refuses is found', async () => {
+test('reports a token that WhatsApp rejects', async () => {
   const { whatsAppAccountId } = await addAccount('EAAwrong')
 
   const found = (await failures())[`WhatsApp account ${whatsAppAccountId}`]
@@ -73,7 +73,7 @@ test('a token that WhatsApp refuses is found', async () => {
   expect(JSON.stringify(found)).not.toContain('EAAwrong')
 })
 
-test('a default that is out of use is found, with the reason that was kept', async () => {
+test('reports a deactivated default account with the stored reason', async () => {
   const { accountId, whatsAppAccountId } = await addAccount()
   await deactivateRefused(deps, accountId, whatsAppAccountId, 'token expired (190)')
 
@@ -82,7 +82,7 @@ test('a default that is out of use is found, with the reason that was kept', asy
   })
 })
 
-test('a WhatsApp that cannot be reached is found, with and without a token to try', async () => {
+test('reports an unreachable WhatsApp, with and without a token to check', async () => {
   const away = createCloudApi({ url: 'http://127.0.0.1:9', version: 'v25.0' })
   expect(await failures({ ...deps, whatsapp: away })).toHaveProperty('Graph API')
 
@@ -93,7 +93,7 @@ test('a WhatsApp that cannot be reached is found, with and without a token to tr
   await away.close()
 })
 
-test('a secret that no key decrypts is found', async () => {
+test('reports a secret that no key decrypts', async () => {
   const { whatsAppAccountId } = await addAccount()
 
   const found = await failures({ ...deps, secrets: createSecretBox([randomBytes(32)], randomBytes) })
@@ -101,7 +101,7 @@ test('a secret that no key decrypts is found', async () => {
   expect(found['secret key']?.message).toContain(`1 of 1 stored secrets cannot be decrypted (${whatsAppAccountId})`)
 })
 
-test('messages that stay pending are found after a minute', async () => {
+test('reports messages that stay pending for more than a minute', async () => {
   const { accountId, whatsAppAccountId } = await addAccount()
   await deps.db
     .insertInto('messages')
@@ -130,7 +130,7 @@ test('messages that stay pending are found after a minute', async () => {
   expect(await failures()).not.toHaveProperty('messages')
 })
 
-test('an older schema is found before anything else is asked of it', async () => {
+test('reports an outdated schema before any other check', async () => {
   await sql`alter table waybill_migrations rename to waybill_migrations_away`.execute(deps.db)
 
   const findings = await examine(deps)

@@ -18,7 +18,7 @@ export interface Ended {
   stderr: string
 }
 
-/** What commands may print; tests say which part they expect. */
+/** Fields that commands may print; each test names those it expects. */
 interface Printed {
   accountId: string
   name: string
@@ -29,15 +29,18 @@ interface Printed {
   items: Record<string, unknown>[]
 }
 
-/** A Waybill of a test's own: real processes, in an environment that holds nothing else. */
+/** An installation of Waybill for one test: real processes in an otherwise empty environment. */
 export interface Installation {
   dataDir: string
-  /** That of its processes. */
+  /** The environment of its processes. */
   environment: NodeJS.ProcessEnv
   run(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<Ended>
-  /** Answers with `--json`, and fails unless that succeeds. Without a data folder to lock it needs no process. */
+  /**
+   * Returns the output of a command with `--json` and fails unless it succeeds. Without a data folder to lock, it needs
+   * no process of its own.
+   */
   json(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<Printed>
-  /** Resolves once it listens. */
+  /** Resolves when the server listens. */
   serve(options?: { args?: string[]; env?: NodeJS.ProcessEnv }): Promise<RunningServer>
   remove(): Promise<void>
 }
@@ -45,12 +48,12 @@ export interface Installation {
 export interface RunningServer {
   url: string
   pid: number
-  /** All that it has printed. */
+  /** Everything printed so far. */
   stdout(): string
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }
 
-/** In the mode of the vitest project: embedded, or on a PostgreSQL database of its own. */
+/** Uses the database of the vitest project: embedded or its own PostgreSQL database. */
 export async function createInstallation(graphApiUrl = 'http://127.0.0.1:9'): Promise<Installation> {
   if (inject('database').kind === 'pglite') return createEmbeddedInstallation({ GRAPH_API_URL: graphApiUrl })
   const database = await openTestDatabase()
@@ -139,7 +142,7 @@ export async function createEmbeddedInstallation(
   }
 }
 
-/** A database of the template's files opens in a third of the time that a new one takes. */
+/** Opening a copy of the template's files takes a third of the time of creating a new database. */
 async function unpackDatabase(folder: string): Promise<void> {
   const source = inject('database')
   if (source.kind !== 'pglite') return

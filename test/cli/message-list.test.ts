@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('a search that stopped is not taken for one that found nothing', async () => {
+test('distinguishes a search that stopped early from one without results', async () => {
   const deps = createTestDeps(database)
   const { accountId } = await createAccount(deps, { name: 'Shop' })
   const search = async (...words: string[]) => {

@@ -3,7 +3,7 @@ import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/sim
 import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
 import { createInstallation, type Installation, type RunningServer } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let simulator: Simulator
@@ -43,7 +43,7 @@ async function session(browser: CookieBrowser): Promise<number> {
   return (await browser.get(`${server.url}/settings/trpc/settings.session.get`)).status
 }
 
-test('an operator lets a person in, gives them a new password, and takes them out', async () => {
+test('invites a user, resets their password and removes them', async () => {
   const [first, second] = ['correct horse battery staple', 'a new one, which is long as well']
   expect(await accept(await tokenOf(['owner', 'invite', accountId, '--email', email]), first)).toBe(200)
   const browser = openCookieBrowser()
@@ -68,7 +68,7 @@ test('an operator lets a person in, gives them a new password, and takes them ou
   expect((await waybill.json(['owner', 'list', accountId])).items).toEqual([])
 })
 
-test('a newer link ends the one before, and no link outlives the person it was for', async () => {
+test('invalidates older links of a user, and all links when the user is removed', async () => {
   const reset = () => tokenOf(['owner', 'reset-password', accountId, '--email', email])
   const wrong = await tokenOf(['owner', 'invite', accountId, '--email', email])
   const invited = await tokenOf(['owner', 'invite', accountId, '--email', email, '--role', 'viewer'])
@@ -84,7 +84,7 @@ test('a newer link ends the one before, and no link outlives the person it was f
   expect((await waybill.json(['owner', 'list', accountId])).items).toEqual([])
 })
 
-test('of links for a new password the newest counts, whichever account they were asked for in', async () => {
+test('accepts only the newest password link, whichever account requested it', async () => {
   const bob = 'bob@example.com'
   const other = (await waybill.json(['account', 'create', '--name', 'Other shop'])).accountId
   const password = 'correct horse battery staple'
@@ -100,7 +100,7 @@ test('of links for a new password the newest counts, whichever account they were
   await waybill.json(['owner', 'remove', accountId, '--email', bob])
 })
 
-test('revokes an invitation that was not accepted, and takes member as an alias of owner', async () => {
+test('revokes a pending invitation and accepts member as an alias of owner', async () => {
   const link = await tokenOf(['member', 'invite', accountId, '--email', 'carol@example.com'])
 
   expect(await waybill.json(['member', 'remove', accountId, '--email', 'Carol@example.com'])).toEqual({
@@ -112,7 +112,7 @@ test('revokes an invitation that was not accepted, and takes member as an alias 
   expect(await accept(link, 'correct horse battery staple')).toBe(404)
 })
 
-test('what cannot be is said in words', async () => {
+test('explains an invalid role, an invalid address and an unknown user', async () => {
   const badRole = await waybill.run(['owner', 'invite', accountId, '--email', email, '--role', 'admin'])
   const badEmail = await waybill.run(['owner', 'invite', accountId, '--email', 'ada'])
   const nobody = await waybill.run(['owner', 'remove', accountId, '--email', 'bob@example.com'])

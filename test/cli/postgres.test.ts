@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { run, withDatabase } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 const source = inject('database')
@@ -24,14 +24,14 @@ describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
     await run(adminUrl, `drop database ${name} with (force)`)
   })
 
-  test('a command waits for nobody to migrate: it says what to run', async () => {
+  test('tells the user to migrate an outdated schema', async () => {
     const { exitCode, stderr } = await waybill.run(['account', 'list'])
     expect(exitCode).toBe(1)
     expect(stderr).toBe('The database schema is out of date. Run: waybill migrate\n')
     expect((await waybill.run(['doctor'])).stdout).toContain('→ waybill migrate')
   })
 
-  test('of servers and migrations that start together one migrates, and all of them run', async () => {
+  test('migrates once when servers and migrations start together', async () => {
     const [first, second, migrated] = await Promise.all([waybill.serve(), waybill.serve(), waybill.run(['migrate'])])
 
     expect(migrated).toMatchObject({ exitCode: 0, stderr: '' })
@@ -40,7 +40,7 @@ describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
     for (const server of [first, second]) expect(await server.stop()).toMatchObject({ exitCode: 0 })
   })
 
-  test('a database that is away is said to be away, soon and in one line', async () => {
+  test('reports an unreachable database promptly on one line', async () => {
     const env = { DATABASE_URL: 'postgres://waybill:hushhush@127.0.0.1:9/none' }
 
     expect(await waybill.run(['account', 'list'], { env })).toEqual({

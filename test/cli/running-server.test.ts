@@ -3,7 +3,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation, type RunningServer } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let simulator: Simulator
@@ -25,11 +25,11 @@ async function send(apiKey: string): Promise<{ status: number; body: { data: { m
     headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
     body: JSON.stringify(sendMessage.example.input),
   })
-  // The test says which part of the answer it expects.
+  // Each test names the part of the response it expects.
   return { status: response.status, body: (await response.json()) as { data: { messageId: string } } }
 }
 
-test('what a command changes counts for the next request of the running server', async () => {
+test('applies changes made by a command to the next request of a running server', async () => {
   const { accountId } = await waybill.json(['account', 'create', '--name', 'Shop'])
   const { apiKey } = await waybill.json(['key', 'generate', accountId])
   expect(await send(apiKey)).toMatchObject({ status: 400, body: { error: { code: 'NO_ACTIVE_ACCOUNT' } } })
@@ -60,7 +60,7 @@ test('what a command changes counts for the next request of the running server',
   expect((await send(apiKey)).status).toBe(401)
 })
 
-test('errors and exit codes are the same as without a server', async () => {
+test('returns the same errors and exit codes as without a server', async () => {
   expect(await waybill.run(['key', 'generate', 'acc_none', '--json'])).toMatchObject({
     exitCode: 1,
     stdout: '',
@@ -70,7 +70,7 @@ test('errors and exit codes are the same as without a server', async () => {
   expect((await waybill.run(['whatsapp', 'add', 'acc_1'])).exitCode).toBe(2)
 })
 
-test('many commands at once all happen', async () => {
+test('runs many concurrent commands', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `At once ${index}`)
 
   await Promise.all(names.map((name) => waybill.json(['account', 'create', '--name', name])))
@@ -79,7 +79,7 @@ test('many commands at once all happen', async () => {
   expect(items.map(({ name }) => name)).toEqual(expect.arrayContaining(names))
 })
 
-test('a terminated server ends well, and the next one has all that was there', async () => {
+test('shuts down on SIGTERM and keeps all data for the next server', async () => {
   const before = await waybill.json(['account', 'list'])
 
   expect(await server.stop('SIGTERM')).toMatchObject({ exitCode: 0, stderr: '' })

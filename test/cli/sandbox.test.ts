@@ -7,13 +7,13 @@ import { buildDashboard } from '../../src/packaging/build-dashboard.ts'
 import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
 import { createEmbeddedInstallation, type Installation, type RunningServer } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
-/** The sandbox has its own database, and so is the same in both runs of the suite. */
+/** The sandbox has its own database, so it behaves the same in both projects. */
 describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
   let waybill: Installation
-  // As `npm start` does; it is made once and kept.
+  // Like `npm start`; built once and reused.
   beforeAll(buildDashboard, 120_000)
   beforeEach(async () => {
     waybill = await createEmbeddedInstallation({ DATABASE_URL: 'postgres://127.0.0.1:9/none' })
@@ -22,7 +22,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
 
   const startSandbox = () => waybill.serve({ args: ['sandbox'] })
 
-  test('prints a key and a curl line that sends a message when it is pasted', async () => {
+  test('prints a key and a curl command that sends a message', async () => {
     const server = await startSandbox()
 
     expect(server.stdout()).toMatch(/\n {2}wb_live_[0-9a-f]{64}\n/)
@@ -33,7 +33,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     }
   })
 
-  test('prints a link that signs the demo owner in, once, and there is a message to look at', async () => {
+  test('prints a link that signs the demo owner in once and shows a message', async () => {
     const server = await startSandbox()
     const [link = ''] = /http:\S+magic-link\S+/.exec(server.stdout()) ?? []
     const [browser, late] = [openCookieBrowser(), openCookieBrowser()]
@@ -41,7 +41,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
       const response = await by.get(
         `${server.url}/settings/trpc/settings.${name}?input=${encodeURIComponent(JSON.stringify(input))}`,
       )
-      // The test says which part of the answer it expects.
+      // Each test names the part of the response it expects.
       return ((await response.json()) as { result?: { data: { accounts: { accountId: string }[]; items: object[] } } })
         .result?.data
     }
@@ -58,7 +58,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     expect(await ask(late, 'session.get')).toBeUndefined()
   })
 
-  test('keeps its data, and says how to get a new key', async () => {
+  test('keeps its data and explains how to get a new key', async () => {
     const first = await startSandbox()
     const [, apiKey = ''] = /(wb_live_[0-9a-f]{64})/.exec(first.stdout()) ?? []
     await first.stop('SIGKILL')
@@ -73,7 +73,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     expect(await pasteCurl(second)).toMatchObject({ success: false, error: { code: 'INVALID_API_KEY' } })
   })
 
-  test('says which variables do not count', async () => {
+  test('names the environment variables that it ignores', async () => {
     const server = await startSandbox()
 
     const { exitCode, stderr } = await server.stop('SIGINT')
@@ -82,7 +82,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     expect(stderr).toBe('The sandbox ignores DATABASE_URL.\n')
   })
 
-  test('says how to take another port when its own is taken, and has lost nothing by it', async () => {
+  test('suggests another port if its port is in use and keeps its data', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const address = other.address()
@@ -96,7 +96,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     expect((await startSandbox()).stdout()).toMatch(/wb_live_[0-9a-f]{64}/)
   })
 
-  test('puts its demo account back into use when a command has asked the real WhatsApp with it', async () => {
+  test('reactivates its demo account after a command used it with the real WhatsApp', async () => {
     const first = await startSandbox()
     const { items } = await waybill.json(['account', 'list'], { env: { DATABASE_URL: '' } })
     await first.stop('SIGINT')
@@ -112,7 +112,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
   })
 })
 
-/** The line as it was printed, as a shell takes it. */
+/** Runs the printed command in a shell. */
 async function pasteCurl(server: RunningServer): Promise<unknown> {
   const [curl = ''] = /curl [^]*?\}'/.exec(server.stdout()) ?? []
   const { stdout } = await promisify(execFile)('sh', ['-c', curl])

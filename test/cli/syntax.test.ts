@@ -15,7 +15,7 @@ const syntax = {
   examples: [],
 } satisfies Syntax
 
-test('a line means the same after its way to another process', () => {
+test('parses a command the same way after it was sent to another process', () => {
   const word = fc.oneof(fc.string(), fc.constantFrom('-', '--', '--flag', '--token=x', '-x'))
   fc.assert(
     fc.property(word, fc.array(word), word, fc.array(word), fc.boolean(), (arg, rest, token, header, flag) => {
@@ -26,7 +26,7 @@ test('a line means the same after its way to another process', () => {
   )
 })
 
-test('options may stand before, between and after the arguments', () => {
+test('accepts options before, between and after the arguments', () => {
   const line = { args: ['acc_1'], rest: ['a', 'b'], options: { token: 't', flag: true }, json: true }
 
   expect(parseLine(syntax, ['--flag', 'acc_1', '--json', 'a', '--token', 't', 'b'])).toEqual(line)

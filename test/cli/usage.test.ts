@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let waybill: Installation
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => waybill.remove())
 afterEach(() => vi.restoreAllMocks())
 
-/** What a process would print and return, without the time that a process takes. */
+/** The output and exit code of a command, without the time that a process takes to start. */
 async function type(words: string[]): Promise<Ended> {
   const log = vi.spyOn(console, 'log').mockReturnValue()
   const error = vi.spyOn(console, 'error').mockReturnValue()
@@ -35,7 +35,7 @@ test.each([
   { typed: ['key', 'generate', 'acc_1', 'acc_2'], says: 'Too many arguments: key generate takes ACC' },
   { typed: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
   { typed: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
-])('$typed is wrong usage and exits with 2: $says', async ({ typed, says }) => {
+])('rejects $typed with exit code 2: $says', async ({ typed, says }) => {
   const { exitCode, stdout, stderr } = await type([...typed, '--json'])
 
   expect(exitCode).toBe(2)
@@ -44,7 +44,7 @@ test.each([
   expect(stderr).toContain(`Usage:\n  waybill ${typed[0]}`)
 })
 
-test('an option that reads standard input says when nothing is there', async () => {
+test('reports missing standard input for an option that reads it', async () => {
   const add = ['whatsapp', 'add', 'acc_1', '--phone-number-id', '1', '--waba-id', '2', '--access-token', '-']
 
   const { exitCode, stderr } = await waybill.run([...add, '--app-secret', '-'], { stdin: 'EAAonly\n' })
@@ -55,7 +55,7 @@ test('an option that reads standard input says when nothing is there', async () 
 })
 
 test.each([[['nonsense']], [['key']], [['key', 'nonsense']], [['account', 'delete']]])(
-  'an unknown command exits with 2 and lists what there is: %j',
+  'exits with 2 for an unknown command and lists the commands: %j',
   async (typed) => {
     const { exitCode, stdout, stderr } = await type(typed)
 
@@ -66,7 +66,7 @@ test.each([[['nonsense']], [['key']], [['key', 'nonsense']], [['account', 'delet
   },
 )
 
-test('every command explains itself with an example', async () => {
+test('documents every command with an example', async () => {
   const { stdout: list } = await type(['--help'])
   const names = [...list.matchAll(/^ {2}([a-z]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name = '']) => name)
 
@@ -87,7 +87,7 @@ test.each(['invite', 'list', 'remove', 'reset-password'])('member %s is an alias
   expect(stdout).toContain(`Alias:\n  waybill member ${name}`)
 })
 
-test('member lists the owner commands', async () => {
+test('lists the owner commands under member', async () => {
   const { exitCode, stdout } = await type(['member', '--help'])
 
   expect(exitCode).toBe(0)
@@ -95,13 +95,13 @@ test('member lists the owner commands', async () => {
   expect(stdout).not.toMatch(/^ {2}(key|webhook) /m)
 })
 
-test('the help of a command that takes secrets warns of the history of the shell', async () => {
+test('warns about shell history in the help of commands that accept secrets', async () => {
   const { stdout } = await type(['whatsapp', 'add', '--help'])
 
   expect(stdout).toMatch(/secret on the command line stays in the history/)
 })
 
-test('a process exits with the code, and prints the reason on standard error alone', async () => {
+test('exits with the code and prints the error only on standard error', async () => {
   expect(await waybill.run(['account', 'create', '--json'])).toEqual({
     exitCode: 2,
     stdout: '',
@@ -109,7 +109,7 @@ test('a process exits with the code, and prints the reason on standard error alo
   })
 })
 
-test('an old Node is told what to type instead', async () => {
+test('tells a user of an old Node.js which version to use', async () => {
   const old = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`
   const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 
@@ -120,7 +120,7 @@ test('an old Node is told what to type instead', async () => {
   expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('npm run waybill -- ') })
 })
 
-test('openapi writes the document, and checks it', async () => {
+test('writes and checks openapi.json', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-openapi-'))
   const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
   const openapi = (...args: string[]) =>

@@ -15,7 +15,7 @@ import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { insertEvents } from '../support/insert-events.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from './installation.ts'
 
-/** Many processes in a row, on a machine that may have other things to do. */
+/** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let postgres: TestDatabase | undefined
@@ -38,7 +38,7 @@ beforeAll(async () => {
     response.writeHead(status).end(status === 204 ? undefined : 'not today')
   }).listen(0, '127.0.0.1')
   await once(receiver, 'listening')
-  // A server that listens on a port has an address of this kind.
+  // The address of a server that listens on a port has this type.
   url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
 })
 
@@ -59,7 +59,7 @@ async function createAccount(): Promise<string> {
   return (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
 }
 
-/** What commands about webhooks print; each test says which part it expects. */
+/** Fields that webhook commands print; each test names those it expects. */
 interface PrintedWebhook {
   endpointId: string
   secret: string
@@ -75,7 +75,7 @@ async function add(accountId: string, ...more: string[]): Promise<PrintedWebhook
   return json(['webhook', 'add', accountId, '--url', url, ...more])
 }
 
-/** While no process of ours has it. */
+/** Only while no process of this installation uses the database. */
 async function withDatabase(work: (db: Kysely<Database>) => Promise<void>): Promise<void> {
   if (postgres) return work(postgres.db)
   const db = openPGlite(path.join(waybill.dataDir, 'pgdata'))
@@ -83,7 +83,7 @@ async function withDatabase(work: (db: Kysely<Database>) => Promise<void>): Prom
   await db.destroy()
 }
 
-/** Of a minute ago, so that no clock is behind it. */
+/** Dated a minute ago, so that no clock is behind it. */
 function newId(prefix: 'evt' | 'dlv'): string {
   return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
 }
@@ -94,7 +94,7 @@ async function happen(accountId: string, count: number): Promise<void> {
   await withDatabase((db) => insertEvents(db, events, () => newId('dlv')))
 }
 
-test('an endpoint is added, listed, switched off and on, and removed', async () => {
+test('adds, lists, disables, enables and removes an endpoint', async () => {
   const accountId = await createAccount()
 
   const added = await add(accountId, '--events', 'message.failed, message.read', '--description', 'Orders')
@@ -125,7 +125,7 @@ test('an endpoint is added, listed, switched off and on, and removed', async () 
   expect((await waybill.run(['webhook', 'list', accountId])).stdout).toMatch(/has no endpoints/)
 })
 
-test('a test event reaches the endpoint with its headers, and can be verified', async () => {
+test('delivers a verifiable test event with the headers of the endpoint', async () => {
   const { endpointId, secret } = await add(await createAccount(), '--header', 'X-Shop: ada', '--header', 'X-Two:2')
 
   const tested = await json(['webhook', 'test', endpointId])
@@ -141,7 +141,7 @@ test('a test event reaches the endpoint with its headers, and can be verified', 
   expect(verifyWebhook(body, headers, secret)).toMatchObject({ type: 'webhook.test', data: { endpointId } })
 })
 
-test('a test that is not delivered exits with 1, and shows the answer', async () => {
+test('exits with 1 and prints the response if a test event is not delivered', async () => {
   const { endpointId } = await add(await createAccount())
   status = 503
 
@@ -153,7 +153,7 @@ test('a test that is not delivered exits with 1, and shows the answer', async ()
   expect(JSON.parse(stdout)).toMatchObject({ delivered: false, statusCode: 503, responseStart: 'not today' })
 })
 
-test('a rotated secret is shown once, and the old one signs for as long as was asked', async () => {
+test('prints a rotated secret once and keeps the old one for the requested overlap', async () => {
   const accountId = await createAccount()
   const { endpointId, secret } = await add(accountId)
 
@@ -170,7 +170,7 @@ test('a rotated secret is shown once, and the old one signs for as long as was a
   })
 })
 
-test('secrets and headers never come back', async () => {
+test('never prints stored secrets and headers', async () => {
   const accountId = await createAccount()
   const stdin = 'Authorization: Bearer hushhush\nX-Other: whisper\n'
   const { endpointId, secret } = await json(
@@ -196,7 +196,7 @@ test('secrets and headers never come back', async () => {
   ])
 })
 
-test('deliveries are listed, made again, and recovered with progress', async () => {
+test('lists, retries and recovers deliveries with progress', async () => {
   const accountId = await createAccount()
   await happen(accountId, 6000)
   const { endpointId } = await add(accountId)
@@ -239,7 +239,7 @@ test('deliveries are listed, made again, and recovered with progress', async () 
   expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6002 })
 })
 
-/** What a process would print and return, without the time that a process takes. */
+/** The output and exit code of a command, without the time that a process takes to start. */
 async function type(words: string[]): Promise<Ended> {
   const log = vi.spyOn(console, 'log').mockReturnValue()
   const error = vi.spyOn(console, 'error').mockReturnValue()
@@ -254,7 +254,7 @@ test.each([
   },
   { typed: ['rotate-secret', 'EP', '--overlap', 'tomorrow'], says: '--overlap must be a duration such as' },
   { typed: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a duration such as' },
-])('webhook $typed is wrong usage: $says', async ({ typed, says }) => {
+])('rejects webhook $typed: $says', async ({ typed, says }) => {
   const ended = await type(['webhook', ...typed, '--json'])
 
   expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(says) })
@@ -268,13 +268,13 @@ test.each([
   })),
   { typed: ['recover', 'ep_none', '--since', '1h'], says: 'Endpoint "ep_none" was not found' },
   { typed: ['retry', 'dlv_none'], says: 'Delivery "dlv_none" was not found' },
-])('webhook $typed says what there is not', async ({ typed, says }) => {
+])('reports a missing resource for webhook $typed', async ({ typed, says }) => {
   const ended = await type(['webhook', ...typed])
 
   expect(ended).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(says) })
 })
 
-test('without WEBHOOK_ALLOW_PRIVATE a private address is refused', async () => {
+test('rejects a private address without WEBHOOK_ALLOW_PRIVATE', async () => {
   const typed = ['webhook', 'add', await createAccount(), '--url', url]
 
   expect(await waybill.run(typed, { env: { WEBHOOK_ALLOW_PRIVATE: '' } })).toMatchObject({
@@ -283,7 +283,7 @@ test('without WEBHOOK_ALLOW_PRIVATE a private address is refused', async () => {
   })
 })
 
-test.runIf(inject('database').kind === 'pglite')('a running server decides by its own setting', async () => {
+test.runIf(inject('database').kind === 'pglite')("applies the server's own setting in a running server", async () => {
   const accountId = await createAccount()
   await happen(accountId, 6000)
   const typed = ['webhook', 'add', accountId, '--url', url]

@@ -27,7 +27,7 @@ afterAll(() => database.close())
 
 const ada = { who: 'ada@example.com', address: '192.0.2.1' }
 
-/** An account with that many actions, each of which has a start and an outcome. */
+/** Creates an account with a number of actions, each with a start and an outcome. */
 async function accountWithActions(count: number, within = deps): Promise<string> {
   const { accountId } = await createAccount(within, { name: 'Shop' })
   for (let number = 1; number <= count; number++) await act(accountId, `did ${number}`, within)
@@ -54,7 +54,7 @@ async function findCreatedAt(accountId: string, sequence: number): Promise<Date>
   return created_at
 }
 
-test('the start and the outcome of an action are two entries of one chain, and one row of the list', async () => {
+test('appends the start and outcome of an action as two entries but lists one row', async () => {
   const accountId = await accountWithActions(1)
   await audited(deps, { accountId, what: 'failed', ...ada }, () => Promise.reject(new Error('no'))).catch(() => {})
 
@@ -81,7 +81,7 @@ test('the start and the outcome of an action are two entries of one chain, and o
   })
 })
 
-test('the hashes of an export can be recomputed without any key', async () => {
+test('exports hashes that can be recomputed without a key', async () => {
   const accountId = await accountWithActions(2)
 
   const lines = await exportLines(accountId)
@@ -97,7 +97,7 @@ test('the hashes of an export can be recomputed without any key', async () => {
 })
 
 test.each(['"', '\\', 'a\nb', '\u{1f600}', '\ud800', 'a\0b', '\u2028', ' x ', '["1","2"]'])(
-  'an entry that holds %j verifies',
+  'verifies an entry that contains %j',
   async (text) => {
     const accountId = await accountWithActions(0)
     await appendAuditEntry(deps, { accountId, id: 'aud_1', who: text, what: text, address: text, outcome: 'done' })
@@ -113,7 +113,7 @@ interface Tampering {
   reason?: RegExp
 }
 
-/** Each starts from six entries of an account; `$account` stands for it. */
+/** Each case starts with six entries of an account; `$account` is replaced by its ID. */
 const entry3 = `where account_id = '$account' and sequence = 3`
 const tamperings: Tampering[] = [
   ...[
@@ -135,7 +135,7 @@ const tamperings: Tampering[] = [
     brokenAt: 3,
   })),
   {
-    how: 'the hash of a changed entry is computed anew',
+    how: 'the hash of a changed entry is recomputed',
     statements: [
       `update audit_entries set what = 'did nothing' ${entry3}`,
       `update audit_entries target set hash = sha256(
@@ -165,7 +165,7 @@ const tamperings: Tampering[] = [
     brokenAt: 1,
   },
   {
-    how: 'the first entries are deleted and called expired',
+    how: 'the first entries are deleted and declared expired',
     statements: [
       `update audit_chains set expired_sequence = 2, expired_hash =
         (select hash from audit_entries where account_id = '$account' and sequence = 2) where account_id = '$account'`,
@@ -197,7 +197,7 @@ const tamperings: Tampering[] = [
     reason: /head of the chain is missing/,
   },
   {
-    how: 'two entries change places',
+    how: 'two entries are swapped',
     statements: [
       `update audit_entries set sequence = -3 ${entry3}`,
       `update audit_entries set sequence = 3 where account_id = '$account' and sequence = 4`,
@@ -214,7 +214,7 @@ const tamperings: Tampering[] = [
     brokenAt: 7,
   },
   {
-    how: 'an entry is inserted in front',
+    how: 'an entry is inserted at the front',
     statements: [
       `insert into audit_entries select account_id, 0, start_sequence, id, outcome, who, what, address, created_at, key_id, hash, mac
         from audit_entries ${entry3}`,
@@ -229,14 +229,14 @@ const tamperings: Tampering[] = [
   },
 ]
 
-test.each(tamperings)('verify finds it when $how', async ({ statements, brokenAt, reason = /./ }) => {
+test.each(tamperings)('detects that $how', async ({ statements, brokenAt, reason = /./ }) => {
   const accountId = await accountWithActions(3)
   expect(await verifyAudit(deps, accountId)).toMatchObject({ ok: true, entries: 6 })
   const keys = await deps.db.selectFrom('audit_keys').selectAll().execute()
   for (const statement of statements) await sql.raw(statement.replaceAll('$account', accountId)).execute(deps.db)
 
   const found = await verifyAudit(deps, accountId)
-  // What is appended later covers nothing up.
+  // Entries appended later do not hide the change.
   await act(accountId, 'went on')
   await act(accountId, 'went on')
   const later = await verifyAudit(deps, accountId)
@@ -247,7 +247,7 @@ test.each(tamperings)('verify finds it when $how', async ({ statements, brokenAt
   expect(later.ok).toBe(false)
 })
 
-test('verify finds it when the chains of two accounts are swapped', async () => {
+test('detects that the chains of two accounts were swapped', async () => {
   const [first, second] = [await accountWithActions(2), await accountWithActions(2)]
   for (const table of ['audit_entries', 'audit_chains'])
     for (const [from, to] of [
@@ -261,7 +261,7 @@ test('verify finds it when the chains of two accounts are swapped', async () => 
   expect(await verifyAudit(deps, second)).toMatchObject({ ok: false, fault: { sequence: 1 } })
 })
 
-test('a log that was set back to an earlier state is found by a hash that was kept', async () => {
+test('detects a rollback of the log by a saved hash', async () => {
   const accountId = await accountWithActions(1)
   const early = await verifyAudit(deps, accountId)
   const head = await deps.db
@@ -284,7 +284,7 @@ test('a log that was set back to an earlier state is found by a hash that was ke
   })
 })
 
-test('many writers of one account make one unbroken chain', async () => {
+test('appends one unbroken chain from many concurrent writers of an account', async () => {
   // As many transactions as a process runs at once.
   const writers = 8
   const accountId = await accountWithActions(0)
@@ -306,7 +306,7 @@ test('many writers of one account make one unbroken chain', async () => {
   for (const pool of pools.slice(1)) await pool.destroy()
 })
 
-test('an entry within a transaction of the caller goes with it', async () => {
+test('rolls an entry back with the transaction of its caller', async () => {
   const accountId = await accountWithActions(1)
   const entry = { accountId, id: 'aud_1', what: 'changed', outcome: 'done', ...ada } as const
   const transaction = (fail: boolean) =>
@@ -323,7 +323,7 @@ test('an entry within a transaction of the caller goes with it', async () => {
   expect(await verifyAudit(deps, accountId)).toMatchObject({ ok: true, entries: 8 })
 })
 
-test('an action whose process died before its end stays without an outcome', async () => {
+test('keeps an action without an outcome if its process died', async () => {
   const accountId = await accountWithActions(1)
   const started = Promise.withResolvers<void>()
   const never = new Promise<void>(() => {})
@@ -339,7 +339,7 @@ test('an action whose process died before its end stays without an outcome', asy
   expect(await verifyAudit(deps, accountId)).toMatchObject({ ok: true, entries: 3 })
 })
 
-test('old entries expire, what is left verifies, and the hash of the last one that went is known', async () => {
+test('deletes expired entries, verifies the rest and remembers the last deleted hash', async () => {
   const accountId = await accountWithActions(2)
   const before = await verifyAudit(deps, accountId)
   await sql`select pg_sleep(0.01)`.execute(deps.db)
@@ -362,7 +362,7 @@ test('old entries expire, what is left verifies, and the hash of the last one th
   expect(await verifyAudit(deps, accountId)).toMatchObject({ ok: true, entries: 2, head: { sequence: 8 } })
 })
 
-test('entries that were made old to be rid of them do not expire', async () => {
+test('keeps entries whose time was changed to make them expire', async () => {
   const accountId = await accountWithActions(3)
   await sql`update audit_entries set created_at = now() - interval '2 years'
     where account_id = ${accountId} and sequence <= 4`.execute(deps.db)
@@ -373,7 +373,7 @@ test('entries that were made old to be rid of them do not expire', async () => {
   expect((await listAudit(deps, { accountId, limit: 10 })).items).toHaveLength(3)
 })
 
-test('after a rekey the new key alone verifies what the old one began', async () => {
+test('verifies earlier entries with only the new key after a rekey', async () => {
   const own = await openTestDatabase()
   const [oldKey, newKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const before = createTestDeps(own)
@@ -391,7 +391,7 @@ test('after a rekey the new key alone verifies what the old one began', async ()
   await own.close()
 })
 
-test('without the key changes are still recorded, and verify says what is missing', async () => {
+test('records changes without the key and reports the missing key on verification', async () => {
   const own = await openTestDatabase()
   const accountId = await accountWithActions(1, createTestDeps(own))
   const within = createTestDeps(own)
@@ -407,7 +407,7 @@ test('without the key changes are still recorded, and verify says what is missin
   await own.close()
 })
 
-test('the entries of a database of the version before become the beginning of the chain, once', async () => {
+test('moves existing entries into the chain once during migration', async () => {
   const own = await openTestDatabase()
   const within = createTestDeps(own)
   const { accountId } = await createAccount(within, { name: 'Shop' })
@@ -434,7 +434,7 @@ test('the entries of a database of the version before become the beginning of th
   ])
   expect(items.at(-1)).toMatchObject({ at: '2026-11-20T09:00:00.123Z', who: 'ada@example.com', address: '192.0.2.1' })
   expect(await verifyAudit(within, other)).toMatchObject({ ok: true, entries: 2 })
-  // Not a way in for entries that this installation did not write.
+  // Does not accept entries that this installation did not write.
   await sql`insert into audit_log_unchained (account_id, id, who, what, address)
     values (${accountId}, 'aud_0', 'mallory', 'forged', '203.0.113.9')`.execute(own.db)
   await act(accountId, 'did 4', within)
