@@ -6,16 +6,16 @@ import { listProcedures } from '../../contracts/procedure.ts'
 
 const all = listProcedures(contracts)
 
-test.each(all)('the example of $name fits its own schemas', ({ contract: { input, output, example } }) => {
+test.each(all)('the example of $name matches its own schemas', ({ contract: { input, output, example } }) => {
   expect(input.safeParse(example.input)).toMatchObject({ success: true })
-  // Equal, so nothing in it is unknown to the schema.
+  // Strict equality: the schema must know every field of the example.
   expect(successEnvelope(output).parse({ success: true, data: example.output })).toEqual({
     success: true,
     data: example.output,
   })
 })
 
-test.each(all)('the path parameters of $name are required fields of its input', ({ contract: { path, input } }) => {
+test.each(all)('the path parameters of $name are required input fields', ({ contract: { path, input } }) => {
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
 
   for (const parameter of parameters) {
@@ -28,7 +28,7 @@ test.each(all)('$name lists each of its error codes once', ({ contract: { errors
   expect(errors).toEqual([...new Set(errors)])
 })
 
-test.each(all)('$name shows messages only for codes that it lists', ({ contract: { errors, example } }) => {
+test.each(all)('the error examples of $name use only codes that it lists', ({ contract: { errors, example } }) => {
   expect(errors).toEqual(expect.arrayContaining(Object.keys(example.errors ?? {})))
 })
 
@@ -38,13 +38,13 @@ test('no two contracts share a method and path', () => {
   expect(routes).toEqual([...new Set(routes)])
 })
 
-test('every error code is met by a contract, or by a request that reaches none', () => {
+test('every error code belongs to a contract, except those of unmatched routes', () => {
   const met = new Set(all.flatMap(({ contract }) => contract.errors))
 
   expect(apiErrorCodes.filter((code) => !met.has(code))).toEqual(['NOT_FOUND', 'METHOD_NOT_ALLOWED'])
 })
 
-test.each(apiErrorCodes)('the example of %s fits the envelope', (code) => {
+test.each(apiErrorCodes)('the example of %s matches the envelope', (code) => {
   const failure = { success: false, error: { code, message: describeError(code).example } }
 
   expect(ErrorResponse.parse(failure)).toEqual(failure)

@@ -3,16 +3,16 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApiDocument, Reference, Response } from '../../src/http/openapi/document.ts'
 
-/** The committed file, as a stranger gets it. */
+/** The committed file, as an API user downloads it. */
 export const openApiText = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
 export const openApi: OpenApiDocument = JSON.parse(openApiText)
 
-// Not strict: the document around the schemas is OpenAPI's, and not known to a JSON Schema validator.
+// Not strict, since a JSON Schema validator doesn't know the OpenAPI keywords around the schemas.
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema(openApi, 'openapi.json')
 
-/** The validator of the schema at a JSON pointer (RFC 6901) of the document. */
+/** Compiles the schema at a JSON pointer (RFC 6901) of the document. */
 export function compileSchemaAt(pointer: string): ValidateFunction {
   return ajv.compile({ $ref: `openapi.json#${pointer}` })
 }
@@ -21,7 +21,7 @@ export function pointTo(...keys: string[]): string {
   return keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 }
 
-/** Every object in the document, with the keys that lead to it. */
+/** Lists every object in the document with the keys of its path. */
 export function listNodes(node: unknown = openApi, keys: string[] = []): { keys: string[]; node: object }[] {
   if (typeof node !== 'object' || node === null) return []
   return [
@@ -30,7 +30,7 @@ export function listNodes(node: unknown = openApi, keys: string[] = []): { keys:
   ]
 }
 
-/** A response of an operation, whether it stands there or is shared. */
+/** Resolves a response of an operation, inline or shared. */
 export function resolveResponse(response: Response | Reference): Response {
   if (!('$ref' in response)) return response
   const shared = openApi.components.responses[response.$ref.replace('#/components/responses/', '')]

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-/** A customer's project with a compiler of its own: it has openapi.json and nothing else of ours. */
+/** A customer's project with its own compiler. It uses only openapi.json from this repository. */
 const project = path.join(import.meta.dirname, '../generated-client')
 
 let server: TestServer
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => server?.close())
 
-/** What a tool says when it fails is on its standard output. */
+/** The tool prints its errors to standard output. */
 async function run(tool: string, ...args: string[]): Promise<void> {
   const script = path.join(project, 'node_modules', tool)
   await promisify(execFile)(process.execPath, [script, ...args], { cwd: project }).catch(
@@ -30,8 +30,8 @@ async function run(tool: string, ...args: string[]): Promise<void> {
 }
 
 /**
- * What `send.ts` and `look.ts` export. Written again here, since their own types exist only once the
- * client was generated, and ours are checked before.
+ * The exports of `send.ts` and `look.ts`. Declared again here, because their own types exist only after the client is
+ * generated, and this file is type-checked earlier.
  */
 interface Customer {
   tellParcelLeft(
@@ -56,7 +56,7 @@ async function loadCustomer(): Promise<Customer> {
   return { ...send, ...look }
 }
 
-test('a client made from openapi.json sends a message and finds it again', async () => {
+test('sends and finds a message with a client generated from openapi.json', async () => {
   const { apiKey } = await server.account()
   const { tellParcelLeft, findMessages, findTemplate } = await loadCustomer()
   const options = { url: server.url, apiKey }
@@ -69,7 +69,7 @@ test('a client made from openapi.json sends a message and finds it again', async
   expect(await findTemplate(options, 'no_such_template')).toBeUndefined()
 })
 
-test('its errors are values whose codes the compiler knows', async () => {
+test('returns errors as values with typed codes', async () => {
   const { apiKey } = await server.account()
   const { tellParcelLeft } = await loadCustomer()
   const parcel = { recipient: '34600111222', name: 'Ada', order: 'order-1043' }

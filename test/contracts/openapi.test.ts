@@ -16,15 +16,15 @@ const operations = listProcedures(contracts).map(({ name, contract }) => {
   return { name, contract, operation, keys: ['paths', contract.path, method] }
 })
 
-test('openapi.json is what the contracts generate today', () => {
+test('openapi.json matches the contracts', () => {
   expect(openApiText, 'openapi.json is out of date: run npm run openapi').toBe(printOpenApi())
 })
 
-test('generating twice gives the same bytes', () => {
+test('generates identical bytes each time', () => {
   expect(printOpenApi()).toBe(printOpenApi())
 })
 
-test('the document holds the operations of the contracts and no others', () => {
+test('documents every operation of the contracts and no others', () => {
   const documented = Object.values(openApi.paths).flatMap((item) => Object.values(item))
 
   expect(documented).toHaveLength(operations.length)
@@ -48,7 +48,7 @@ test.each(operations)('$name lists every error status of its contract with its c
   expect(Object.fromEntries(documented)).toEqual(expected)
 })
 
-test.each(operations)('$name shows a message for each of its codes', ({ operation, contract }) => {
+test.each(operations)('$name has an example message for each of its codes', ({ operation, contract }) => {
   const shown = Object.values(operation.responses).flatMap((response) =>
     Object.keys(resolveResponse(response).content['application/json'].examples ?? {}),
   )
@@ -56,7 +56,7 @@ test.each(operations)('$name shows a message for each of its codes', ({ operatio
   expect(shown.toSorted()).toEqual(['default', ...contract.errors].toSorted())
 })
 
-test.each(operations)('$name names the header fields of its answers', ({ contract, operation }) => {
+test.each(operations)('$name documents its response headers', ({ contract, operation }) => {
   for (const [status, response] of Object.entries(operation.responses)) {
     const { headers } = resolveResponse(response)
     expect(headers).toHaveProperty('X-Request-Id')
@@ -67,7 +67,7 @@ test.each(operations)('$name names the header fields of its answers', ({ contrac
   }
 })
 
-test('an operation takes an Idempotency-Key when its contract says so', () => {
+test('an operation accepts an Idempotency-Key if its contract declares it', () => {
   const taking = operations.filter(({ operation }) =>
     operation.parameters?.some(({ name }) => name === 'Idempotency-Key'),
   )
@@ -77,7 +77,7 @@ test('an operation takes an Idempotency-Key when its contract says so', () => {
   )
 })
 
-test('every field, parameter, header, tag and schema is described', () => {
+test('every field, parameter, header, tag and schema has a description', () => {
   const undescribed = listNodes()
     .filter(({ keys }) => needsDescription(keys))
     .filter(({ node }) => !('description' in node && node.description) && !('$ref' in node))
@@ -91,7 +91,7 @@ test('every parameter has an example', () => {
   expect(parameters.filter(({ examples }) => !examples?.['default'])).toEqual([])
 })
 
-test('every example fits its schema', () => {
+test('every example matches its schema', () => {
   const examples = listNodes().flatMap(({ keys, node }) => listExamples(node).map((example) => ({ keys, ...example })))
   const misfits = examples.flatMap(({ keys, schema, value }) => {
     const validate = compileSchemaAt(pointTo(...keys, ...schema))
@@ -102,7 +102,7 @@ test('every example fits its schema', () => {
   expect(misfits).toEqual([])
 })
 
-test('a request is closed, so that a mistyped field is found; an answer is open, so that it can grow', () => {
+test('forbids unknown fields in requests and allows them in responses', () => {
   const closed = listNodes(openApi.components.schemas).filter(
     ({ node }) => 'additionalProperties' in node && node.additionalProperties === false,
   )
@@ -110,7 +110,7 @@ test('a request is closed, so that a mistyped field is found; an answer is open,
   expect(closed.map(({ keys }) => keys.join(' '))).toEqual(['SendMessageRequest'])
 })
 
-test('the Redocly linter finds no error and no warning', async () => {
+test('the Redocly linter reports no errors and no warnings', async () => {
   const root = path.join(import.meta.dirname, '../..')
   const linter = path.join(root, 'node_modules/@redocly/cli/bin/cli.js')
   const run = promisify(execFile)(process.execPath, [linter, 'lint', 'openapi.json', '--format=json'], {
@@ -122,7 +122,7 @@ test('the Redocly linter finds no error and no warning', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] })
 })
 
-/** The codes that a response's schema lets through. */
+/** The codes that the schema of a response allows. */
 function readCodes(response: Response): unknown {
   return response.content['application/json'].schema.properties?.['error']?.properties?.['code']?.['enum']
 }
@@ -133,12 +133,14 @@ function needsDescription(keys: string[]): boolean {
   return parent === 'properties' || ['parameters', 'tags', 'headers', 'schemas', 'responses'].includes(parent)
 }
 
-/** Inside an example, where names are the caller's. A field may be called `example` too. */
+/**
+ * Whether the keys lead into an example, whose field names are the caller's. A field may itself be called `example`.
+ */
 function isExample(keys: string[]): boolean {
   return keys.some((key, index) => ['example', 'examples'].includes(key) && keys[index - 1] !== 'properties')
 }
 
-/** The examples of a parameter, header or body with the schema beside them, or of a schema itself. */
+/** The examples of a parameter, header or body with the adjacent schema, or those of a schema itself. */
 function listExamples(node: object): { schema: string[]; value: unknown }[] {
   if ('schema' in node) {
     const named: unknown[] = 'examples' in node ? Object.values(node.examples ?? {}) : []

@@ -13,7 +13,7 @@ const fitting = {
   variables: fc.dictionary(fc.stringMatching(/^[1-9][0-9]?$/), fc.string()),
 }
 
-/** Near misses among them, so that the rules' edges are tried. */
+/** Includes near misses to test the limits of each rule. */
 const digits = fc.stringMatching(/^[0-9]{1,18}$/, { size: 'max' })
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }))
 const phoneNumber = fc.oneof(fitting.phoneNumber, digits, fc.stringMatching(/^\+?[0-9 -]{0,18}$/, { size: 'max' }))
@@ -31,7 +31,7 @@ const reference = fc.oneof(
   fc.constant('x'.repeat(256)),
 )
 
-test('the document and the server agree on what a send may look like', () => {
+test('the document and the server accept the same send requests', () => {
   const request = fc.oneof(
     fc.record(
       { to: fitting.phoneNumber, template: fitting.line, language: fitting.language, variables: fitting.variables },
@@ -56,7 +56,7 @@ test('the document and the server agree on what a send may look like', () => {
     }),
     { numRuns: 2_000 },
   )
-  // Both sides were tried.
+  // Both valid and invalid requests were tested.
   expect(seen.fit).toBeGreaterThan(200)
   expect(seen.misfit).toBeGreaterThan(200)
 })
@@ -89,24 +89,27 @@ const parameters = queries.flatMap(({ name, contract }) =>
   })),
 )
 
-test.each(parameters)('what the server takes for $parameter of $name fits the document', ({ schema, pointer }) => {
-  const validate = compileSchemaAt(pointer)
-  const instant = fc
-    .date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') })
-    .map((date) => date.toISOString())
-  const samples = fc.oneof(
-    text,
-    phoneNumber,
-    language,
-    instant,
-    fc.integer({ min: -5, max: 200 }),
-    fc.constantFrom('sent', 'read', 'gone'),
-  )
+test.each(parameters)(
+  'values that the server accepts for $parameter of $name match the document',
+  ({ schema, pointer }) => {
+    const validate = compileSchemaAt(pointer)
+    const instant = fc
+      .date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') })
+      .map((date) => date.toISOString())
+    const samples = fc.oneof(
+      text,
+      phoneNumber,
+      language,
+      instant,
+      fc.integer({ min: -5, max: 200 }),
+      fc.constantFrom('sent', 'read', 'gone'),
+    )
 
-  fc.assert(
-    fc.property(samples, (value) => {
-      expect(validate(value) || !schema.safeParse(value).success).toBe(true)
-    }),
-    { numRuns: 300 },
-  )
-})
+    fc.assert(
+      fc.property(samples, (value) => {
+        expect(validate(value) || !schema.safeParse(value).success).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  },
+)

@@ -6,7 +6,7 @@ import { compileSchemaAt, openApi, pointTo } from './document.ts'
 
 const all = Object.entries(webhooks).map(([type, webhook]) => ({ type, ...webhook }))
 
-test('the table of webhooks holds every event, and endpoints can ask for all but the test', () => {
+test('lists every webhook event; endpoints can subscribe to all but the test event', () => {
   const types = all.map(({ type }) => type)
 
   expect(types).toEqual(WebhookEvent.options.map(({ shape }) => shape.type.value))
@@ -14,17 +14,17 @@ test('the table of webhooks holds every event, and endpoints can ask for all but
   expect(messageEventTypes).toEqual(expect.arrayContaining([...defaultEventTypes]))
 })
 
-test.each(all)('the example of $type fits its own schema', ({ type, event, example }) => {
-  // Equal, so nothing in it is unknown to the schema.
+test.each(all)('the example of $type matches its own schema', ({ type, event, example }) => {
+  // Strict equality: the schema must know every field of the example.
   expect(event.parse(example)).toEqual(example)
   expect(example.type).toBe(type)
 })
 
-test('the document describes every webhook and no others', () => {
+test('documents every webhook and no others', () => {
   expect(Object.keys(openApi.webhooks)).toEqual(all.map(({ type }) => type))
 })
 
-test.each(all)('the document shows the body of $type, by the name of its schema', ({ type, event, example }) => {
+test.each(all)('references the schema of the $type body by name', ({ type, event, example }) => {
   const body = openApi.webhooks[type]?.post.requestBody.content['application/json']
   const name = String(event.meta()?.id)
   const validate = compileSchemaAt(pointTo('components', 'schemas', name))
@@ -36,18 +36,18 @@ test.each(all)('the document shows the body of $type, by the name of its schema'
   expect(validate({ ...example, type: 'message.other' })).toBe(false)
 })
 
-test.each(all)('the document names the headers of $type, and what each answer leads to', ({ type }) => {
+test.each(all)('documents the headers of $type and the effect of each response', ({ type }) => {
   const { parameters, responses, security } = openApi.webhooks[type]?.post ?? {}
 
   expect(parameters).toMatchObject(
     ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({ name, in: 'header', required: true })),
   )
   expect(Object.keys(responses ?? {}).toSorted()).toEqual(['2XX', '410', 'default'])
-  // The receiver asks for no key of ours: the signature says who we are.
+  // The receiver needs no API key, since the signature authenticates the sender.
   expect(security).toEqual([])
 })
 
-test('a signature made as the document says is what a Standard Webhooks library makes', () => {
+test('a signature built as documented matches a Standard Webhooks library', () => {
   const secret = `whsec_${Buffer.from('a secret of some twenty-odd bytes').toString('base64')}`
   const [id, seconds] = ['webhook-id', 'webhook-timestamp'].map((name) =>
     String(WebhookHeaders.shape[name as keyof typeof WebhookHeaders.shape].meta()?.examples?.[0]),

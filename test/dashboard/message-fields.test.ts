@@ -4,15 +4,15 @@ import { toMessage } from '../../src/messages/message.ts'
 import { failed, listMissing } from '../messages/missing-fields.ts'
 
 const dashboard = '../../src/dashboard'
-/** Whoever looks at the dashboard has chosen the account. */
+/** The dashboard user has already chosen the account. */
 const ownAccount = ['accountId']
 
-/** By a name that `tsc` does not follow: the types of the dashboard are those of a browser. */
+/** Loads a module by a name that `tsc` does not follow, since the dashboard is typed for browsers. */
 async function load<Module>(name: string): Promise<Module> {
   return (await import(name)) as Module
 }
 
-test('the CSV export shows every column of a message', async () => {
+test('exports every column of a message as CSV', async () => {
   const { exportMessages } = await load<{
     exportMessages: (...parameters: unknown[]) => Promise<{ parts: string[] }>
   }>(`${dashboard}/pages/messages/export-button.tsx`)
@@ -29,7 +29,7 @@ test('the CSV export shows every column of a message', async () => {
 
 type Component = (props: object) => unknown
 
-test('the page of a message shows every column', { timeout: 60_000 }, async () => {
+test('shows every column on the message page', { timeout: 60_000 }, async () => {
   const { createElement: h } = await load<{
     createElement: (type: unknown, props?: object, ...children: unknown[]) => unknown
   }>('react')
@@ -46,7 +46,7 @@ test('the page of a message shows every column', { timeout: 60_000 }, async () =
   const { AccountContext } = await load<{ AccountContext: unknown }>(`${dashboard}/session/session.ts`)
   const account = { accountId: 'acc_1', name: 'Acme', role: 'owner', canChange: true }
   const render = (message: StoredMessage) => {
-    // Every query of the page finds its answer here, whatever its key.
+    // Answers every query of the page, whatever its key.
     const initialData = { message: toMessage(message), deliveries: [], items: [] }
     const client = new QueryClient({ defaultOptions: { queries: { initialData } } })
     const page = h(AccountContext, { value: account }, h(MessagePage))

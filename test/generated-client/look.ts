@@ -3,7 +3,7 @@ import type { components, paths } from './generated/waybill.ts'
 
 export type Template = components['schemas']['Template']
 
-/** What became of the messages about an order. */
+/** Finds the messages about an order. */
 export async function findMessages(options: { url: string; apiKey: string }, order: string) {
   const client = createClient<paths>({ baseUrl: options.url, headers: { 'X-API-Key': options.apiKey } })
   const { data, error } = await client.GET('/api/v1/message', { params: { query: { externalId: order, limit: 10 } } })

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch'
 import type { paths } from './generated/waybill.ts'
 
-// Each line under a directive is a mistake that the types must catch: an unused directive is an error.
+// The types must reject each line that follows a directive; an unused directive is an error.
 
 const client = createClient<paths>({ baseUrl: 'http://localhost' })
 const body = { to: '34600111222', template: 'order_shipped', language: 'en' }
@@ -15,10 +15,10 @@ await client.POST('/api/v1/message/send', { body: { to: body.to, template: body.
 // @ts-expect-error: values are strings
 await client.POST('/api/v1/message/send', { body: { ...body, variables: { '1': 42 } } })
 
-// @ts-expect-error: there is no such path
+// @ts-expect-error: the path does not exist
 await client.POST('/api/v1/messages/send', { body })
 
-// @ts-expect-error: there is no such status
+// @ts-expect-error: the status does not exist
 await client.GET('/api/v1/message', { params: { query: { status: 'gone' } } })
 
 const { data, error } = await client.POST('/api/v1/message/send', { body })
@@ -26,10 +26,10 @@ const { data, error } = await client.POST('/api/v1/message/send', { body })
 // @ts-expect-error: a success has its message in `data.data`
 data?.messageId
 
-// @ts-expect-error: there is no such code
+// @ts-expect-error: the code does not exist
 if (error?.error.code === 'TEMPLATE_MISSING') throw new Error('never')
 
 const { error: listError } = await client.GET('/api/v1/message')
 
-// @ts-expect-error: a list never answers that a template is missing
+// @ts-expect-error: a list never returns this code
 if (listError?.error.code === 'TEMPLATE_NOT_FOUND') throw new Error('never')

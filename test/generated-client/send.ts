@@ -3,7 +3,7 @@ import type { paths } from './generated/waybill.ts'
 
 export type Outcome = { sent: true; messageId: string; status: 'sent' } | { sent: false; advice: string }
 
-/** Tells a customer that the parcel left, as an application would that has openapi.json and nothing else. */
+/** Notifies a customer that the parcel was shipped, like an application that has only openapi.json. */
 export async function tellParcelLeft(
   options: { url: string; apiKey: string },
   parcel: { recipient: string; name: string; order: string; template?: string },
@@ -49,7 +49,7 @@ export async function tellParcelLeft(
   }
 }
 
-/** Does not compile when the document names a code that the switch above forgets. */
+/** Does not compile if the document names a code that the switch above omits. */
 function assertNever(code: never): never {
   throw new Error(`unknown code ${String(code)}`)
 }

@@ -39,7 +39,7 @@ const bodies: { what: string; body: string | Buffer; code: ErrorCode }[] = [
   { what: 'null', body: 'null', code: 'VALIDATION_ERROR' },
   { what: 'a string', body: '"hello"', code: 'VALIDATION_ERROR' },
   { what: 'NaN', body: 'NaN', code: 'VALIDATION_ERROR' },
-  { what: 'bytes that are no UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), code: 'VALIDATION_ERROR' },
+  { what: 'invalid UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), code: 'VALIDATION_ERROR' },
   { what: 'deep nesting', body: '['.repeat(30_000) + ']'.repeat(30_000), code: 'VALIDATION_ERROR' },
   {
     what: 'deep nesting in a field',
@@ -67,11 +67,11 @@ const bodies: { what: string; body: string | Buffer; code: ErrorCode }[] = [
   { what: 'a number too large', body: '{"to":1e999}', code: 'VALIDATION_ERROR' },
 ]
 
-test.each(bodies)('$what is answered with $code', async ({ body, code }) => {
+test.each(bodies)('answers $what with $code', async ({ body, code }) => {
   expectFailure(await post(body), code)
 })
 
-test('of duplicate keys the last one counts, as JSON.parse has it', async () => {
+test('uses the last of duplicate keys, like JSON.parse', async () => {
   expectFailure(await post(`${good.slice(0, -1)},"to":"+1"}`), 'VALIDATION_ERROR')
 })
 
@@ -82,12 +82,12 @@ test.each<{ headers: Record<string, string> }>([
   { headers: { 'content-type': 'application/jsonp' } },
   { headers: { 'content-type': 'nonsense' } },
   { headers: { 'content-encoding': 'gzip' } },
-])('$headers is an unsupported media type', async ({ headers }) => {
+])('rejects $headers as an unsupported media type', async ({ headers }) => {
   expectFailure(await post(good, headers), 'UNSUPPORTED_MEDIA_TYPE')
 })
 
 test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
-  '%s is JSON',
+  'accepts %s as JSON',
   async (type) => {
     expect((await post(good, { 'content-type': type })).statusCode).toBe(200)
   },
@@ -102,7 +102,7 @@ test.each([
   '/api/v1//message',
   '/api/v1/messages',
   '/nowhere',
-])('%s is no route', async (url) => {
+])('answers 404 for %s', async (url) => {
   expectFailure(await server.request('GET', url), 'NOT_FOUND')
 })
 
@@ -112,7 +112,7 @@ test.each([
   { method: 'DELETE', url: '/api/v1/message', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
   { method: 'OPTIONS', url: '/api/v1/template', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
   { method: 'PATCH', url: '/api/v1/message/msg_1', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
-])('$method $url is $code', async ({ method, url, code, allow }) => {
+])('answers $method $url with $code', async ({ method, url, code, allow }) => {
   const response = await server.request(method, url, { headers: { 'x-api-key': account.apiKey } })
   expectFailure(response, code)
   expect(response.headers['allow']).toBe(allow)
@@ -125,14 +125,14 @@ test.each([
   '/api/v1/template/%2e%2e/en',
   '/api/v1/message/..%2f..%2fetc',
   `/api/v1/message/${'x'.repeat(3000)}`,
-])('the odd path %s is answered in the envelope', async (url) => {
+])('answers the malformed path %s with the failure envelope', async (url) => {
   const response = await server.request('GET', url, { headers: { 'x-api-key': account.apiKey } })
   expect(response.statusCode).toBeGreaterThanOrEqual(400)
   expect(response.statusCode).toBeLessThan(500)
   expect(response.json()).toMatchObject({ success: false, error: { code: expect.any(String) } })
 })
 
-test('whatever bytes a caller sends, the answer is a failure envelope and never our fault', async () => {
+test('answers arbitrary bytes with a failure envelope and no 5xx', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(
@@ -150,7 +150,7 @@ test('whatever bytes a caller sends, the answer is a failure envelope and never 
   )
 })
 
-test('whatever values stand in the fields, the answer is never our fault', async () => {
+test('never answers arbitrary field values with a 5xx', async () => {
   const value = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string(),
@@ -183,7 +183,7 @@ test('whatever values stand in the fields, the answer is never our fault', async
   )
 })
 
-test('whatever stands in the query, the answer is never our fault', async () => {
+test('never answers arbitrary query strings with a 5xx', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom('to', 'from', 'until', 'cursor', 'limit', 'status', 'template', 'externalId'),
@@ -200,7 +200,7 @@ test('whatever stands in the query, the answer is never our fault', async () => 
 })
 
 test.each(['{', '[]', 'null', '"x"', '{"json":1}', ''])(
-  'tRPC answers the body %j with one of our codes',
+  'answers the tRPC body %j with a documented error code',
   async (body) => {
     const response = await post(body, {}, '/trpc/message.send')
     const { error } = JSON.parse(response.text) as { error: { data: { code: string } } }
@@ -209,7 +209,7 @@ test.each(['{', '[]', 'null', '"x"', '{"json":1}', ''])(
   },
 )
 
-test('a tRPC batch answers each call with its own result', async () => {
+test('returns a result for each call of a tRPC batch', async () => {
   const response = await post(
     JSON.stringify({ 0: sendMessage.example.input, 1: {} }),
     {},
@@ -223,14 +223,14 @@ test('a tRPC batch answers each call with its own result', async () => {
   expect(refused.error.data.code).toBe('VALIDATION_ERROR')
 })
 
-test('a tRPC batch is refused beyond ten calls', async () => {
+test('rejects a tRPC batch of more than ten calls', async () => {
   const procedures = Array.from({ length: 11 }, () => 'message.list').join(',')
   const response = await account.get(`/trpc/${procedures}?batch=1&input=${encodeURIComponent('{}')}`)
   expect(response.statusCode).toBe(400)
   expect(response.text).toContain('VALIDATION_ERROR')
 })
 
-test('what is not HTTP is answered in the envelope too', async () => {
+test('answers invalid HTTP with the failure envelope', async () => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.end('HELLO WORLD\r\n\r\n')
   const answer = await text(socket)
@@ -242,13 +242,13 @@ test('what is not HTTP is answered in the envelope too', async () => {
 })
 
 test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
-  'a caller who leaves in the middle of a body at %s does not look like a lost database',
+  'does not treat an aborted body at %s as a lost database',
   async (to) => {
     const from = server.log.length
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
     const head = `POST ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json`
     await new Promise((resolve) => socket.write(`${head}\r\nContent-Length: 500\r\n\r\n{`, resolve))
-    // So that the body has begun to be read before it ends, and its end is known before the log is looked at.
+    // The server must start to read the body before it ends, and notice the end before the log is checked.
     await delay(100)
     socket.destroy()
     await delay(100)
@@ -273,7 +273,7 @@ test.each([
   expect(answer).toContain('more than one Host header')
 })
 
-test('our own fault is an INTERNAL_ERROR that says nothing but the request id, which the log has too', async () => {
+test('answers an internal error with only the request id, which is also in the log', async () => {
   const broken = await startTestServer({
     beside: server,
     deps: {

@@ -10,7 +10,7 @@ const limits: BodyLimits = {
   maxChunks: 50,
 }
 
-/** A body that comes in when the test says so. */
+/** A body whose chunks the test sends one by one. */
 function open(receiver: BodyReceiver, address = '192.0.2.1', length?: number) {
   const source = new PassThrough()
   const received = receiver.receive(source, { address, length })
@@ -25,7 +25,7 @@ async function turn(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-test('receives a body in pieces, with and without an announced length', async () => {
+test('receives a body in chunks, with and without a Content-Length', async () => {
   const receiver = createBodyReceiver(limits)
   const text = 'abcdefghij'.repeat(1_000)
   for (const length of [text.length, undefined]) {
@@ -47,7 +47,7 @@ test('counts a body until it is released', async () => {
   expect(receiver.heldBytes()).toBe(0)
 })
 
-test('frees the memory of a body that is discarded', async () => {
+test('frees the memory of a discarded body', async () => {
   const receiver = createBodyReceiver(limits)
   const { source, received } = open(receiver)
   for (let piece = 0; piece < 10; piece++) source.write(Buffer.alloc(5_000, 'x'))
@@ -59,7 +59,7 @@ test('frees the memory of a body that is discarded', async () => {
   expect(receiver.heldBytes()).toBe(0)
 })
 
-test('rejects a body that is too large, whatever length it announced', async () => {
+test('rejects a body that is too large, whatever its Content-Length', async () => {
   const receiver = createBodyReceiver(limits)
   for (const length of [10, undefined]) {
     const { outcome, write } = open(receiver, '192.0.2.1', length)
@@ -70,7 +70,7 @@ test('rejects a body that is too large, whatever length it announced', async () 
   expect(receiver.heldBytes()).toBe(0)
 })
 
-test('rejects a body that comes in too many pieces', async () => {
+test('rejects a body with too many chunks', async () => {
   const { outcome, write } = open(createBodyReceiver(limits))
   for (let piece = 0; piece < 60; piece++) {
     write(1)
@@ -79,7 +79,7 @@ test('rejects a body that comes in too many pieces', async () => {
   expect(await outcome).toBe('too_large')
 })
 
-test('rejects a body that does not end in time, and one whose sender goes away', async () => {
+test('rejects an unfinished body after its timeout or when the sender disconnects', async () => {
   const receiver = createBodyReceiver({ ...limits, deadlineMilliseconds: 30 })
   const slow = open(receiver)
   slow.write(100)
@@ -92,7 +92,7 @@ test('rejects a body that does not end in time, and one whose sender goes away',
   expect(receiver.heldBytes()).toBe(0)
 })
 
-test('lets the oldest body of an address give way when that address holds too much', async () => {
+test('drops the oldest body of an address that exceeds its memory limit', async () => {
   const receiver = createBodyReceiver(limits)
   const other = open(receiver, '192.0.2.2', 50_000)
   other.write(10_000)
@@ -108,7 +108,7 @@ test('lets the oldest body of an address give way when that address holds too mu
   expect(await other.outcome).toBe(50_000)
 })
 
-test('lets the oldest body of all give way when all addresses together hold too much', async () => {
+test('drops the oldest body of all addresses that exceed the shared memory limit', async () => {
   const receiver = createBodyReceiver(limits)
   const stalled = Array.from({ length: 4 }, (_, index) => open(receiver, `192.0.2.${index}`, 100_000))
   for (const { write } of stalled) {
@@ -124,7 +124,7 @@ test('lets the oldest body of all give way when all addresses together hold too 
   expect(await stalled[3]?.outcome).toBe('interrupted')
 })
 
-test('refuses a body when those that are received already leave no room', async () => {
+test('rejects a body when received bodies use all memory', async () => {
   const receiver = createBodyReceiver(limits)
   const whole = Array.from({ length: 3 }, (_, index) => open(receiver, `192.0.2.${index}`, 100_000))
   for (const { source } of whole) source.end(Buffer.alloc(100_000))

@@ -3,7 +3,7 @@ import { type CallbackTurns, createCallbackTurns } from '../../src/http/callback
 
 const limits = { smallBytes: 10, maxConcurrent: 2, maxConcurrentOfApp: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function open(turns: CallbackTurns) {
   const started: string[] = []
   const ends = new Map<string, (error?: Error) => void>()
@@ -21,7 +21,7 @@ async function turn(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-test('works on few large callbacks at once, and the apps take turns', async () => {
+test('processes few large callbacks at once and alternates between apps', async () => {
   const { started, run, end } = open(createCallbackTurns(limits))
   const first = run('a1', 'a', 100)
   for (const name of ['a2', 'a3', 'a4']) void run(name, 'a', 100)
@@ -36,7 +36,7 @@ test('works on few large callbacks at once, and the apps take turns', async () =
   expect(started).toEqual(['a1', 'a2', 'a3', 'b1'])
 })
 
-test('keeps a turn free for another app, whatever one app sends', async () => {
+test('keeps a turn free for another app, however much one app sends', async () => {
   const { started, run, end } = open(createCallbackTurns({ ...limits, maxConcurrent: 3 }))
   for (const name of ['a1', 'a2', 'a3']) void run(name, 'a', 100)
   await turn()
@@ -54,14 +54,14 @@ test('keeps a turn free for another app, whatever one app sends', async () => {
   expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
 })
 
-test('does not let a small callback wait', () => {
+test('does not delay a small callback', () => {
   const { started, run } = open(createCallbackTurns(limits))
   for (const name of ['a1', 'a2', 'a3']) void run(name, 'a', 100)
   void run('small', 'a', 10)
   expect(started).toContain('small')
 })
 
-test('refuses what would wait beyond the bounds of its app and of all, and frees them afterwards', async () => {
+test('rejects callbacks that exceed the queue limits and frees them afterwards', async () => {
   const { run, end } = open(createCallbackTurns(limits))
   const first = run('a1', 'a', 500)
   expect(run('a2', 'a', 200)).toBeUndefined()

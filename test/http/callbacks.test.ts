@@ -72,7 +72,7 @@ function changeCallback(wabaId: string, field: string, value: object): object {
   }
 }
 
-/** Meta's template ids have more digits than a JavaScript number keeps: nothing hangs on them. */
+/** Meta's template ids have more digits than a JavaScript number can hold; nothing depends on them. */
 function templateUpdate(event: string): object {
   return {
     event,
@@ -129,7 +129,7 @@ async function counted(result: string): Promise<number> {
   )
 }
 
-test('the handshake answers the challenge to whoever shows the verify token', async () => {
+test('answers the handshake challenge for a valid verify token', async () => {
   const right = await server.request(
     'GET',
     `${path}?hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=1158201444`,
@@ -146,11 +146,11 @@ test.each([
   'hub.mode=subscribe&hub.verify_token=test-verify-token&hub.verify_token=b&hub.challenge=1',
   'hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=1&hub.challenge=2',
   '',
-])('the handshake refuses ?%s', async (query) => {
+])('rejects the handshake ?%s', async (query) => {
   expect((await server.request('GET', `${path}?${query}`)).statusCode).toBe(403)
 })
 
-test('a message moves from sent over delivered to read, with the time of each step and an event for each', async () => {
+test('records the time of each status and emits an event for each', async () => {
   const { messageId, waMessageId } = await sendOne(account)
 
   await report(account, [status('sent', waMessageId, { at: 1_800_000_001, callbackData: messageId })])
@@ -165,13 +165,13 @@ test('a message moves from sent over delivered to read, with the time of each st
   expect(await eventTypes(account, messageId)).toEqual(['message.delivered', 'message.read'])
 })
 
-test('a status without our id is matched by its wamid', async () => {
+test('matches a status without a message ID by its wamid', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   await report(account, [status('delivered', waMessageId)])
   expect(await get(account, messageId)).toMatchObject({ status: 'delivered' })
 })
 
-test('repeated and late statuses change nothing and tell nothing', async () => {
+test('ignores repeated and late statuses and emits no event for them', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   const [sent, delivered, read] = ['sent', 'delivered', 'read'].map((name) =>
     status(name, waMessageId, { callbackData: messageId }),
@@ -184,7 +184,7 @@ test('repeated and late statuses change nothing and tell nothing', async () => {
   expect(await eventTypes(account, messageId)).toEqual(['message.read'])
 })
 
-test('a failed message says why, in the event too', async () => {
+test('reports the reason of a failure in the message and its event', async () => {
   const { messageId, waMessageId } = await sendOne(account, { externalId: 'order-9' })
   await report(account, [
     status('failed', waMessageId, {
@@ -226,10 +226,10 @@ test('a failed message says why, in the event too', async () => {
   })
 })
 
-test('a time that is no time of this age is passed over, and keeps nothing beside it out', async () => {
+test('ignores a status with an implausible time and applies the others', async () => {
   const [late, good] = [await sendOne(account), await sendOne(account)]
   await report(account, [
-    // Milliseconds, where Meta writes seconds.
+    // Milliseconds instead of seconds.
     status('delivered', late.waMessageId, { callbackData: late.messageId, at: 1_800_000_000_000 }),
     status('delivered', good.waMessageId, { callbackData: good.messageId }),
   ])
@@ -238,7 +238,7 @@ test('a time that is no time of this age is passed over, and keeps nothing besid
   expect(await get(account, good.messageId)).toMatchObject({ status: 'delivered' })
 })
 
-test('what the recipient has after all is not failed', async () => {
+test('clears a failure when the message is delivered', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   await report(account, [status('failed', waMessageId, { callbackData: messageId, errors: [{ code: 131026 }] })])
   await report(account, [status('delivered', waMessageId, { callbackData: messageId })])
@@ -250,7 +250,7 @@ test('what the recipient has after all is not failed', async () => {
   expect(await eventTypes(account, messageId)).toEqual(['message.failed', 'message.delivered'])
 })
 
-test('a message left pending is settled by its first status, which completes it', async () => {
+test('completes a pending message with its first status', async () => {
   const customer = await server.account()
   const unknown = await customer.post('/api/v1/message/send', { ...example, to: '15559000004', externalId: 'lost' })
   expect(unknown.json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
@@ -268,7 +268,7 @@ test('a message left pending is settled by its first status, which completes it'
   })
 })
 
-test('a status that overtakes the answer of WhatsApp counts, and the answer completes the message', async () => {
+test("applies a status that arrives before WhatsApp's response to the send", async () => {
   const customer = await server.account()
   const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 10_000 })
   const answer = slow.request('POST', '/api/v1/message/send', {
@@ -291,7 +291,7 @@ test('a status that overtakes the answer of WhatsApp counts, and the answer comp
   await slow.close()
 })
 
-test('message.sent is told once, and only to an account with an endpoint that asked for it', async () => {
+test('emits message.sent once, and only if an endpoint subscribes to it', async () => {
   const customer = await server.account()
   await server.deps.db
     .insertInto('webhook_endpoints')
@@ -315,7 +315,7 @@ test('message.sent is told once, and only to an account with an endpoint that as
   expect(deliveries).toHaveLength(1)
 })
 
-test('a thousand statuses in one callback are taken together', async () => {
+test('applies a thousand statuses of one callback', async () => {
   const customer = await server.account()
   const sent = await Promise.all(Array.from({ length: 25 }, () => sendOne(customer)))
   const statuses = Array.from({ length: 1000 }, (_, index) => {
@@ -328,7 +328,7 @@ test('a thousand statuses in one callback are taken together', async () => {
   for (const { messageId } of sent) expect(await get(customer, messageId)).toMatchObject({ status: 'read' })
 })
 
-test('what is not ours, and what we do not know, is taken with 200 and counted', async () => {
+test('accepts and counts unknown and unrelated statuses', async () => {
   const [unknown, ignored] = [await counted('unknown'), await counted('ignored')]
   await report(account, [
     status('delivered', 'wamid.of-somebody-else'),
@@ -351,7 +351,7 @@ test('what is not ours, and what we do not know, is taken with 200 and counted',
   expect(await counted('ignored')).toBeGreaterThanOrEqual(ignored + 4)
 })
 
-test('a callback with bytes that no database takes is taken', async () => {
+test('accepts a callback with characters that PostgreSQL cannot store', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   await report(account, [
     status('failed', `${waMessageId}\0`, { callbackData: messageId, errors: [{ code: 1, title: 'a\0b\ud800' }] }),
@@ -363,7 +363,7 @@ test('a callback with bytes that no database takes is taken', async () => {
   expect((await post(update)).statusCode).toBe(200)
 })
 
-test('a path that can name no WhatsApp account is no path, whoever asks', async () => {
+test('answers 404 for a path that cannot contain a WhatsApp account ID', async () => {
   const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token=test-verify-token'
   expect((await server.request('GET', `${path}/%00?${query}`)).statusCode).toBe(404)
   expect((await post({}, { to: '%00' })).statusCode).toBe(404)
@@ -373,10 +373,10 @@ test('a path that can name no WhatsApp account is no path, whoever asks', async 
 
 test.each([
   { what: 'no signature', signature: '' },
-  { what: 'another secret', signature: signCallback(Buffer.from('{}'), 'guessed') },
+  { what: 'a different secret', signature: signCallback(Buffer.from('{}'), 'guessed') },
   { what: 'nonsense', signature: 'sha256=zz' },
   { what: 'SHA-1', signature: 'sha1=0000000000000000000000000000000000000000' },
-])('a callback with $what is refused', async ({ signature }) => {
+])('rejects a callback with $what', async ({ signature }) => {
   const { messageId, waMessageId } = await sendOne(account)
   const response = await post(
     messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })]),
@@ -386,7 +386,7 @@ test.each([
   expect(await get(account, messageId)).toMatchObject({ status: 'sent' })
 })
 
-test("a WhatsApp account's own app secret speaks for it, and for nobody else's messages", async () => {
+test("accepts an account's own app secret only for its own messages", async () => {
   const own = await server.account()
   const phoneNumberId = '700000000000001'
   server.simulator.addPhoneNumber({ phoneNumberId, wabaId: own.wabaId, accessToken: 'own-token' })
@@ -418,7 +418,7 @@ test("a WhatsApp account's own app secret speaks for it, and for nobody else's m
   expect(await get(own, messageId)).toMatchObject({ status: 'delivered' })
 })
 
-/** A WhatsApp account of a Meta app with a secret of its own, and a message sent from it. */
+/** Adds a WhatsApp account with its own app secret and sends a message from it. */
 async function ownApp(customer: TestAccount, secret: string) {
   const phoneNumberId = randomDigits()
   const whatsAppAccountId = await customer.addWhatsAppAccount({ phoneNumberId, appSecret: secret })
@@ -432,7 +432,7 @@ function randomDigits(): string {
 }
 
 describe('the callback address of a WhatsApp account', () => {
-  test('takes what the app secret of that account signed, and nothing else', async () => {
+  test('accepts only the app secret of that account', async () => {
     const { whatsAppAccountId, messageId, callback } = await ownApp(account, 'address-secret')
 
     for (const secret of [appSecret, 'guessed'])
@@ -443,14 +443,14 @@ describe('the callback address of a WhatsApp account', () => {
     expect(await get(account, messageId)).toMatchObject({ status: 'read' })
   })
 
-  test('takes what META_APP_SECRET signed for an account without a secret of its own', async () => {
+  test('accepts META_APP_SECRET for an account without an app secret', async () => {
     const { messageId, waMessageId } = await sendOne(account)
     const callback = messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])
     expect((await post(callback, { to: account.whatsAppAccountId })).statusCode).toBe(200)
     expect(await get(account, messageId)).toMatchObject({ status: 'read' })
   })
 
-  test("changes no message of a number that is set up with another app's secret", async () => {
+  test('changes no message of a number that uses a different app secret', async () => {
     const attacker = await ownApp(await server.account(), 'attacker-secret')
     const victim = await ownApp(account, 'victim-secret')
     const unsecured = await sendOne(account)
@@ -466,7 +466,7 @@ describe('the callback address of a WhatsApp account', () => {
     expect(await get(account, unsecured.messageId)).toMatchObject({ status: 'sent' })
   })
 
-  test('answers the handshake for accounts that exist', async () => {
+  test('answers the handshake for existing accounts', async () => {
     const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token='
     const shake = (id: string, token: string) => server.request('GET', `${path}/${id}?${query}${token}`)
 
@@ -476,7 +476,7 @@ describe('the callback address of a WhatsApp account', () => {
     expect((await shake('wa_00000000000000000000000000', 'test-verify-token')).statusCode).toBe(404)
   })
 
-  test('works like the shared address once its account is removed', async () => {
+  test('works like the shared address after its account is removed', async () => {
     const { callback, messageId } = await ownApp(account, 'removed-secret')
     const to = 'wa_00000000000000000000000000'
     expect((await post(callback, { to, secret: 'guessed' })).statusCode).toBe(401)
@@ -489,7 +489,7 @@ function together(apps: { callback: object }[]): object {
   return { entry: apps.flatMap(({ callback }) => (callback as { entry: object[] }).entry) }
 }
 
-test('the shared address finds the app secret behind other ids, of which it tries five secrets', async () => {
+test('tries the app secrets of at most five accounts at the shared address', async () => {
   const customer = await server.account()
   const others = await Promise.all(['s1', 's2', 's3', 's4', 's5'].map((secret) => ownApp(customer, secret)))
   const own = await ownApp(customer, 's6')
@@ -501,7 +501,7 @@ test('the shared address finds the app secret behind other ids, of which it trie
   for (const { messageId } of others) expect(await get(customer, messageId)).toMatchObject({ status: 'sent' })
 })
 
-test('a verified callback is taken whatever it holds, up to 3 MiB', async () => {
+test('accepts any verified callback of up to 3 MiB', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   const read = messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])
   const changes = Array.from({ length: 5_000 }, (_, index) => ({
@@ -517,7 +517,7 @@ test('a verified callback is taken whatever it holds, up to 3 MiB', async () => 
   expect((await post(`{"entry":[{"id":1,"changes":[${'{},'.repeat(100_000)}{}]}]}`)).statusCode).toBe(200)
 })
 
-test('a change that cannot be read does not hide the others of its entry', async () => {
+test('applies the valid changes of an entry with invalid ones', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   const callback = messagesCallback(account.phoneNumberId, [
     status('read', waMessageId, { callbackData: messageId }),
@@ -527,7 +527,7 @@ test('a change that cannot be read does not hide the others of its entry', async
   expect(await get(account, messageId)).toMatchObject({ status: 'read' })
 })
 
-test('a callback is received in chunks too', async () => {
+test('receives a chunked callback', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   const callback = messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])
   const body = Buffer.from(JSON.stringify(callback))
@@ -540,7 +540,7 @@ test('a callback is received in chunks too', async () => {
   expect(await get(account, messageId)).toMatchObject({ status: 'read' })
 })
 
-test('a paused template is refused at once, and an approved one is sent again', async () => {
+test('rejects sends of a paused template until it is approved again', async () => {
   const customer = await server.account()
 
   expect(
@@ -556,7 +556,7 @@ test('a paused template is refused at once, and an approved one is sent again', 
   expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
 })
 
-test('a callback writes en-US where the API writes en_US', async () => {
+test('matches en-US in a callback to the template language en_US', async () => {
   const customer = await server.account()
   await post(
     changeCallback(customer.wabaId, 'message_template_status_update', {
@@ -568,7 +568,7 @@ test('a callback writes en-US where the API writes en_US', async () => {
   expect((await customer.get('/api/v1/template/hello_world/en_US')).json().data).toMatchObject({ status: 'DISABLED' })
 })
 
-test('a template event that is no status, and a lost one, are made good by the next sync', async () => {
+test('corrects a template status on the next sync after an unusual or lost event', async () => {
   const customer = await server.account()
   server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
   await server.deps.db
@@ -596,7 +596,7 @@ test('a template event that is no status, and a lost one, are made good by the n
   expect(row).toMatchObject({ quality_rating: 'GREEN', active: true })
 })
 
-test('a business account that WhatsApp disables cannot send until WhatsApp reinstates it', async () => {
+test('rejects sends while WhatsApp disables the business account', async () => {
   const customer = await server.account()
   await post(disabled(customer))
   expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
@@ -608,7 +608,7 @@ test('a business account that WhatsApp disables cannot send until WhatsApp reins
   expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
 })
 
-test('what a person switched off, WhatsApp does not switch on', async () => {
+test('does not reinstate an account that a user deactivated', async () => {
   const customer = await server.account()
   await deactivateWhatsAppAccount(server.deps, customer.accountId, customer.whatsAppAccountId)
 
@@ -635,12 +635,12 @@ function reinstated({ wabaId }: TestAccount): object {
   })
 }
 
-test('a callback larger than 3 MB is too large', async () => {
+test('rejects a callback larger than 3 MiB', async () => {
   const response = await post('x'.repeat(3 * 1024 * 1024 + 1))
   expect(response.statusCode).toBe(413)
 })
 
-test('the events of an account are listed by cursor once they have settled', async () => {
+test('pages through settled events by cursor', async () => {
   const customer = await server.account()
   const sent = [await sendOne(customer), await sendOne(customer), await sendOne(customer)]
   for (const { messageId, waMessageId } of sent)

@@ -12,7 +12,7 @@ import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../s
 import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
 
 const hour = 3600
-/** What a busy machine takes. */
+/** Allows for a busy machine. */
 const soon = { timeout: 15_000 }
 
 let database: TestDatabase
@@ -36,12 +36,12 @@ afterAll(async () => {
   await database.close()
 })
 
-/** A node as far as the clock is concerned, which has looked at it once. */
+/** Starts the clock watch of a node and makes its first check. */
 async function startNode(): Promise<void> {
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) })
   const registry = new Registry()
-  // Whatever an earlier test set the clock to is how it is now.
+  // Treats the current time as correct, whatever earlier tests set.
   await sql`update database_clock set highest = clock_timestamp() - interval '2 seconds'`.execute(database.db)
   const timers = vi.spyOn(globalThis, 'setInterval')
   const watch = startClockWatch({ db: database.db, log, announcements: webhooks.deps.announcements }, registry)
@@ -59,7 +59,7 @@ async function startNode(): Promise<void> {
     .toBeLessThan(1)
 }
 
-/** Lets the nodes look by turns without waiting two seconds for each look. */
+/** Lets the nodes check by turns without waiting two seconds for each check. */
 function looking<T>(read: () => T): () => T {
   let turn = 0
   return () => {
@@ -68,7 +68,7 @@ function looking<T>(read: () => T): () => T {
   }
 }
 
-/** Jumps that all nodes together have noticed. */
+/** Clock jumps that the nodes have counted in total. */
 async function countJumps(direction: 'back' | 'forward'): Promise<number> {
   const metrics = await Promise.all(
     nodes.map(async ({ registry }) => registry.getSingleMetric('waybill_database_clock_jumps_total')?.get()),
@@ -83,7 +83,7 @@ function logged(): { level: number; seconds: number; msg: string }[] {
   return nodes.flatMap((node) => node.logged.map((line) => JSON.parse(line)))
 }
 
-test('deliveries go within seconds after the clock was set back by an hour, and it is logged and counted once', async () => {
+test('delivers within seconds after the clock was set back by an hour, and logs and counts it once', async () => {
   await webhooks.addEndpoint(receiver.url)
   await startNode()
   await startNode()
@@ -107,7 +107,7 @@ test('deliveries go within seconds after the clock was set back by an hour, and 
   expect(Math.abs((line?.seconds ?? 0) - hour)).toBeLessThan(15)
 })
 
-test('a retry waits as long as it was to wait when the clock is set back, and not an hour more', async () => {
+test('keeps the remaining delay of a retry when the clock is set back', async () => {
   await webhooks.addEndpoint(receiver.url)
   await webhooks.tell()
   await sql`update webhook_deliveries set due_at = now() + interval '2 hours', attempts = 3, generation = 3`.execute(
@@ -128,7 +128,7 @@ test('a retry waits as long as it was to wait when the clock is set back, and no
   expect(delivery?.dueInSeconds).toBeGreaterThan(2 * hour - 30)
 })
 
-test('what is under way when the clock is set back is neither sent twice nor lost', async () => {
+test('neither loses nor repeats attempts in progress when the clock is set back', async () => {
   await webhooks.addEndpoint(receiver.url)
   const release: (() => void)[] = []
   receiver.behave((_received, response) => void release.push(() => response.end()))
@@ -138,7 +138,7 @@ test('what is under way when the clock is set back is neither sent twice nor los
   await expect.poll(() => release.length).toBe(1)
 
   await shiftClock(database.db, -hour)
-  // Claimed since, before anybody has noticed.
+  // Claimed before a node noticed the jump.
   const [after = ''] = await webhooks.tell()
   await expect.poll(() => release.length).toBe(2)
   for (const end of release) end()
@@ -154,7 +154,7 @@ test('what is under way when the clock is set back is neither sent twice nor los
   expect(await webhooks.deliveries()).toEqual([])
 })
 
-test('a lease that was given just before the clock is found to be set back does not end early', async () => {
+test('keeps a lease that was granted before a clock jump was detected', async () => {
   await webhooks.addEndpoint(receiver.url)
   await webhooks.tell()
   await startNode()
@@ -172,7 +172,7 @@ test('a lease that was given just before the clock is found to be set back does 
   expect(delivery?.dueInSeconds).toBeGreaterThan(0)
 })
 
-test('a clock that is set forward is noticed once, and what fails then is tried again', async () => {
+test('counts a forward jump once and retries failed attempts', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(answer(500))
   await startNode()
@@ -196,7 +196,7 @@ test('a clock that is set forward is noticed once, and what fails then is tried 
   await shiftClock(database.db, -hour)
 })
 
-test('messages that are recorded after the clock was set back are found when they stay pending', async () => {
+test('detects stale pending messages that were recorded after the clock was set back', async () => {
   await recordStalePending(database.db)
   await startNode()
   await shiftClock(database.db, -hour)
@@ -219,7 +219,7 @@ test('messages that are recorded after the clock was set back are found when the
   expect(noted).toEqual([{ id }])
 })
 
-test('a person who is locked out is so no longer than before when the clock is set back', async () => {
+test('does not extend a login lockout when the clock is set back', async () => {
   const attempt = { key: randomBytes(32), seconds: hour }
   await countAttempt(database.db, attempt)
   await startNode()
@@ -234,7 +234,7 @@ test('a person who is locked out is so no longer than before when the clock is s
     .toBeLessThan(hour + 15)
 })
 
-test('an event that follows ones that a standby lacks has an id behind theirs', async () => {
+test('keeps event ids increasing after a failover to a standby that lacks recent events', async () => {
   const { db, accountId } = { db: database.db, accountId: webhooks.accountId }
   await sql`
     insert into event_clocks (account_id, last_milliseconds)

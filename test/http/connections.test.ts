@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 function open(node: TestServer): Socket {
-  // What the server resets is the server's business.
+  // The server may reset the connection.
   return connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
 }
 
@@ -55,10 +55,10 @@ test('answers 64 pipelined requests in order, rejects the next one and closes th
   await node.close()
 })
 
-test('connections that pipeline and never read keep nobody out, and hold nothing after they end', async () => {
+test('serves other clients during unread pipelined requests and frees all slots afterwards', async () => {
   const node = await startTestServer({ beside: server })
   const other = await server.account()
-  // More than the kernel keeps for a client that does not read.
+  // More than the kernel buffers for a client that does not read.
   const request = get('/api/v1/template?limit=100', account.apiKey)
   const silent = [1, 2, 3].map(() => open(node).pause())
   for (const socket of silent) socket.write(request.repeat(Math.ceil(376_000 / request.length)))
@@ -73,7 +73,7 @@ test('connections that pipeline and never read keep nobody out, and hold nothing
   await node.close()
 })
 
-test('a client that leaves in the middle of its pipelined requests holds nothing', async () => {
+test('frees the slots of pipelined requests when their client disconnects', async () => {
   const { node, hold, held, letGo } = await startHeldNode(server)
   hold()
   const socket = open(node)
@@ -94,7 +94,7 @@ test.each([
     request: () =>
       `POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\nContent-Length: 2\r\n\r\n{}`,
   },
-])('a client that leaves right after it sent $what is no fault of ours', async ({ request }) => {
+])('logs no error if a client disconnects right after sending $what', async ({ request }) => {
   const from = server.log.length
   const sockets = await Promise.all(
     Array.from({ length: 20 }, async () => {
@@ -112,20 +112,20 @@ test.each([
   expect(server.log.slice(from).filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
-/** Resolves when the server has closed the connection of a client that reads nothing. */
+/** Resolves when the server closes the connection of a client that reads nothing. */
 async function stall(node: TestServer): Promise<void> {
   const socket = open(node).pause()
-  // A quarter of a gigabyte, of which the kernel keeps a few megabytes for a client that does not read.
+  // A quarter of a gigabyte; the kernel buffers only a few megabytes for a client that does not read.
   socket.write('GET /docs/scalar.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(64))
   const isClosed = () => {
-    // Writing is how a client that does not read learns of the end.
+    // A client that does not read notices the close only by writing.
     socket.write('\r\n')
     return socket.destroyed
   }
   await expect.poll(isClosed, { timeout: 10_000 }).toBe(true)
 }
 
-test('a client that reads nothing loses its connection, and one that waits for a slow answer keeps it', async () => {
+test('closes the connection of a client that reads nothing but not one that waits for a slow response', async () => {
   const { node, hold, held, letGo } = await startHeldNode(server, { stallMilliseconds: 300 })
   const patient = open(node)
   hold()

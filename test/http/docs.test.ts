@@ -19,13 +19,13 @@ function get(url: string, headers: Record<string, string> = {}) {
   return app.inject({ url, headers })
 }
 
-describe('with the file of Scalar', () => {
+describe('with Scalar installed', () => {
   beforeEach(() => {
     registerDocs(app)
     registerHome(app, { dashboard: false })
   })
 
-  test('openapi.json is the committed file', async () => {
+  test('serves the committed openapi.json', async () => {
     const response = await get('/openapi.json')
 
     expect(response.statusCode).toBe(200)
@@ -39,7 +39,7 @@ describe('with the file of Scalar', () => {
     { accepts: 'br;q=0, gzip;q=0.5', sends: 'gzip', unpack: gunzipSync },
     { accepts: 'br;q=0, zstd', sends: undefined, unpack: (body: Buffer) => body },
     { accepts: '', sends: undefined, unpack: (body: Buffer) => body },
-  ])('to whoever accepts "$accepts" it goes out as $sends', async ({ accepts, sends, unpack }) => {
+  ])('serves $sends for Accept-Encoding "$accepts"', async ({ accepts, sends, unpack }) => {
     const response = await get('/openapi.json', { 'accept-encoding': accepts })
 
     expect(response.headers['content-encoding']).toBe(sends)
@@ -47,13 +47,13 @@ describe('with the file of Scalar', () => {
     expect(unpack(response.rawPayload).toString()).toBe(committed)
   })
 
-  test('encodings are different bytes, so they have different tags', async () => {
+  test('uses a different ETag for each encoding', async () => {
     const [plain, packed] = await Promise.all([get('/openapi.json'), get('/openapi.json', { 'accept-encoding': 'br' })])
 
     expect(plain.headers.etag).not.toBe(packed.headers.etag)
   })
 
-  test('whoever has the file already gets 304 and no body', async () => {
+  test('answers a matching If-None-Match with 304 and no body', async () => {
     const first = await get('/docs/scalar.js', { 'accept-encoding': 'gzip' })
 
     const second = await get('/docs/scalar.js', {
@@ -66,7 +66,7 @@ describe('with the file of Scalar', () => {
     expect(second.headers.etag).toBe(first.headers.etag)
   })
 
-  test('the page may load and ask nothing from elsewhere', async () => {
+  test('allows the page to load resources only from its own origin', async () => {
     const response = await get('/docs')
 
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
@@ -75,7 +75,7 @@ describe('with the file of Scalar', () => {
     expect(response.body).not.toMatch(/https?:/)
   })
 
-  test('the first page links to the documentation', async () => {
+  test('links from the home page to the documentation', async () => {
     const response = await get('/')
 
     expect(response.statusCode).toBe(200)
@@ -84,7 +84,7 @@ describe('with the file of Scalar', () => {
   })
 })
 
-test('where the dashboard is built, the first page leads to it', async () => {
+test('redirects the home page to the dashboard if it is built', async () => {
   registerHome(app, { dashboard: true })
 
   const response = await get('/')
@@ -93,7 +93,7 @@ test('where the dashboard is built, the first page leads to it', async () => {
   expect(response.headers.location).toBe('/settings/')
 })
 
-test('an install without the file of Scalar says so and names openapi.json', async () => {
+test('reports a missing Scalar file and links to openapi.json', async () => {
   registerDocs(app, { scalarFiles: ['/nowhere/scalar.js'] })
 
   const response = await get('/docs')

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => server?.close())
 
-/** The answer fits the schema that the document gives for its status, and carries header fields it names. */
+/** The body matches the schema documented for its status, and all headers are documented. */
 function expectDocumented(contract: ApiProcedure, response: TestResponse): void {
   const method = contract.method === 'GET' ? 'get' : 'post'
   const documented = openApi.paths[contract.path]?.[method]?.responses[response.statusCode]
@@ -47,7 +47,7 @@ async function call(
 
 const procedures = listProcedures(contracts)
 
-test.each(procedures)('the document describes what $name answers to its own example', async ({ contract }) => {
+test.each(procedures)('the response of $name to its example is documented', async ({ contract }) => {
   const sent = await call(contracts.message.send, contracts.message.send.example.input)
   const { messageId } = sent.json().data
   const input = { ...contract.example.input, ...('messageId' in contract.input.shape && { messageId }) }
@@ -58,14 +58,14 @@ test.each(procedures)('the document describes what $name answers to its own exam
   expectDocumented(contract, response)
 })
 
-test.each(procedures)('the document describes how $name refuses a stranger', async ({ contract }) => {
+test.each(procedures)('the response of $name to an invalid key is documented', async ({ contract }) => {
   const response = await call(contract, contract.example.input, 'wrong')
 
   expect(response.statusCode).toBe(401)
   expectDocumented(contract, response)
 })
 
-test.each(procedures)('the document describes how $name refuses what does not fit', async ({ contract }) => {
+test.each(procedures)('the response of $name to invalid input is documented', async ({ contract }) => {
   const response = await call(contract, { ...contract.example.input, nonsense: 'x' })
 
   expect(response.statusCode).toBe(400)
@@ -77,14 +77,14 @@ test.each([
   { contract: contracts.template.get, input: { name: 'unknown', language: 'en' } },
   { contract: contracts.message.send, input: { ...contracts.message.send.example.input, template: 'unknown' } },
   { contract: contracts.message.preview, input: { ...contracts.message.send.example.input, template: 'unknown' } },
-])('the document describes what $contract.path answers when there is no such thing', async ({ contract, input }) => {
+])('the response of $contract.path for an unknown resource is documented', async ({ contract, input }) => {
   const response = await call(contract, input)
 
   expect(response.statusCode).toBe(404)
   expectDocumented(contract, response)
 })
 
-test('the document describes the answer to an account that sends too much', async () => {
+test('the response to an account that exceeds its rate limit is documented', async () => {
   const { apiKey } = await server.account({ rateLimit: 1 })
   await call(contracts.message.send, contracts.message.send.example.input, apiKey)
 

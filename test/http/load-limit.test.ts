@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('beyond what it can work on at once, requests are refused at once, and those at work are served', async () => {
+test('rejects requests beyond its concurrency limit immediately and serves those in progress', async () => {
   const { node, hold, held, letGo } = await startHeldNode(server, { maxConcurrentRequests: 3 })
   hold()
   const caller = through(node, account)
@@ -45,7 +45,7 @@ test('beyond what it can work on at once, requests are refused at once, and thos
   await node.close()
 })
 
-test('whoever goes away gives the place back, in the middle of the body or of the work', async () => {
+test('frees the slot of a client that disconnects during the body or the response', async () => {
   const { node, hold, held, letGo } = await startHeldNode(server, { maxConcurrentRequests: 2 })
   hold()
   const caller = through(node, account)
@@ -78,12 +78,12 @@ async function readAtWork(node: TestServer): Promise<string> {
   return /^waybill_http_requests_at_work (.*)$/m.exec(text)?.[1] ?? 'missing'
 }
 
-test('at the limit, the API key with most requests is refused and others are let in', async () => {
+test('rejects the API key with the most requests and accepts others at the limit', async () => {
   const { node, hold, letGo } = await startHeldNode(server, { maxConcurrentRequests: 8 })
   const [heavy, light] = [through(node, account), through(node, await server.account())]
   for (const caller of [heavy, light]) expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
   hold()
-  // One that is alone has the whole capacity.
+  // A single key may use the whole capacity.
   const ofHeavy = Array.from({ length: 8 }, () => heavy.post('/api/v1/message/send', example))
   await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('8')
   expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
@@ -91,7 +91,7 @@ test('at the limit, the API key with most requests is refused and others are let
   const ofLight = [light.post('/api/v1/message/send', example), light.post('/api/v1/message/send', example)]
   await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('10')
   expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
-  // What is let in beyond the limit is bounded too.
+  // The number accepted beyond the limit is bounded too.
   expect((await light.post('/api/v1/message/send', example)).statusCode).toBe(503)
 
   letGo()
@@ -100,7 +100,7 @@ test('at the limit, the API key with most requests is refused and others are let
   await node.close()
 })
 
-test('requests with made-up API keys count for their address', async () => {
+test('counts requests with unknown API keys by address', async () => {
   const { node, hold, letGo } = await startHeldNode(server, { maxConcurrentRequests: 8 })
   const known = through(node, account)
   expect((await known.post('/api/v1/message/send', example)).statusCode).toBe(200)
@@ -120,7 +120,7 @@ test('requests with made-up API keys count for their address', async () => {
   await node.close()
 })
 
-test('callers who are slow to send their bodies keep nobody out', async () => {
+test('does not hold a slot while a client sends its body slowly', async () => {
   const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 } })
   const slow = Array.from({ length: 5 }, () => connect(Number(new URL(node.url).port), '127.0.0.1'))
   for (const socket of slow) {
@@ -134,7 +134,7 @@ test('callers who are slow to send their bodies keep nobody out', async () => {
   await node.close()
 })
 
-test('a request that waits for WhatsApp keeps nobody out', async () => {
+test('does not hold a slot while a request waits for WhatsApp', async () => {
   const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 } })
   const caller = through(node, account)
   const to = '15559000001'
@@ -146,7 +146,7 @@ test('a request that waits for WhatsApp keeps nobody out', async () => {
   await node.close()
 })
 
-test('a body that is too large is refused in the words of tRPC, too', async () => {
+test('rejects a body that is too large with a tRPC error', async () => {
   const response = await account.post('/trpc/message.send', { ...example, externalId: 'x'.repeat(70_000) })
   expect(JSON.parse(response.text)).toMatchObject({ error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } })
 })

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('requests are measured by route, without an id or a number in a label', async () => {
+test('measures requests by route, without IDs or phone numbers in labels', async () => {
   const account = await server.account()
   await account.post('/api/v1/message/send', sendMessage.example.input)
   await account.get('/api/v1/message/msg_00000000000000000000000000?x=34600111222')
@@ -22,7 +22,7 @@ test('requests are measured by route, without an id or a number in a label', asy
   expect(text).not.toMatch(/msg_0|34600111222/)
 })
 
-test('a message whose outcome stays unknown shows in the metrics', async () => {
+test('counts a message with an unknown outcome', async () => {
   const account = await server.account()
   await account.post('/api/v1/message/send', sendMessage.example.input)
   await server.deps.db
@@ -41,7 +41,7 @@ function read(node: TestServer, headers = {}): Promise<TestResponse> {
   return node.request('GET', '/metrics', { headers })
 }
 
-test('with METRICS_TOKEN only its bearer reads the metrics, and without it nobody does but the sandbox', async () => {
+test('requires METRICS_TOKEN for metrics and serves none without it, except in the sandbox', async () => {
   const guarded = await startTestServer({ beside: server, server: { metricsToken: 'token-1', sandbox: false } })
   const closed = await startTestServer({ beside: server, server: { sandbox: false } })
 
@@ -53,7 +53,7 @@ test('with METRICS_TOKEN only its bearer reads the metrics, and without it nobod
   await closed.close()
 })
 
-test('readiness fails while a stop is under way, and liveness does not', async () => {
+test('fails readiness but not liveness during shutdown', async () => {
   let draining = false
   const node = await startTestServer({ beside: server, server: { isDraining: () => draining } })
   expect((await node.request('GET', '/readyz')).statusCode).toBe(200)

@@ -6,7 +6,7 @@ import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { safe } from '../../src/client/client.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
-/** REST and tRPC are two doors to one house: the same data and the same codes. */
+/** REST and tRPC return the same data and the same error codes. */
 
 let server: TestServer
 let account: TestAccount
@@ -67,10 +67,10 @@ const good: Record<string, () => Record<string, unknown>> = {
   'event.list': () => ({ type: 'message.failed', limit: 2 }),
 }
 
-test.each(listProcedures(contracts))('$name answers the same data by REST and by tRPC', async ({ name, contract }) => {
+test.each(listProcedures(contracts))('$name returns the same data by REST and by tRPC', async ({ name, contract }) => {
   const input = good[name]?.()
   if (!input) throw new Error(`add an input for ${name} to this test`)
-  // The newest message must stay the same between the two calls of a list.
+  // The newest message must stay the same between the two calls to a list.
   const [rest, trpc] = [await byRest(contract, input), await byTrpc(name, contract, input)]
 
   expect(rest.json().success).toBe(true)
@@ -132,13 +132,13 @@ test.each(bad)(
   },
 )
 
-test('the router serves every contract and nothing else', async () => {
+test('serves every contract and no other procedure', async () => {
   for (const { name, contract } of listProcedures(contracts))
     expect(await byTrpc(name, contract, {})).not.toMatchObject({ code: 'NOT_FOUND' })
   expect(await byTrpc('message.delete', sendMessage, {})).toMatchObject({ code: 'NOT_FOUND' })
 })
 
-test('the typed client gets errors as values, with the codes of that very procedure', async () => {
+test('returns typed errors of the procedure as values in the client', async () => {
   const [sent, none] = await safe(account.trpc.message.send.mutate(sendMessage.example.input))
   expect(none).toBeUndefined()
   expect(sent?.status).toBe('sent')
@@ -155,14 +155,14 @@ test('the typed client gets errors as values, with the codes of that very proced
   })
 })
 
-test('over tRPC too, a retry with the same idempotency key never sends twice', async () => {
+test('never sends twice for one idempotency key over tRPC', async () => {
   const context = { idempotencyKey: 'trpc-1' }
   const first = await account.trpc.message.send.mutate(sendMessage.example.input, { context })
   const retry = await account.trpc.message.send.mutate(sendMessage.example.input, { context })
   expect(retry).toEqual(first)
 })
 
-test('over tRPC too, the limits and the time to come back are in the headers', async () => {
+test('sends rate limit headers over tRPC', async () => {
   const limited = await server.account({ rateLimit: 1 })
   const first = await limited.post('/trpc/message.send', sendMessage.example.input)
   const second = await limited.post('/trpc/message.send', sendMessage.example.input)

@@ -20,7 +20,7 @@ describe('through the server', () => {
   })
   afterAll(() => server.close())
 
-  /** A node whose looks at messages end when they are let go. */
+  /** Starts a node whose reads of messages wait until they are released. */
   async function startSlowReader(): Promise<{ node: TestServer; atDatabase: () => number; letGo: () => void }> {
     const looks = new WeakSet<object>()
     const held = new Set<() => void>()
@@ -47,14 +47,14 @@ describe('through the server', () => {
     }
   }
 
-  test('an account has a few reads at the database at once, and the others wait or are rejected', async () => {
+  test('runs a few reads of an account at once and queues or rejects the others', async () => {
     const { node, atDatabase, letGo } = await startSlowReader()
     const caller = through(node, account)
     const reads = Array.from({ length: 12 }, (_, n) => caller.get(n % 2 ? '/api/v1/message' : '/api/v1/message/msg_1'))
 
     const answers: TestResponse[] = []
     for (const read of reads) void read.then((response) => answers.push(response))
-    // Whichever reads come first are at the database; all others are answered.
+    // Some reads are at the database; all others have been answered.
     await expect.poll(() => answers.length).toBe(reads.length - readLimits.maxConcurrent)
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([429]))
     const [rejected] = answers
@@ -68,7 +68,7 @@ describe('through the server', () => {
     expect(error?.data).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', httpStatus: errors.RATE_LIMIT_EXCEEDED.status })
     expect(error?.data?.retryAfterSeconds).toBeGreaterThan(0)
 
-    // Neither what it checks and sends nor another account waits for them.
+    // The account's previews and sends do not wait for them, nor do other accounts.
     for (const path of [previewMessage.path, sendMessage.path])
       expect((await caller.post(path, sendMessage.example.input)).statusCode).toBe(200)
     const other = through(node, await server.account())
@@ -77,12 +77,12 @@ describe('through the server', () => {
     const served = (await Promise.all(reads)).filter(({ statusCode }) => statusCode !== 429)
     expect(served).toHaveLength(readLimits.maxConcurrent)
     for (const { statusCode } of served) expect([200, 404]).toContain(statusCode)
-    // What they took has to be made up for first.
+    // The account must first recover the work they used.
     await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode, { timeout: 10_000 }).toBe(200)
     await node.close()
   })
 
-  test('a client that reads one page after the other, or many small things at once, is never rejected', async () => {
+  test('never rejects sequential pages or many concurrent lookups', async () => {
     for (let n = 0; n < 100; n++) expect((await account.get('/api/v1/message?limit=1')).statusCode).toBe(200)
     const { items } = await account.trpc.message.list.query({})
     const many = await Promise.all(
@@ -92,7 +92,7 @@ describe('through the server', () => {
   })
 })
 
-describe('by the clock', () => {
+describe('with a fake clock', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -104,7 +104,7 @@ describe('by the clock', () => {
     maxSavedMilliseconds: 2_000,
   }
 
-  test('reads one after the other are never rejected, however long they take', async () => {
+  test('never rejects sequential reads, however long they take', async () => {
     const reads = createReadLimit(limits)
     const run = async () => {
       for (let n = 0; n < 100; n++) await reads.run('acc_1', () => wait(5_000))
@@ -116,7 +116,7 @@ describe('by the clock', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('in the long run an account reads for no more than its budget, and others as if it were not there', async () => {
+  test('limits an account to its budget in the long run without slowing others', async () => {
     const reads = createReadLimit(limits)
     const counts = { heavy: 0, rejected: 0, other: 0 }
     const state = { over: false }
@@ -137,14 +137,14 @@ describe('by the clock', () => {
     await vi.advanceTimersByTimeAsync(2_000)
     await Promise.all(loops)
 
-    // 100 seconds of 1.2 each, and the two that were saved up, in reads of 50 milliseconds.
+    // 100 seconds of 1.2 each plus two saved seconds, in reads of 50 milliseconds.
     expect(counts.heavy).toBeGreaterThan(2_300)
     expect(counts.heavy).toBeLessThan(2_500)
     expect(counts.other).toBeGreaterThanOrEqual(1_999)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('what waits for too long, or where too many wait, is rejected, and a failed read gives its place back', async () => {
+  test('rejects reads that wait too long or exceed the queue, and frees the slot of a failed one', async () => {
     const reads = createReadLimit(limits)
     const failing = [1, 2].map(() =>
       reads.run('acc_1', async () => {

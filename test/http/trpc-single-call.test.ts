@@ -4,7 +4,7 @@ import { contracts } from '../../contracts/index.ts'
 import { listProcedures } from '../../contracts/procedure.ts'
 import { type RequestOptions, startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
-/** A call that we answer ourselves is answered as tRPC's own adapter answers it. */
+/** Calls that bypass tRPC's adapter get the same responses as through it. */
 
 let server: TestServer
 let account: TestAccount
@@ -17,7 +17,7 @@ afterAll(() => server.close())
 const procedures = listProcedures(contracts)
 const names = [...procedures.map(({ name }) => name), 'message.delete', 'constructor', '__proto__']
 
-/** Inputs that are right, nearly right, anything, and no JSON. */
+/** Valid, nearly valid, arbitrary and non-JSON inputs. */
 const inputs = fc.oneof(
   fc
     .constantFrom(...procedures)
@@ -43,7 +43,7 @@ const calls = fc.record({
   apiKey: fc.constantFrom('its own', 'its own', 'its own', '', 'wb_live_unknown'),
 })
 
-/** `byAdapter`: the same call, written in a way that we leave to the adapter. */
+/** `byAdapter`: writes the same call so that the adapter handles it. */
 async function answerTo({ method, name, text, apiKey }: Call, byAdapter: boolean): Promise<object> {
   const headers: Record<string, string> =
     apiKey === '' ? {} : { 'x-api-key': apiKey === 'its own' ? account.apiKey : apiKey }
@@ -74,7 +74,7 @@ function withoutIds(text: string): string {
   return text.replaceAll(/(msg|req)_[0-9a-z_]+|wamid\.[\w+/=]+|"nextCursor":"[^"]+"/g, '<id>')
 }
 
-test('whatever the call, the answer is that of the adapter', async () => {
+test('returns the same response as the adapter for any call', async () => {
   await fc.assert(
     fc.asyncProperty(calls, async (call) => {
       const [ours, adapters] = [await answerTo(call, false), await answerTo(call, true)]
@@ -87,18 +87,18 @@ test('whatever the call, the answer is that of the adapter', async () => {
 test.each([
   { call: 'a batch', method: 'POST', url: '/trpc/message.preview?batch=1', body: { 0: {} }, isList: true },
   { call: 'a mutation', method: 'POST', url: '/trpc/message.preview', body: {}, isList: false },
-])('$call is answered as one', async ({ method, url, body, isList }) => {
+])('handles $call as such', async ({ method, url, body, isList }) => {
   const headers = { 'x-api-key': account.apiKey, 'content-type': 'application/json' }
   const response = await server.request(method, url, { headers, body: JSON.stringify(body) })
   expect(Array.isArray(JSON.parse(response.text))).toBe(isList)
 })
 
-test('a call that we answer ourselves announces its length, and one of the adapter does not', async () => {
+test('sets Content-Length only on responses that bypass the adapter', async () => {
   const headers = { 'x-api-key': account.apiKey }
   const ours = await server.request('GET', '/trpc/template.list', { headers })
   const adapters = await server.request('GET', '/trpc/template.list?other', { headers })
   expect(ours.headers['content-length']).toBe(String(Buffer.byteLength(ours.text)))
-  // Else the property above would compare the adapter with itself.
+  // Otherwise the property above would compare the adapter with itself.
   expect(adapters.headers['content-length']).toBeUndefined()
   expect(ours.text).toBe(adapters.text)
 })

@@ -32,12 +32,12 @@ test.each([
   { input: [], says: 'The request must be a JSON object.' },
   { input: 'hello', says: 'The request must be a JSON object.' },
   { input: null, says: 'The request must be a JSON object.' },
-])('$input is refused: $says', ({ input, says }) => {
+])('rejects $input: $says', ({ input, says }) => {
   expect(() => parseInput(sendMessage.input, input)).toThrow(
     expect.objectContaining({ code: 'VALIDATION_ERROR', message: says }),
   )
 })
 
-test('a request that fits is taken as it is', () => {
+test('accepts a valid request unchanged', () => {
   expect(parseInput(sendMessage.input, good)).toEqual(good)
 })

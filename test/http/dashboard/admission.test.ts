@@ -35,7 +35,7 @@ function call(person: TestOwner, { name, contract }: Named, input: object): Prom
   return contract.kind === 'query' ? person.query(name, input) : person.mutate(name, input)
 }
 
-/** Everything of an account that a procedure could change, as text. */
+/** Everything in an account that a procedure could change, as text. */
 async function snapshot(accountId: string): Promise<string> {
   const tables = ['api_keys', 'whatsapp_accounts', 'templates', 'messages', 'webhook_endpoints', 'webhook_deliveries']
   const rows = await Promise.all(
@@ -47,20 +47,20 @@ async function snapshot(accountId: string): Promise<string> {
   return JSON.stringify([account, rows.map((result) => result.rows)])
 }
 
-test('each procedure about an account has an input to be tried with', () => {
+test('has a test input for every procedure of an account', () => {
   expect(Object.keys(inputsOf(mine))).toEqual(expect.arrayContaining(ofAnAccount.map(({ name }) => name)))
 })
 
 describe.each(ofAnAccount)('$name', (procedure) => {
   const { name } = procedure
 
-  test('is closed to whoever is not signed in', async () => {
+  test('rejects a caller who is not signed in', async () => {
     const answer = await call(visitor(server), procedure, { accountId: mine.accountId, ...inputsOf(mine)[name] })
 
     expect(answer).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
   })
 
-  test("answers as if another customer's account did not exist, and changes nothing there", async () => {
+  test('hides and does not change the account of another customer', async () => {
     const before = await snapshot(theirs.accountId)
 
     const foreign = await call(owner, procedure, { accountId: theirs.accountId, ...inputsOf(theirs)[name] })
@@ -78,7 +78,7 @@ const namesSomething = ofAnAccount.filter(({ name }) =>
   ),
 )
 
-test.each(namesSomething)("$name finds nothing of another customer's in one's own account", async (procedure) => {
+test.each(namesSomething)("$name finds no resource of another customer in one's own account", async (procedure) => {
   const before = await snapshot(theirs.accountId)
 
   const answer = await call(owner, procedure, { accountId: mine.accountId, ...inputsOf(theirs)[procedure.name] })
@@ -101,7 +101,7 @@ test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'owner'))(
 )
 
 test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'viewer'))(
-  '$name is open to a viewer',
+  '$name is allowed for a viewer',
   async (procedure) => {
     const answer = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
 
@@ -109,7 +109,7 @@ test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'viewer'))(
   },
 )
 
-test('a procedure that changes something is for owners, and is written to the audit log', () => {
+test('restricts every mutation to owners and records it in the audit log', () => {
   const changing = changes.filter(({ contract }) => contract.admits !== 'anybody')
 
   expect(changing.filter(({ contract }) => contract.admits !== 'owner').map(({ name }) => name)).toEqual([])
@@ -122,7 +122,7 @@ describe.each(changes)('$name', ({ name }) => {
     { origin: 'null' },
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
-  ])('is refused to a page of another site: %o', async (headers) => {
+  ])('rejects a page of another site: %o', async (headers) => {
     const before = await snapshot(mine.accountId)
 
     const input = { accountId: mine.accountId, ...inputsOf(mine)[name] }
@@ -133,7 +133,7 @@ describe.each(changes)('$name', ({ name }) => {
   })
 })
 
-test('a form of another site cannot reach a procedure: nothing but JSON is taken', async () => {
+test('accepts only JSON, so that a form of another site cannot call a procedure', async () => {
   const answer = await owner.mutate(
     'publicApi.revokeKey',
     { accountId: mine.accountId },
@@ -144,7 +144,7 @@ test('a form of another site cannot reach a procedure: nothing but JSON is taken
 })
 
 test.each([{ accountId: 'acc\u0000' }, { accountId: 'a'.repeat(10_000) }, { accountId: ['acc_1'] }, {}, []])(
-  'what cannot be the ID of an account is none of theirs: %o',
+  'reports an invalid account ID as not found: %o',
   async (input) => {
     const answer = await owner.query('publicApi.get', input)
 

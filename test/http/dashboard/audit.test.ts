@@ -20,7 +20,7 @@ interface Page {
   nextCursor?: string
 }
 
-test('a change is on record: who, what, when and from which address', async () => {
+test('records the user, action, time and address of a change', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   await owner.mutate(
@@ -45,7 +45,7 @@ test('a change is on record: who, what, when and from which address', async () =
   ])
 })
 
-test('a change that was refused is on record as that', async () => {
+test('records a refused change as refused', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const answer = await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['not an address'] })
@@ -56,7 +56,7 @@ test('a change that was refused is on record as that', async () => {
   expect(data.items[0]).toMatchObject({ what: 'set the allow-list to not an address', outcome: 'refused' })
 })
 
-test('no secret is in the audit log', async () => {
+test('contains no secrets', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const accessToken = 'EAABsecretsecretsecret'
@@ -74,7 +74,7 @@ test('no secret is in the audit log', async () => {
   expect(server.log.join('')).not.toMatch(/EAABsecret|token=hush/)
 })
 
-test('the log is read page by page, the newest first', async () => {
+test('pages through the log, newest first', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   for (const enabled of [false, true, false]) await owner.mutate('publicApi.setAccess', { accountId, enabled })
@@ -86,7 +86,7 @@ test('the log is read page by page, the newest first', async () => {
   expect(second.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'signed in with a password'])
 })
 
-test('what a person changes of how they sign in is on record in each of their accounts, and what was refused too', async () => {
+test('records changes to sign-in settings in every account of the user, including refused ones', async () => {
   const accounts = [await server.account(), await server.account()]
   const [first, second] = accounts.map(({ accountId }) => accountId)
   const owner = await signedInOwner(server, first ?? '')
@@ -118,7 +118,7 @@ test('what a person changes of how they sign in is on record in each of their ac
 })
 
 describe('sign-ins', () => {
-  test('are on record in each account of the person: good, bad and out', async () => {
+  test('are recorded in every account of the user: successes, failures and sign-outs', async () => {
     const accounts = [await server.account(), await server.account()]
     const [first = '', second = ''] = accounts.map(({ accountId }) => accountId)
     const owner = await signedInOwner(server, first)
@@ -143,7 +143,7 @@ describe('sign-ins', () => {
     await forgetTries()
   })
 
-  test('for an address that nobody has are in the log, without what was typed', async () => {
+  test('are logged for an unknown address without the input', async () => {
     const typed = 'hunter2-by-mistake@example.com'
     const before = await readMetric('refused')
 
@@ -156,7 +156,7 @@ describe('sign-ins', () => {
     await forgetTries()
   })
 
-  test('that a lock refuses are on record once for the lock, whatever comes', async () => {
+  test('record a lockout once, however many attempts follow', async () => {
     const { accountId } = await server.account()
     const owner = await signedInOwner(server, accountId)
     await forgetTries()
@@ -164,7 +164,7 @@ describe('sign-ins', () => {
     const answers = await Promise.all(Array.from({ length: 150 }, () => owner.elsewhere().signIn('not the password')))
 
     const statuses = answers.map(({ statusCode }) => statusCode)
-    // One for each password that was checked.
+    // One per checked password.
     expect(statuses.filter((status) => status === 401)).toHaveLength(signInAttemptsPerAddress.most)
     expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInAttemptsPerAddress.most)
     const refused = (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
@@ -176,7 +176,7 @@ describe('sign-ins', () => {
     await forgetTries()
   })
 
-  test('that need a code are on record with both steps', async () => {
+  test('with a code are recorded with both steps', async () => {
     const { accountId } = await server.account()
     const owner = await signedInOwner(server, accountId)
     const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
@@ -215,7 +215,7 @@ async function readMetric(outcome: string): Promise<number> {
   return Number(new RegExp(`waybill_sign_ins_total{outcome="${outcome}"} (\\d+)`).exec(text)?.[1] ?? 0)
 }
 
-test('tries that are not even looked at do not fill the log', async () => {
+test('does not record attempts that the rate limit rejects', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const wrong = { currentPassword: 'not the password', newPassword: 'another password that is long' }
@@ -229,7 +229,7 @@ test('tries that are not even looked at do not fill the log', async () => {
   await forgetTries()
 })
 
-/** All people of a test come from one address. */
+/** All users of a test share one address. */
 async function forgetTries(): Promise<void> {
   await server.database.db.deleteFrom('owner_sign_in_rates').execute()
 }

@@ -34,7 +34,7 @@ function post(path: string, body: object, headers: Record<string, string> = {}):
 const credentials = () => ({ email: owner.email, password: owner.password })
 
 describe('a sign-in with an organisation', () => {
-  test.each(['callbackURL', 'errorCallbackURL'])('leads back to the dashboard only: %s', async (name) => {
+  test.each(['callbackURL', 'errorCallbackURL'])('rejects a redirect outside the dashboard: %s', async (name) => {
     const elsewhere = ['https://evil.example/', '//evil.example', '/\\evil.example', '/%2fevil.example', '/settingsx']
 
     for (const url of elsewhere) {
@@ -43,7 +43,7 @@ describe('a sign-in with an organisation', () => {
     }
   })
 
-  test('that a stranger began for a host of their own sends nobody there', async () => {
+  test('is rejected if it began on another host', async () => {
     const body = { providerId: 'oidc', callbackURL: '/settings/', errorCallbackURL: 'http://evil.example/' }
     const begun = await post('/sign-in/oauth2', body, { host: 'evil.example', origin: 'http://evil.example' })
     const state = /state=([\w-]+)/.exec(begun.text)?.[1]
@@ -53,14 +53,14 @@ describe('a sign-in with an organisation', () => {
     expect(headers['location']).toBe('/settings/sign-in?error=state_mismatch')
   })
 
-  test('asks the provider for nothing but what is set up', async () => {
+  test('requests only the configured scopes', async () => {
     const { text } = await post('/sign-in/oauth2', { providerId: 'oidc', scopes: ['offline_access'] })
 
     expect(new URL(JSON.parse(text).url).searchParams.get('scope')).toBe('openid email profile')
   })
 })
 
-test('the link of the sandbox leads to the dashboard only', async () => {
+test('redirects from the sandbox link only to the dashboard', async () => {
   const answers = await Promise.all(
     ['callbackURL=//evil.example', 'callbackURL=/settings/&errorCallbackURL=https://evil.example'].map((query) =>
       server.request('GET', `/settings/auth/magic-link/verify?token=x&${query}`),
@@ -70,7 +70,7 @@ test('the link of the sandbox leads to the dashboard only', async () => {
   for (const { headers } of answers) expect(headers['location'] ?? '').not.toContain('evil.example')
 })
 
-test('a second spelling of the path has no tries of its own', async () => {
+test('shares the attempt limit between all spellings of a path', async () => {
   await post('/sign-in/%65mail', credentials())
   await post('/sign-in/email?once=more', credentials())
 
@@ -78,14 +78,14 @@ test('a second spelling of the path has no tries of its own', async () => {
   expect(rates).toEqual([{ key: '127.0.0.1|/sign-in/email' }])
 })
 
-test('a header that names an address is not believed', async () => {
+test('ignores headers that name a client address', async () => {
   await post('/sign-in/email', credentials(), { 'x-forwarded-for': '203.0.113.1', 'x-waybill-address': '203.0.113.2' })
 
   const rates = await server.deps.db.selectFrom('owner_sign_in_rates').select('key').execute()
   expect(rates).toEqual([{ key: '127.0.0.1|/sign-in/email' }])
 })
 
-test('changing the password ends every other session, however the path is spelled', async () => {
+test('ends every other session on a password change, however the path is spelled', async () => {
   const elsewhere = owner.elsewhere()
   await elsewhere.signIn()
 
@@ -101,14 +101,14 @@ describe.each(['/sign-in/email', '/sign-out', '/change-password'])('%s', (path) 
     { origin: 'https://evil.example' },
     { origin: 'null' },
     { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', origin: 'https://evil.example' },
-  ])('is refused to a page of another site: %o', async (headers) => {
+  ])('rejects a page of another site: %o', async (headers) => {
     const { statusCode } = await post(path, credentials(), { cookie: 'some=cookie', ...headers })
 
     expect(statusCode).toBe(403)
   })
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
-    'is refused to a form: %s',
+    'rejects a form: %s',
     async (contentType) => {
       const { statusCode } = await post(path, credentials(), { 'content-type': contentType })
 
@@ -118,7 +118,7 @@ describe.each(['/sign-in/email', '/sign-out', '/change-password'])('%s', (path) 
 })
 
 test.each(['a b', 'somebody@example.com', 'example.com/path', 'example.com:99999'])(
-  'a Host header that names no host is the fault of the caller: %s',
+  'answers an invalid Host header with a client error: %s',
   async (host) => {
     const answer = await post('/sign-in/email', credentials(), { host })
 

@@ -63,7 +63,7 @@ function report(
   return applyStatuses(server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
 }
 
-test('a failed message says why in plain words, and who was told of it', async () => {
+test('explains a failure and lists the webhook deliveries of a message', async () => {
   const { account, owner } = await setUp()
   receiver.behave(answer(500), '/broken')
   const { endpointId } = await addEndpoint(server.deps, account.accountId, { url: `${receiver.url}/broken` })
@@ -92,7 +92,7 @@ test('a failed message says why in plain words, and who was told of it', async (
   })
 })
 
-test('attempts of a delivery that was retried are counted on', async () => {
+test('continues the attempt numbers of a retried delivery', async () => {
   const { account, owner } = await setUp()
   const { accountId } = account
   const { endpointId } = await addEndpoint(server.deps, accountId, { url: `${receiver.url}/fine` })
@@ -112,10 +112,10 @@ test('attempts of a delivery that was retried are counted on', async () => {
   expect(receiver.at('/fine').map(({ id }) => id)).toEqual([event?.id, event?.id])
 })
 
-test('a message that never reached WhatsApp says so', async () => {
+test('marks a message that never reached WhatsApp', async () => {
   const { account, owner } = await setUp()
   const { accountId } = account
-  // The simulator answers this recipient with the page of a web server.
+  // For this recipient, the simulator returns an HTML page.
   await expect(send(account, 'order-1', '15559000008')).rejects.toThrow('unavailable')
   const { data } = await owner.query<{ items: { messageId: string }[] }>('message.list', { accountId })
 
@@ -127,7 +127,7 @@ test('a message that never reached WhatsApp says so', async () => {
   })
 })
 
-test('a code that is new keeps the words that came with it', async () => {
+test("shows WhatsApp's own message for an unknown error code", async () => {
   const { account, owner } = await setUp()
   const message = await send(account, 'order-1')
   await report(message, 'failed', { code: '999999', message: 'Unheard of' })
@@ -141,7 +141,7 @@ test('a code that is new keeps the words that came with it', async () => {
   expect(data.deliveries).toEqual([])
 })
 
-test('the log is narrowed by every filter, and read page by page', async () => {
+test('filters and pages through the log', async () => {
   const { account, owner } = await setUp()
   const first = await send(account, 'order-1')
   const second = await send(account, 'order-2', '34600111333')
@@ -169,7 +169,7 @@ test('the log is narrowed by every filter, and read page by page', async () => {
   expect(await idsOf({ limit: 2, cursor: page.nextCursor })).toEqual([first.messageId])
 })
 
-test('what is wrong with a filter is said of its field', async () => {
+test('reports an invalid filter for its field', async () => {
   const { account, owner } = await setUp()
 
   const answer = await owner.query('message.list', { accountId: account.accountId, to: '+34 600' })
@@ -177,7 +177,7 @@ test('what is wrong with a filter is said of its field', async () => {
   expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { to: expect.any(String) } } } })
 })
 
-test('a message of another account is not there', async () => {
+test('does not find a message of another account', async () => {
   const { owner, account } = await setUp()
   const message = await send(await server.account(), 'order-1')
 

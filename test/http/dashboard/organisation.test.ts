@@ -25,7 +25,7 @@ afterAll(async () => {
   await provider?.close()
 })
 
-/** From the button of the sign-in page until the browser stands still. */
+/** Follows the redirects from the sign-in button to the last page. */
 async function signInWithOrganisation(browser: CookieBrowser): Promise<Response> {
   const started = await browser.post(`${server.url}/settings/auth/sign-in/oauth2`, {
     providerId: 'oidc',
@@ -42,7 +42,7 @@ async function sessionOf(browser: CookieBrowser): Promise<{ status: number; data
   return { status: response.status, data: body.result?.data }
 }
 
-test('whoever was invited accepts without a password, and signs in with their organisation', async () => {
+test('lets an invited user accept without a password and sign in with their organisation', async () => {
   const { accountId } = await server.account()
   const { path } = await inviteOwner(server.deps, accountId, { email: 'ada@example.com', role: 'owner' })
   const token = path.split('/').at(-1)
@@ -60,7 +60,7 @@ test('whoever was invited accepts without a password, and signs in with their or
   expect(entry).toMatchObject({ who: 'ada@example.com', what: 'signed in with their organisation', outcome: 'done' })
 })
 
-test('who has a password signs in with their organisation as the same person', async () => {
+test('signs a user with a password in with their organisation as the same user', async () => {
   const { accountId } = await server.account()
   const { email } = await signedInOwner(server, accountId, { email: 'both@example.com' })
   provider.person = { email, email_verified: true }
@@ -71,7 +71,7 @@ test('who has a password signs in with their organisation as the same person', a
   expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
 })
 
-test('whom nobody has invited stays out, whatever the provider says', async () => {
+test('rejects a user without an invitation, whatever the provider claims', async () => {
   provider.person = { email: 'stranger@example.com', email_verified: true }
   const browser = openCookieBrowser()
 
@@ -83,10 +83,10 @@ test('whom nobody has invited stays out, whatever the provider says', async () =
 
 test.each([
   { how: 'has not verified', address: 'victim1@example.com', verified: false },
-  { how: 'has not verified, and says so in text', address: 'victim2@example.com', verified: 'false' },
-  { how: 'says nothing of', address: 'victim3@example.com', verified: undefined },
-  { how: 'has verified, and which only looks alike', address: 'mar\u212a@example.com', verified: true },
-])('an e-mail address that the provider $how opens nothing', async ({ address, verified }) => {
+  { how: 'has not verified, with "false" as text', address: 'victim2@example.com', verified: 'false' },
+  { how: 'does not report as verified', address: 'victim3@example.com', verified: undefined },
+  { how: 'has verified, but which only looks similar', address: 'mar\u212a@example.com', verified: true },
+])('rejects an email address that the provider $how', async ({ address, verified }) => {
   const { accountId } = await server.account()
   await signedInOwner(server, accountId, { email: address.toLowerCase() })
   provider.person = { email: address, email_verified: verified as boolean }
@@ -98,10 +98,10 @@ test.each([
   expect((await sessionOf(browser)).status).toBe(401)
 })
 
-test('the address is the same in any case, and verified in words too', async () => {
+test('compares email addresses without case and accepts "true" as text', async () => {
   const { accountId } = await server.account()
   const { email } = await signedInOwner(server, accountId, { email: 'grace@example.com' })
-  // As AWS Cognito writes it.
+  // AWS Cognito sends it as text.
   provider.person = { email: 'Grace@Example.com', email_verified: 'true' as unknown as boolean }
   const browser = openCookieBrowser()
 
@@ -110,7 +110,7 @@ test('the address is the same in any case, and verified in words too', async () 
   expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
 })
 
-test('no token of the provider is kept', async () => {
+test('stores no token of the provider', async () => {
   const { accountId } = await server.account()
   const { email } = await signedInOwner(server, accountId)
   provider.person = { email, email_verified: true }
@@ -126,13 +126,13 @@ test('no token of the provider is kept', async () => {
   expect(new Set(rows.flatMap((row) => Object.values(row)))).toEqual(new Set([null]))
 })
 
-test('the sign-in page learns the name of the provider', async () => {
+test('shows the name of the provider on the sign-in page', async () => {
   const { data } = await visitor(server).query('session.options')
 
   expect(data).toEqual({ organisation: new URL(provider.issuer).host })
 })
 
-test('without a provider an invitation needs a password, and nothing of OpenID is served', async () => {
+test('without a provider, requires a password for an invitation and serves no OpenID route', async () => {
   const plain = await startTestServer({ beside: server })
   const { accountId } = await plain.account()
   const { path } = await inviteOwner(plain.deps, accountId, { email: 'alone@example.com', role: 'owner' })

@@ -8,7 +8,7 @@ import { registerPages } from '../../../src/http/dashboard/pages.ts'
 let folder: string
 let app: FastifyInstance
 
-/** As a build would leave it, whose every file has its content in its name. */
+/** Writes files like a build, with a content hash in each file name. */
 async function build(version: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(path.join(folder, 'assets'), { recursive: true })
@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a running server goes on with the pages that it began with when others are built', async () => {
+test('keeps serving the pages of its start after a new build', async () => {
   await build('one')
   registerPages(app, folder)
   await build('two')
@@ -36,7 +36,7 @@ test('a running server goes on with the pages that it began with when others are
   expect((await app.inject('/settings/assets/app-two.js')).statusCode).toBe(404)
 })
 
-test('the page is asked for again each time, its parts never', async () => {
+test('revalidates the page on each request and caches its assets forever', async () => {
   await build('one')
   registerPages(app, folder)
 

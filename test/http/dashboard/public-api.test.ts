@@ -35,7 +35,7 @@ function send(apiKey: string, address = '198.51.100.7'): Promise<number> {
   return server.request('POST', sendMessage.path, { headers, body }).then(({ statusCode }) => statusCode)
 }
 
-test('a key is shown once, by its first characters ever after, and with the minute of its last use', async () => {
+test('shows a key once, then its first characters and the minute of its last use', async () => {
   await change('revokeKey')
   expect(await read()).toMatchObject({ enabled: true, rateLimit: { limit: 60 } })
   expect((await read()).key).toBeUndefined()
@@ -51,7 +51,7 @@ test('a key is shown once, by its first characters ever after, and with the minu
   expect(after.rateLimit.used).toBeGreaterThan(0)
 })
 
-test('a second key is not generated beside the first: it is replaced, and dead at once', async () => {
+test('refuses to generate a second key and invalidates a replaced one immediately', async () => {
   const first = (await change('regenerateKey')).data.apiKey
 
   const refused = await change('generateKey')
@@ -62,7 +62,7 @@ test('a second key is not generated beside the first: it is replaced, and dead a
   expect(await Promise.all([send(first), send(second)])).toEqual([401, 200])
 })
 
-test('access can be switched off and on', async () => {
+test('enables and disables API access', async () => {
   const { apiKey } = (await change('regenerateKey')).data
 
   await change('setAccess', { enabled: false })
@@ -72,7 +72,7 @@ test('access can be switched off and on', async () => {
   expect([whileOff, await send(apiKey)]).toEqual([403, 200])
 })
 
-test('the allow-list is kept in one spelling, and tells whether this very address may call', async () => {
+test('normalizes the allow-list and shows whether it includes the current address', async () => {
   const { apiKey } = (await change('regenerateKey')).data
 
   const set = await change('setAllowList', { allowList: ['198.51.100.0/24', ' 2001:DB8::1 ', '198.51.100.77/24'] })
@@ -87,7 +87,7 @@ test('the allow-list is kept in one spelling, and tells whether this very addres
 test.each([
   { entry: '300.1.1.1', says: 'is neither an IP address nor a CIDR range' },
   { entry: '', says: 'must not be empty' },
-])('an entry that is no address is named with its field: $entry', async ({ entry, says }) => {
+])('reports an invalid entry for its field: $entry', async ({ entry, says }) => {
   const { statusCode, error } = await change('setAllowList', { allowList: ['192.0.2.1', entry] })
 
   expect(statusCode).toBe(400)

@@ -17,7 +17,7 @@ afterAll(async () => {
   await server?.close()
 })
 
-test('whoever was invited signs in and sees the account', async () => {
+test('signs an invited user in and shows their account', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
 
@@ -32,7 +32,7 @@ test('whoever was invited signs in and sees the account', async () => {
   })
 })
 
-test('an invitation tells what it is for, and is spent by its use', async () => {
+test('describes an invitation and accepts it only once', async () => {
   const { accountId } = await server.account()
   const guest = visitor(server)
   const { path } = await inviteOwner(server.deps, accountId, { email: 'Grace@Example.com', role: 'viewer' })
@@ -55,7 +55,7 @@ test('an invitation tells what it is for, and is spent by its use', async () => 
   })
 })
 
-test('an invitation that has expired opens nothing', async () => {
+test('rejects an expired invitation', async () => {
   const { accountId } = await server.account()
   const { path } = await inviteOwner(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
   await server.deps.db
@@ -73,7 +73,7 @@ test('an invitation that has expired opens nothing', async () => {
   expect(statusCode).toBe(404)
 })
 
-test('who can sign in already is invited to another account with their own password only', async () => {
+test('adds an existing user to another account only with their current password', async () => {
   const first = await server.account()
   const second = await server.account()
   const owner = await signedInOwner(server, first.accountId)
@@ -92,7 +92,7 @@ test('who can sign in already is invited to another account with their own passw
   ])
 })
 
-test('nobody signs up by themselves, and nothing else of better-auth is served', async () => {
+test('serves no sign-up and no other better-auth route', async () => {
   const stranger = visitor(server, 'stranger@example.com')
   const body = { email: stranger.email, password: stranger.password, name: 'Stranger' }
 
@@ -103,7 +103,7 @@ test('nobody signs up by themselves, and nothing else of better-auth is served',
   expect((await stranger.signIn()).statusCode).toBe(401)
 })
 
-test('a wrong password and an unknown person are answered alike', async () => {
+test('returns the same response for a wrong password and an unknown user', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
 
@@ -114,7 +114,7 @@ test('a wrong password and an unknown person are answered alike', async () => {
   expect([unknown.statusCode, unknown.text]).toEqual([wrong.statusCode, wrong.text])
 })
 
-test('signing out ends the session', async () => {
+test('ends the session on sign-out', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
 
@@ -126,7 +126,7 @@ test('signing out ends the session', async () => {
   })
 })
 
-test('changing the password ends every other session', async () => {
+test('ends every other session on a password change', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const elsewhere = owner.elsewhere()
@@ -134,7 +134,7 @@ test('changing the password ends every other session', async () => {
   expect((await elsewhere.query('session.get')).statusCode).toBe(200)
 
   const newPassword = 'another password that is long'
-  // Whatever a page asks for.
+  // Even if the page asks for the opposite.
   const changed = await owner.auth('/change-password', {
     currentPassword: owner.password,
     newPassword,
@@ -148,7 +148,7 @@ test('changing the password ends every other session', async () => {
   expect((await elsewhere.signIn(newPassword)).statusCode).toBe(200)
 })
 
-test('a session ends a week after the sign-in, however much it is used', async () => {
+test('ends a session a week after sign-in, however active it is', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { db } = server.deps
@@ -166,7 +166,7 @@ test('a session ends a week after the sign-in, however much it is used', async (
 })
 
 describe('the cookie of a session', () => {
-  test('is out of reach of scripts and of other sites, and goes nowhere but to the dashboard', async () => {
+  test('is hidden from scripts and other sites and sent only to the dashboard', async () => {
     const { accountId } = await server.account()
     const owner = await signedInOwner(server, accountId)
 
@@ -177,7 +177,7 @@ describe('the cookie of a session', () => {
     expect([headers['set-cookie']].flat().join()).toMatch(/Path=\/settings/i)
   })
 
-  test('is sent over https only where the server is found by https', async () => {
+  test('requires https only if the public URL uses https', async () => {
     const secure = await startTestServer({ beside: server, server: { publicUrl: 'https://waybill.example.com' } })
     const { accountId } = await server.account()
     const { email } = await signedInOwner(server, accountId)
@@ -193,10 +193,10 @@ describe('the cookie of a session', () => {
 })
 
 test.each([
-  { way: 'https, as a trusted proxy says', trustedProxies: ['loopback'], protocol: 'https', secure: true },
-  { way: 'https, as somebody says who is no proxy', trustedProxies: [], protocol: 'https', secure: false },
+  { way: 'https, according to a trusted proxy', trustedProxies: ['loopback'], protocol: 'https', secure: true },
+  { way: 'https, according to an untrusted client', trustedProxies: [], protocol: 'https', secure: false },
   { way: 'http', trustedProxies: ['loopback'], protocol: 'http', secure: false },
-])('cookies of a sign-in by $way are secure: $secure', async ({ trustedProxies, protocol, secure }) => {
+])('sets secure cookies for a sign-in by $way: $secure', async ({ trustedProxies, protocol, secure }) => {
   const node = await startTestServer({ beside: server, server: { trustedProxies } })
   const { accountId } = await server.account()
   const { email, password } = await signedInOwner(server, accountId)
@@ -218,13 +218,13 @@ test.each([
   await node.close()
 })
 
-test('a link is not spent while the server has too much to do to take the password', async () => {
+test('does not use up a link while the server is too busy to hash the password', async () => {
   const { accountId } = await server.account()
   const { path } = await inviteOwner(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
   const acceptance = { token: path.split('/').at(-1) ?? '', name: 'Ada', password: 'correct horse battery staple' }
   const ownerAuth = createOwnerAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false })
   const ways = { ownerAuth, oidc: undefined, address: '127.0.0.1' }
-  // More than are worked on and may wait.
+  // More than the server processes and queues.
   const others = Array.from({ length: 22 }, () => ownerAuth.hashPassword('a password of somebody else'))
 
   await expect(acceptInvitation(server.deps, ways, acceptance)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
@@ -233,7 +233,7 @@ test('a link is not spent while the server has too much to do to take the passwo
   expect(await acceptInvitation(server.deps, ways, acceptance)).toEqual({ email: 'busy@example.com', accountId })
 })
 
-test('guessing passwords is slowed down, by the address it comes from', async () => {
+test('limits password attempts by address', async () => {
   const node = await startTestServer()
   const { accountId } = await node.account()
   const owner = await signedInOwner(node, accountId)
@@ -247,7 +247,7 @@ test('guessing passwords is slowed down, by the address it comes from', async ()
   await node.close()
 })
 
-describe('guessing the password of one person from many addresses', () => {
+describe('password attempts for one user from many addresses', () => {
   let node: TestServer
   let accountId: string
 
@@ -260,7 +260,7 @@ describe('guessing the password of one person from many addresses', () => {
     await node?.close()
   })
 
-  /** As if it had been tried as often as it may be, but for the last time. */
+  /** Sets the count of attempts to one less than the limit. */
   const tryOften = (most: number) => sql`update owner_tries set count = ${most - 1}`.execute(node.deps.db)
   let addresses = 0
   const from = () => ({ 'x-forwarded-for': `203.0.113.${++addresses}` })
@@ -270,7 +270,7 @@ describe('guessing the password of one person from many addresses', () => {
       body: JSON.stringify({ email, password }),
     })
 
-  test('is refused after a while, in any spelling of the address, and for whoever does not exist alike', async () => {
+  test('are rejected after the limit, in any spelling of the email address and also for unknown users', async () => {
     const owner = await signedInOwner(node, accountId)
     for (const email of [owner.email, 'nobody@example.org']) {
       await signInFrom(email, 'a wrong password')
@@ -288,7 +288,7 @@ describe('guessing the password of one person from many addresses', () => {
     expect((await signInFrom(owner.email, owner.password)).statusCode).toBe(200)
   })
 
-  test('from very many at once is refused at once beyond what can be worked on', async () => {
+  test('are rejected immediately if too many run at once', async () => {
     const tries = Array.from({ length: 40 }, (_, index) => signInFrom(`person${index}@example.org`, 'a wrong password'))
 
     const answers = await Promise.all(tries)
@@ -299,10 +299,10 @@ describe('guessing the password of one person from many addresses', () => {
     expect((await signInFrom('person1@example.org', 'a wrong password')).statusCode).toBe(401)
   })
 
-  test('takes several addresses: one alone keeps nobody out', async () => {
+  test('are not limited by one address alone', async () => {
     const owner = await signedInOwner(node, accountId)
     let host = 0
-    // All of one network.
+    // All in one network.
     const stranger = () => ({ 'x-forwarded-for': `2001:db8::${(++host).toString(16)}` })
     for (let tries = 0; tries < passwordAttemptsPerAddress.most; tries++) {
       expect((await signInFrom(owner.email, 'a wrong password', stranger())).statusCode).toBe(401)
@@ -316,7 +316,7 @@ describe('guessing the password of one person from many addresses', () => {
     expect((await signInFrom(owner.email, owner.password)).statusCode).toBe(200)
   })
 
-  test('is refused to whoever has their session, or a link that invites them, as well', async () => {
+  test('are also limited in an existing session and for an invitation', async () => {
     const owner = await signedInOwner(node, accountId)
     const { path } = await inviteOwner(node.deps, accountId, { email: owner.email, role: 'viewer' })
     const token = path.split('/').at(-1)
@@ -334,7 +334,7 @@ describe('guessing the password of one person from many addresses', () => {
   })
 })
 
-test('a failure of the database is ours, and nothing of the row that it quotes is printed', async () => {
+test('reports a database failure as an internal error and logs no row data', async () => {
   const node = await startTestServer()
   const { accountId } = await node.account()
   const owner = await signedInOwner(node, accountId)
@@ -351,7 +351,7 @@ test('a failure of the database is ours, and nothing of the row that it quotes i
   await node.close()
 })
 
-test('what has expired is not kept: sessions, links, and tries to sign in', async () => {
+test('deletes expired sessions, links and sign-in attempts', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { db } = server.deps

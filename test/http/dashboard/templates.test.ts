@@ -25,7 +25,7 @@ interface Page {
 const list = async (input: object = {}) =>
   (await owner.query<Page>('template.list', { accountId: account.accountId, ...input })).data
 
-test('templates are listed with their status, and when they were read from WhatsApp', async () => {
+test('lists templates with their status and the time of the last sync', async () => {
   const page = await list({ limit: 100 })
 
   expect(page.syncedAt).toBeDefined()
@@ -34,7 +34,7 @@ test('templates are listed with their status, and when they were read from Whats
   )
 })
 
-test('they are read page by page', async () => {
+test('pages through templates', async () => {
   const all = await list({ limit: 100 })
 
   const first = await list({ limit: 2 })
@@ -43,7 +43,7 @@ test('they are read page by page', async () => {
   expect([...first.items, ...second.items]).toEqual(all.items)
 })
 
-test('a new template is there after a sync, with the reason when WhatsApp refused it', async () => {
+test('shows a new template after a sync, with the reason of a rejection', async () => {
   server.simulator
     .templatesOf(account.wabaId)
     .add({ name: 'too_pushy', language: 'en', status: 'REJECTED', rejected_reason: 'PROMOTIONAL' })
@@ -56,7 +56,7 @@ test('a new template is there after a sync, with the reason when WhatsApp refuse
   )
 })
 
-test('a WhatsApp Business Account without templates was read all the same', async () => {
+test('records the sync of a WhatsApp Business Account without templates', async () => {
   const customer = await server.account()
   const person = await signedInOwner(server, customer.accountId)
   const number = { phoneNumberId: '880000000000001', wabaId: '990000000000001' }
@@ -72,7 +72,7 @@ test('a WhatsApp Business Account without templates was read all the same', asyn
   expect(Date.parse(data.syncedAt ?? '')).toBeGreaterThanOrEqual(before)
 })
 
-test('a customer without a WhatsApp account has no templates, and is told what a sync needs', async () => {
+test('explains what a sync needs to a customer without a WhatsApp account', async () => {
   const bare = await server.account()
   const person = await signedInOwner(server, bare.accountId)
   await person.mutate('whatsAppAccount.remove', {
@@ -86,7 +86,7 @@ test('a customer without a WhatsApp account has no templates, and is told what a
   expect(sync.error.message).not.toContain('waybill ')
 })
 
-test('a test is a message like any other', async () => {
+test('sends a test like any other message', async () => {
   const sent = await owner.mutate<{ messageId: string }>('template.sendTest', {
     accountId: account.accountId,
     to: '34600111222',
@@ -99,10 +99,10 @@ test('a test is a message like any other', async () => {
   expect((await account.get(`/api/v1/message/${sent.data.messageId}`)).json().data).toMatchObject({ to: '34600111222' })
 })
 
-test('a test that WhatsApp refuses says why in plain words, and names the message that failed', async () => {
+test('explains a test that WhatsApp rejects and names the failed message', async () => {
   const { statusCode, data } = await owner.mutate<{ messageId: string }>('template.sendTest', {
     accountId: account.accountId,
-    // The simulator refuses this recipient.
+    // The simulator rejects this recipient.
     to: '15550131026',
     template: 'hello_world',
     language: 'en_US',
@@ -116,10 +116,10 @@ test('a test that WhatsApp refuses says why in plain words, and names the messag
   expect(message).toMatchObject({ status: 'failed', to: '15550131026', error: { code: '131026' } })
 })
 
-test('a test whose answer never came names the message, which may have been sent or not', async () => {
+test('names the message of a test with an unknown outcome', async () => {
   const { statusCode, data } = await owner.mutate<{ messageId: string }>('template.sendTest', {
     accountId: account.accountId,
-    // The simulator drops the connection.
+    // The simulator closes the connection.
     to: '15559000004',
     template: 'hello_world',
     language: 'en_US',
@@ -129,7 +129,7 @@ test('a test whose answer never came names the message, which may have been sent
   expect((await account.get(`/api/v1/message/${data.messageId}`)).json().data).toMatchObject({ status: 'pending' })
 })
 
-test('tests and the API share one rate limit: a test beyond it is refused, and nothing is recorded', async () => {
+test('counts tests towards the API rate limit and records none beyond it', async () => {
   const customer = await server.account({ rateLimit: 3 })
   const person = await signedInOwner(server, customer.accountId)
   const message = { to: '34600111222', template: 'hello_world', language: 'en_US' }
@@ -157,7 +157,7 @@ test('tests and the API share one rate limit: a test beyond it is refused, and n
 test.each([
   { input: { to: '+34 600 111 222' }, fields: { to: expect.stringContaining('digits only') } },
   { input: { variables: { '1': 'Ada' } }, fields: { variables: expect.any(String) } },
-])('what a send would refuse is told beside its field: %o', async ({ input, fields }) => {
+])('reports the send errors of a test for their fields: %o', async ({ input, fields }) => {
   const { statusCode, error } = await owner.mutate('template.sendTest', {
     accountId: account.accountId,
     to: '34600111222',

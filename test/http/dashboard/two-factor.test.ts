@@ -17,7 +17,7 @@ afterAll(async () => {
   await server?.close()
 })
 
-test('who has set up an authenticator app is asked for its code at sign-in', async () => {
+test('asks for a code at sign-in after an authenticator app was set up', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret } = await setUp(owner)
@@ -32,7 +32,7 @@ test('who has set up an authenticator app is asked for its code at sign-in', asy
   expect(await elsewhere.query('session.get')).toMatchObject({ statusCode: 200, data: { twoFactor: true } })
 })
 
-test('a backup code signs in once', async () => {
+test('accepts a backup code once', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { backupCodes } = await setUp(owner)
@@ -48,7 +48,7 @@ test('a backup code signs in once', async () => {
   expect([used.statusCode, usedAgain.statusCode]).toEqual([200, 401])
 })
 
-test('a code signs in once, in whatever browser', async () => {
+test('accepts a code once across all browsers', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret } = await setUp(owner)
@@ -62,7 +62,7 @@ test('a code signs in once, in whatever browser', async () => {
   expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 401])
 })
 
-test('the code that confirmed the app signs nobody in', async () => {
+test('rejects the code that confirmed the app', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret, code } = await setUp(owner)
@@ -73,7 +73,7 @@ test('the code that confirmed the app signs nobody in', async () => {
   expect((await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
 })
 
-test('no browser is spared the code next time, whatever it asks for', async () => {
+test('never remembers a browser, even on request', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret } = await setUp(owner)
@@ -86,7 +86,7 @@ test('no browser is spared the code next time, whatever it asks for', async () =
   expect(JSON.parse((await elsewhere.signIn()).text)).toMatchObject({ twoFactorRedirect: true })
 })
 
-test('guessing codes is refused after a while, however often and from wherever one signs in for it', async () => {
+test('limits attempts to guess a code across sign-ins and addresses', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret, backupCodes } = await setUp(owner)
@@ -106,7 +106,7 @@ test('guessing codes is refused after a while, however often and from wherever o
   expect(codes.map(({ statusCode }) => statusCode)).toEqual([429, 429])
 })
 
-test('setting it up ends every other session: nobody there has shown a code', async () => {
+test('ends every other session on set-up, since none has provided a code', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const elsewhere = owner.elsewhere()
@@ -118,7 +118,7 @@ test('setting it up ends every other session: nobody there has shown a code', as
   expect((await owner.query('session.get')).statusCode).toBe(200)
 })
 
-test('neither setting it up nor putting it away goes without the password', async () => {
+test('requires the password to set up and turn off the app', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
 
@@ -131,7 +131,7 @@ test('neither setting it up nor putting it away goes without the password', asyn
   expect((await owner.query('session.get')).data).toMatchObject({ twoFactor: true })
 })
 
-test('neither the shared secret nor a backup code is in the database as it is, and a new key of the service keeps both', async () => {
+test('encrypts the shared secret and backup codes and keeps them after a rekey', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret, backupCodes } = await setUp(owner)
@@ -157,7 +157,7 @@ test('neither the shared secret nor a backup code is in the database as it is, a
   await before.close()
 })
 
-/** Sets the app up as the dashboard does, and confirms it with a first code. */
+/** Sets up the app like the dashboard and confirms it with a first code. */
 async function setUp(
   owner: TestOwner,
   node = server,
@@ -172,7 +172,7 @@ async function setUp(
   return { secret, code, backupCodes }
 }
 
-/** The one that confirmed the app is spent; the one after it is taken already. */
+/** The code that confirmed the app is used up; the next one is already valid. */
 function nextCode(secret: string): string {
   return totp(secret, 1)
 }
@@ -194,7 +194,7 @@ async function signInWithCode(node: TestServer, email: string, code: string): Pr
   return [signIn.statusCode, verified.statusCode]
 }
 
-/** All people of a test come from one address. */
+/** All users of a test share one address. */
 async function forgetTries(node = server): Promise<void> {
   await node.database.db.deleteFrom('owner_sign_in_rates').execute()
 }

@@ -46,7 +46,7 @@ async function readAudit() {
   return (await owner.query<{ items: { what: string; outcome: string }[] }>('audit.list', { accountId })).data.items
 }
 
-test('a secret is the same whether it was added or revealed, and who reveals it is on record', async () => {
+test('reveals the secret of an added endpoint and records who revealed it', async () => {
   const { endpointId, secret } = await add()
 
   const revealed = await owner.mutate('webhook.revealSecret', { accountId, endpointId })
@@ -57,7 +57,7 @@ test('a secret is the same whether it was added or revealed, and who reveals it 
   expect(JSON.stringify(await readAudit())).not.toContain(secret)
 })
 
-test('while a secret is rotated both sign, and without an overlap the old one stops', async () => {
+test('signs with both secrets during an overlap and with the new one otherwise', async () => {
   const { endpointId, secret } = await add(`${receiver.url}/rotated`)
   const rotate = async (overlapSeconds: number) =>
     (
@@ -89,7 +89,7 @@ test('while a secret is rotated both sign, and without an overlap the old one st
   expect(await findEndpoint(endpointId)).not.toHaveProperty('previousSecretUntil')
 })
 
-test('a test event shows what the receiver answered', async () => {
+test("shows the receiver's response to a test event", async () => {
   receiver.behave(answer(503), '/busy')
   const { endpointId } = await add(`${receiver.url}/busy`)
 
@@ -111,14 +111,14 @@ test.each([
   { field: 'url', input: { url: '' } },
   { field: 'events', input: { events: [] } },
   { field: 'description', input: { description: 'x'.repeat(201) } },
-])('what is wrong with the field $field of a new endpoint is said of that field: $input', async ({ field, input }) => {
+])('reports an error in the field $field of a new endpoint: $input', async ({ field, input }) => {
   const answer = await owner.mutate('webhook.add', { accountId, url: `${receiver.url}/hooks`, ...input })
 
   expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
   expect(JSON.stringify(answer)).not.toContain('somebody')
 })
 
-test('an endpoint that its owner disabled says so until it is enabled', async () => {
+test('marks an endpoint as disabled by a user until it is enabled', async () => {
   const { endpointId } = await add()
 
   const disabled = await owner.mutate('webhook.disable', { accountId, endpointId })
@@ -129,7 +129,7 @@ test('an endpoint that its owner disabled says so until it is enabled', async ()
   expect(enabled.data).not.toHaveProperty('reason')
 })
 
-test('a delivery is retried and listed by its state, and what waits is dropped with its endpoint', async () => {
+test('retries deliveries, lists them by state and drops waiting ones with their endpoint', async () => {
   const account = await furnishedAccount(server)
   const { accountId, endpointId, deliveryId } = account
   const owner = await signedInOwner(server, accountId)
@@ -172,7 +172,7 @@ interface Part {
   next?: string
 }
 
-test('what happened before an endpoint was added is recovered part by part, once', async () => {
+test('recovers earlier events for a new endpoint in batches, once', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const since = new Date(Date.now() - 60_000)
@@ -205,7 +205,7 @@ test.each([
   { field: 'since', input: { since: '2999-01-01T00:00:00Z' } },
   { field: 'since', input: { since: 'yesterday' } },
   { field: 'next', input: { since: '2026-01-01T00:00:00Z', next: 'something else' } },
-])('what is wrong with the field $field of a recovery is said of it: $input', async ({ field, input }) => {
+])('reports an error in the field $field of a recovery: $input', async ({ field, input }) => {
   const { endpointId } = await add()
 
   const answer = await owner.mutate('webhook.recover', { accountId, endpointId, ...input })
@@ -213,7 +213,7 @@ test.each([
   expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
 })
 
-/** Events of messages that were delivered, from a time on. */
+/** Inserts events of delivered messages since a given time. */
 async function tell(accountId: string, since: Date, count: number): Promise<void> {
   const ids = encodeIdsInOrder('evt', since.getTime(), count, randomBytes)
   const events = ids.map((id) => ({

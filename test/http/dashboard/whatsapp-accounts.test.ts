@@ -43,13 +43,13 @@ async function add(): Promise<string> {
   return added.data.whatsAppAccountId
 }
 
-/** From now on WhatsApp takes another token for the number. */
+/** Makes WhatsApp reject the current token of the number. */
 async function expireToken(id: string): Promise<void> {
   const phoneNumberId = (await find(id))?.phoneNumberId ?? ''
   server.simulator.addPhoneNumber({ phoneNumberId, wabaId: account.wabaId, accessToken: 'EAARenewedToken' })
 }
 
-test('a WhatsApp account is added, and its secrets never come back', async () => {
+test('adds a WhatsApp account and never returns its secrets', async () => {
   const id = await add()
 
   const { data } = await owner.query('whatsAppAccount.list', { accountId: account.accountId })
@@ -58,7 +58,7 @@ test('a WhatsApp account is added, and its secrets never come back', async () =>
   expect(JSON.stringify(data)).not.toMatch(/EAAGoodToken|app-secret/)
 })
 
-test('a token that works shows what WhatsApp knows of the number, which is kept', async () => {
+test('tests a valid token and stores the phone number details from WhatsApp', async () => {
   const id = await add()
 
   const { data } = await call('test', { whatsAppAccountId: id })
@@ -72,7 +72,7 @@ test('a token that works shows what WhatsApp knows of the number, which is kept'
   })
 })
 
-test('a token that WhatsApp refuses is not stored, and the number stays free for whoever has it', async () => {
+test('stores no rejected token and does not reserve its number', async () => {
   const phoneNumberId = String(++numbers)
   const { wabaId } = account
   server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'EAAOwnersToken' })
@@ -88,10 +88,10 @@ test('a token that WhatsApp refuses is not stored, and the number stays free for
 })
 
 test.each([
-  { wrong: 'a number of somebody else', phoneNumberId: '8003', wabaId: '9001', field: 'phoneNumberId' },
-  { wrong: 'a WABA of somebody else', phoneNumberId: '8001', wabaId: '9003', field: 'wabaId' },
-  { wrong: 'another WABA of the same token', phoneNumberId: '8001', wabaId: '9002', field: 'wabaId' },
-])('a token that works is not enough for $wrong', async ({ phoneNumberId, wabaId, field }) => {
+  { wrong: "another customer's number", phoneNumberId: '8003', wabaId: '9001', field: 'phoneNumberId' },
+  { wrong: "another customer's WABA", phoneNumberId: '8001', wabaId: '9003', field: 'wabaId' },
+  { wrong: 'a different WABA of the same token', phoneNumberId: '8001', wabaId: '9002', field: 'wabaId' },
+])('rejects a valid token with $wrong', async ({ phoneNumberId, wabaId, field }) => {
   server.simulator.addPhoneNumber({ phoneNumberId: '8001', wabaId: '9001', accessToken: 'EAAMine' })
   server.simulator.addPhoneNumber({ phoneNumberId: '8002', wabaId: '9002', accessToken: 'EAAMine' })
   server.simulator.addPhoneNumber({ phoneNumberId: '8003', wabaId: '9003', accessToken: 'EAAForeign' })
@@ -108,7 +108,7 @@ test.each([
     says: 'throttles',
     answer: { kind: 'json', status: 400, body: { error: { code: 80007, message: 'Rate' } } } as const,
   },
-])('while WhatsApp $says nothing is stored, and the token is not called wrong', async ({ answer }) => {
+])('stores nothing and reports no invalid token while WhatsApp $says', async ({ answer }) => {
   const id = await add()
   const phoneNumberId = String(++numbers)
   const accessToken = 'EAAThatToken'
@@ -127,11 +127,11 @@ test.each([
   expect((await call('add', { phoneNumberId, wabaId: account.wabaId, accessToken })).statusCode).toBe(200)
 })
 
-test('a new number is shown with what WhatsApp says of it', async () => {
+test('shows the details that WhatsApp returns for a new number', async () => {
   expect(await find(await add())).toMatchObject({ displayPhoneNumber: '+1 555-010-0001', qualityRating: 'GREEN' })
 })
 
-test('a token that WhatsApp refuses does not replace one that works', async () => {
+test('keeps a valid token when its replacement is rejected', async () => {
   const id = await add()
 
   const refused = await call('replaceSecrets', { whatsAppAccountId: id, accessToken: 'EAAWrongToken' })
@@ -140,14 +140,14 @@ test('a token that WhatsApp refuses does not replace one that works', async () =
   expect((await call('test', { whatsAppAccountId: id })).data).toMatchObject({ ok: true })
 })
 
-test('an app secret is replaced also while the token no longer works', async () => {
+test('replaces an app secret even if the token is no longer valid', async () => {
   const id = await add()
   await expireToken(id)
 
   expect((await call('replaceSecrets', { whatsAppAccountId: id, appSecret: 'new-secret' })).statusCode).toBe(200)
 })
 
-test('a token that WhatsApp refuses takes the account out of use with the reason, until it is replaced', async () => {
+test('deactivates an account with a rejected token until the token is replaced', async () => {
   const id = await add()
   await expireToken(id)
 
@@ -161,7 +161,7 @@ test('a token that WhatsApp refuses takes the account out of use with the reason
   expect((await call('test', { whatsAppAccountId: id })).data).toMatchObject({ ok: true })
 })
 
-test('one that its owner switched off stays so when its token is replaced', async () => {
+test('stays deactivated by a user when its token is replaced', async () => {
   const id = await add()
   await call('deactivate', { whatsAppAccountId: id })
 
@@ -171,7 +171,7 @@ test('one that its owner switched off stays so when its token is replaced', asyn
   expect(await find(id)).toMatchObject({ active: false, switchedOff: true })
 })
 
-test('what is inactive does not become the default, since nothing would be sent any more', async () => {
+test('refuses to make an inactive account the default', async () => {
   const id = await add()
   await call('deactivate', { whatsAppAccountId: id })
 
@@ -184,7 +184,7 @@ test('what is inactive does not become the default, since nothing would be sent 
   await call('setDefault', { whatsAppAccountId: account.whatsAppAccountId })
 })
 
-test('the default moves, and is not removed while there are others', async () => {
+test('changes the default and does not remove it while other accounts exist', async () => {
   const id = await add()
 
   await call('setDefault', { whatsAppAccountId: id })
@@ -198,7 +198,7 @@ test('the default moves, and is not removed while there are others', async () =>
   expect(await find(id)).toBeUndefined()
 })
 
-test('nothing is sent from an account that its owner has switched off', async () => {
+test('does not send from an account that a user deactivated', async () => {
   const id = await add()
   const send = () =>
     account.post('/api/v1/message/send', {
@@ -221,7 +221,7 @@ test.each([
   { input: { phoneNumberId: '+34 600' }, field: 'phoneNumberId', says: 'must be digits only' },
   { input: { wabaId: '' }, field: 'wabaId', says: 'must be digits only' },
   { input: { accessToken: 'two words' }, field: 'accessToken', says: 'must not be empty or hold a space' },
-])('wrong input is told beside its field: $field', async ({ input, field, says }) => {
+])('reports invalid input for its field: $field', async ({ input, field, says }) => {
   const { statusCode, error } = await call('add', {
     phoneNumberId: '4711',
     wabaId: '4712',
@@ -233,7 +233,7 @@ test.each([
   expect(error.data.fields).toEqual({ [field]: expect.stringContaining(says) })
 })
 
-test('a number that another customer has is told to be in use, and not by whom', async () => {
+test("reports another customer's number as in use without naming the customer", async () => {
   const other = await server.account()
   const number = { phoneNumberId: other.phoneNumberId, wabaId: other.wabaId, accessToken: 'EAASharedToken' }
   server.simulator.addPhoneNumber(number)
