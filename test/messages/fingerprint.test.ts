@@ -44,8 +44,8 @@ const stored: { request: string; input: SendMessageRequest; hash: string }[] = [
   },
 ]
 
-/** A retry after an upgrade must find its first request. */
-test.each(stored)('a request with $request has the fingerprint that databases hold', ({ input, hash }) => {
+/** After an upgrade, a retry must still match its first request. */
+test.each(stored)('keeps the fingerprint of a request with $request stable', ({ input, hash }) => {
   expect(hashOf(input)).toBe(hash)
 })
 
@@ -56,8 +56,8 @@ function change(value: unknown): unknown {
   return `${String(value)}x`
 }
 
-test.each(Object.keys(SendMessageRequest.shape))('another %s makes another fingerprint', (field) => {
-  // A field that was added to the contract later has a value here too.
+test.each(Object.keys(SendMessageRequest.shape))('changes the fingerprint when %s changes', (field) => {
+  // Gives fields that the contract adds later a value too.
   const before: Record<string, unknown> = { [field]: 'value', ...whole }
   const other = { ...before, [field]: change(before[field]) }
   const without = Object.fromEntries(Object.entries(before).filter(([name]) => name !== field))
@@ -67,11 +67,11 @@ test.each(Object.keys(SendMessageRequest.shape))('another %s makes another finge
   expect(new Set(hashes).size).toBe(3)
 })
 
-test('the sending account is part of the fingerprint', () => {
+test('includes the sending account in the fingerprint', () => {
   expect(hashOf({ ...whole, accountId: 'wa_other' })).not.toBe(hashOf(whole))
 })
 
-test('a field that the contract gets later is part of the fingerprint, whatever the order of its keys', () => {
+test('includes later contract fields in the fingerprint, in any key order', () => {
   const later = (field: unknown) => hashOf({ ...whole, header: field } as SendMessageRequest)
 
   expect(later({ image: 'a', caption: ['x', 'y'] })).not.toBe(hashOf(whole))
@@ -84,7 +84,7 @@ test.each([
   { what: 'a value moves to another field', a: { externalId: 'x' }, b: { accountId: 'x' } },
   { what: 'a value moves to another variable', a: { variables: { '1': 'x' } }, b: { variables: { '2': 'x' } } },
 ] satisfies { what: string; a: Partial<SendMessageRequest>; b: Partial<SendMessageRequest> }[])(
-  'when $what, the fingerprint is another',
+  'changes the fingerprint when $what',
   ({ a, b }) => {
     const { to, template, language } = whole
     expect(hashOf({ to, template, language, ...a })).not.toBe(hashOf({ to, template, language, ...b }))

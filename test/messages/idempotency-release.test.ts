@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Two pending messages recorded in one transaction, two minutes ago. The key belongs to the second one. */
+/** Two pending messages recorded in one transaction two minutes ago. The key belongs to the second. */
 async function recordTwo(account: TestAccount): Promise<{ accountId: string; first: string; second: string }> {
   const { accountId, whatsAppAccountId } = account
   const [first, second] = [server.deps.newId('msg'), server.deps.newId('msg')]
@@ -37,7 +37,7 @@ function listKeys(accountId: string): Promise<{ key: string; message_id: string 
 
 const failure = { code: 'WHATSAPP_UNAVAILABLE', reason: 'WhatsApp was not reached', at: new Date() }
 
-/** Everything that ends a message as failed and releases its idempotency key. */
+/** Everything that marks a message as failed and releases its idempotency key. */
 const releases = {
   settleFailed: (accountId: string, id: string) =>
     settleFailed(server.deps.db, { accountId, id }, { ...failure, releaseKey: 'order-1' }),
@@ -48,7 +48,7 @@ const releases = {
   resolvePending: (accountId: string, id: string) => resolvePending(server.deps.db, { accountId, id }, 'failed'),
 } as const
 
-// A key that has expired can be claimed by another message while the first one is still pending.
+// Another message can claim an expired key while the first one is still pending.
 test.each(Object.entries(releases))('%s keeps a key that belongs to another message', async (_name, release) => {
   const account = await server.account()
   const { accountId, first, second } = await recordTwo(account)

@@ -19,7 +19,7 @@ function sendsTo(number: string): number {
   return server.simulator.requests.filter(({ body }) => JSON.stringify(body).includes(`+${number}`)).length
 }
 
-test('a retry with the same key gets the same answer and sends nothing', async () => {
+test('returns the same response to a retry and sends nothing', async () => {
   const to = '34600000001'
   const first = await account.post(path, { ...example, to }, { 'idempotency-key': 'order-1' })
   const retry = await account.post(path, { ...example, to }, { 'idempotency-key': 'order-1' })
@@ -30,7 +30,7 @@ test('a retry with the same key gets the same answer and sends nothing', async (
   expect(sendsTo(to)).toBe(1)
 })
 
-test('a quoted key and the bare one are the same key', async () => {
+test('treats a quoted key and an unquoted one as the same key', async () => {
   const first = await account.post(path, example, { 'idempotency-key': '"order-2"' })
   const retry = await account.post(path, example, { 'idempotency-key': 'order-2' })
 
@@ -38,7 +38,7 @@ test('a quoted key and the bare one are the same key', async () => {
   expect(retry.headers['idempotent-replayed']).toBe('true')
 })
 
-test('the order of the fields makes no other request', async () => {
+test('ignores the order of the fields', async () => {
   const first = await account.post(
     path,
     { ...example, variables: { '1': 'a', '2': 'b' } },
@@ -54,7 +54,7 @@ test('the order of the fields makes no other request', async () => {
   expect(retry.json()).toEqual(first.json())
 })
 
-test('the same key with another body is refused', async () => {
+test('rejects the same key with a different body', async () => {
   await account.post(path, example, { 'idempotency-key': 'order-4' })
   const other = await account.post(path, { ...example, externalId: 'another' }, { 'idempotency-key': 'order-4' })
 
@@ -62,7 +62,7 @@ test('the same key with another body is refused', async () => {
   expect(other.json().error.code).toBe('IDEMPOTENCY_KEY_REUSED')
 })
 
-test('a key belongs to one account', async () => {
+test('scopes a key to one account', async () => {
   const other = await server.account()
   const first = await account.post(path, example, { 'idempotency-key': 'order-5' })
   const second = await other.post(path, example, { 'idempotency-key': 'order-5' })
@@ -71,7 +71,7 @@ test('a key belongs to one account', async () => {
   expect(second.json().data['messageId']).not.toBe(first.json().data['messageId'])
 })
 
-test('of many requests at once with one key, one sends, through two nodes as well', async () => {
+test('sends once for concurrent requests with one key, even on two nodes', async () => {
   const node = await startTestServer({ beside: server })
   const to = '34600000006'
   const answers = await Promise.all(
@@ -91,7 +91,7 @@ test('of many requests at once with one key, one sends, through two nodes as wel
   await node.close()
 })
 
-test('while the first request waits for WhatsApp, the key is in use, and Retry-After says when to ask again', async () => {
+test('reports a key as in use with Retry-After while its first request waits for WhatsApp', async () => {
   const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 10_000 })
   const to = '15559000001'
   const first = through(slow, account).post(path, { ...example, to }, { 'idempotency-key': 'order-7' })
@@ -106,7 +106,7 @@ test('while the first request waits for WhatsApp, the key is in use, and Retry-A
   await slow.close()
 })
 
-test('a refusal for good is the stored result too', async () => {
+test('replays a permanent rejection', async () => {
   const to = '15550131026'
   const first = await account.post(path, { ...example, to }, { 'idempotency-key': 'order-8' })
   const retry = await account.post(path, { ...example, to }, { 'idempotency-key': 'order-8' })
@@ -117,7 +117,7 @@ test('a refusal for good is the stored result too', async () => {
   expect(sendsTo(to)).toBe(1)
 })
 
-test('when nothing was sent, a retry with the same key may send', async () => {
+test('may send on a retry if nothing was sent before', async () => {
   const to = '15550131016'
   const first = await account.post(path, { ...example, to }, { 'idempotency-key': 'order-9' })
   expect(first.json().error.code).toBe('WHATSAPP_UNAVAILABLE')
@@ -129,7 +129,7 @@ test('when nothing was sent, a retry with the same key may send', async () => {
   expect(sendsTo(to)).toBeGreaterThan(sent)
 })
 
-test('a request that never became a message leaves its key free', async () => {
+test('keeps the key free if no message was recorded', async () => {
   const wrong = await account.post(path, { ...example, variables: {} }, { 'idempotency-key': 'order-10' })
   expect(wrong.json().error.code).toBe('VALIDATION_ERROR')
 
@@ -137,7 +137,7 @@ test('a request that never became a message leaves its key free', async () => {
   expect(right.statusCode).toBe(200)
 })
 
-test('after an unknown outcome a retry never sends again: it is told so, and later what became of it', async () => {
+test('never sends again after an unknown outcome and reports the outcome once it is known', async () => {
   const to = '15559000004'
   const headers = { 'idempotency-key': 'order-11' }
   const first = await account.post(path, { ...example, to, externalId: 'order-11' }, headers)
@@ -161,7 +161,7 @@ test('after an unknown outcome a retry never sends again: it is told so, and lat
   expect(sendsTo(to)).toBe(1)
 })
 
-test('a key of before the clock was set back by an hour is not said to be in use for that hour', async () => {
+test('does not report a key as in use for an hour after the clock was set back', async () => {
   const to = '15559000004'
   const headers = { 'idempotency-key': 'order-of-another-time' }
   await account.post(path, { ...example, to }, headers)
@@ -203,7 +203,7 @@ async function report(
   expect((await server.request('POST', '/webhooks/whatsapp', { headers, body })).statusCode).toBe(200)
 }
 
-/** A send whose answer is lost, so that its statuses alone tell how it ended. */
+/** Sends a message without a response, so that only its statuses reveal the outcome. */
 async function sendUnanswered(reference: string): Promise<{ messageId: string; retry: () => Promise<TestResponse> }> {
   const request = { ...example, to: '15559000004', externalId: reference }
   const retry = () => account.post(path, request, { 'idempotency-key': reference })
@@ -217,7 +217,7 @@ async function sendUnanswered(reference: string): Promise<{ messageId: string; r
   return { messageId: id, retry }
 }
 
-test('after an unknown outcome that turned out a failure, a retry is told the failure', async () => {
+test('reports the failure to a retry after an unknown outcome', async () => {
   const request = { ...example, to: '15559000004', externalId: 'order-14' }
   const headers = { 'idempotency-key': 'order-14' }
   expect((await account.post(path, request, headers)).json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
@@ -245,7 +245,7 @@ test.each([
   { order: ['failed', 'delivered'], ends: 'delivered' },
   { order: ['failed', 'read'], ends: 'read' },
   { order: ['delivered', 'failed'], ends: 'delivered' },
-] as const)('a retry gets the final state when WhatsApp reports $order', async ({ order, ends }) => {
+] as const)('returns the final state to a retry when WhatsApp reports $order', async ({ order, ends }) => {
   for (const together of [true, false]) {
     const reference = `${order.join('-')}-${together}`
     const { messageId, retry } = await sendUnanswered(reference)
@@ -262,7 +262,7 @@ test.each([
   }
 })
 
-test('a message that was accepted and failed later stays sent for its retries', async () => {
+test('replays the success of a message that failed after its acceptance', async () => {
   const headers = { 'idempotency-key': 'order-15' }
   const first = await account.post(path, example, headers)
   const { messageId, waMessageId } = first.json().data as { messageId: string; waMessageId: string }
@@ -275,7 +275,7 @@ test('a message that was accepted and failed later stays sent for its retries', 
   expect(retry.json()).toEqual(first.json())
 })
 
-test('a key is free again after a day', async () => {
+test('frees a key after a day', async () => {
   const first = await account.post(path, example, { 'idempotency-key': 'order-12' })
   await sql`update idempotency_keys set created_at = now() - interval '25 hours' where account_id = ${account.accountId} and key = 'order-12'`.execute(
     server.deps.db,
@@ -286,7 +286,7 @@ test('a key is free again after a day', async () => {
   expect(second.json().data['messageId']).not.toBe(first.json().data['messageId'])
 })
 
-test('a stored result is given even when the template can no longer be sent', async () => {
+test('replays a stored result even if the template can no longer be sent', async () => {
   await account.template({ name: 'short_lived', body: 'Hello.' })
   const request = { to: example.to, template: 'short_lived', language: 'en' }
   const first = await account.post(path, request, { 'idempotency-key': 'order-13' })
@@ -296,7 +296,7 @@ test('a stored result is given even when the template can no longer be sent', as
   expect(retry.json()).toEqual(first.json())
 })
 
-test.each(['', '""', 'x'.repeat(256), 'cl\u00e9'])('the key %j is refused', async (key) => {
+test.each(['', '""', 'x'.repeat(256), 'cl\u00e9'])('rejects the key %j', async (key) => {
   const response = await account.post(path, example, { 'idempotency-key': key })
   expect(response.json().error).toMatchObject({
     code: 'VALIDATION_ERROR',

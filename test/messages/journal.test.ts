@@ -37,21 +37,25 @@ const recordedBoth = `${header}R acc_1 msg_1\nR acc_1 msg_2\n`
 test.each([
   { what: 'a recorded message', text: recordedBoth, unwritten: ['msg_1', 'msg_2'] },
   { what: 'a written message', text: `${recordedBoth}W msg_1\n`, unwritten: ['msg_2'] },
-  { what: 'a torn entry of a message that begins like another', text: `${recordedBoth}W msg_`, unwritten: [] },
-  { what: 'a torn entry that has no message yet', text: `${recordedBoth}W`, unwritten: [] },
-  { what: 'a torn entry of one message', text: `${recordedBoth}W msg_1`, unwritten: ['msg_2'] },
-  { what: 'a torn recording', text: `${recordedBoth}R acc_1 msg_3`, unwritten: ['msg_1', 'msg_2'] },
-  { what: 'nothing but a header', text: header, unwritten: [] },
-])('a journal with $what leaves $unwritten unwritten', ({ text, unwritten }) => {
+  {
+    what: 'a truncated entry of a message that shares a prefix with another',
+    text: `${recordedBoth}W msg_`,
+    unwritten: [],
+  },
+  { what: 'a truncated entry without a message ID', text: `${recordedBoth}W`, unwritten: [] },
+  { what: 'a truncated entry of one message', text: `${recordedBoth}W msg_1`, unwritten: ['msg_2'] },
+  { what: 'a truncated recording', text: `${recordedBoth}R acc_1 msg_3`, unwritten: ['msg_1', 'msg_2'] },
+  { what: 'only a header', text: header, unwritten: [] },
+])('reads $unwritten as unwritten from a journal with $what', ({ text, unwritten }) => {
   expect(readJournal(text)?.unwritten.map(({ id }) => id)).toEqual(unwritten)
 })
 
 test.each([
   { what: 'is empty', text: '' },
-  { what: 'has a torn header', text: header.slice(0, 20) },
-  { what: 'has a line that is no entry', text: `${header}R acc_1 msg_1\nX\nR acc_1 msg_2\n` },
-  { what: 'is of a later version', text: recordedBoth.replace('"version":1', '"version":2') },
-])('a journal that $what proves nothing', ({ text }) => {
+  { what: 'has a truncated header', text: header.slice(0, 20) },
+  { what: 'has an invalid line', text: `${header}R acc_1 msg_1\nX\nR acc_1 msg_2\n` },
+  { what: 'has a later version', text: recordedBoth.replace('"version":1', '"version":2') },
+])('ignores a journal that $what', ({ text }) => {
   expect(readJournal(text)).toBeUndefined()
 })
 
@@ -60,7 +64,7 @@ function readOnly(): ReturnType<typeof readJournal> {
   return readJournal(readFileSync(path.join(place.folder, file), 'latin1'))
 }
 
-test('a journal stays small, and keeps what is unwritten', () => {
+test('limits the size of a journal and keeps unwritten messages', () => {
   const journal = openSendJournal(place, log, 2_000)
   journal.recording([{ accountId: 'acc_1', id: 'msg_waiting' }])
   for (let n = 0; n < 1_000; n++) {
@@ -76,7 +80,7 @@ test('a journal stays small, and keeps what is unwritten', () => {
   expect(readdirSync(place.folder)).toHaveLength(2)
 })
 
-test('a journal whose messages are all written or settled goes with its process', () => {
+test('deletes a journal without unwritten messages when its process exits', () => {
   const journal = openSendJournal(place, log)
   journal.recording([
     { accountId: 'acc_1', id: 'msg_1' },
@@ -122,14 +126,14 @@ async function look(message: PendingMessage): Promise<{ status: string | undefin
   return { status: row?.status, keys: keys.length, journals: journals.length }
 }
 
-/** Records a message as a process does that then dies. */
+/** Records a message like a process that dies afterwards. */
 async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<PendingMessage> {
   const journal = openSendJournal(place, log)
   const message = newMessage()
   const request = describeRequest(message.id, sendMessage.example.input)
   expect(await recordPending(server.deps.db, { message, request, journal })).toBe(true)
   if (isWritten) {
-    // Another one keeps the journal there.
+    // Another message keeps the journal file in place.
     journal.recording([{ accountId: 'acc_1', id: 'msg_unknown' }])
     journal.writing(message.id)
   }
@@ -137,7 +141,7 @@ async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<Pend
   return message
 }
 
-test('a message that a dead process never wrote fails, and its key is free', async () => {
+test('marks an unwritten message of a dead process as failed and frees its key', async () => {
   const message = await recordAndDie({ isWritten: false })
   expect(await look(message)).toEqual({ status: 'pending', keys: 1, journals: 1 })
 
@@ -147,13 +151,13 @@ test('a message that a dead process never wrote fails, and its key is free', asy
   expect(readdirSync(place.folder)).toEqual([])
 })
 
-test('a message that a dead process may have written stays pending, with its key', async () => {
+test('keeps a possibly written message of a dead process pending, with its key', async () => {
   const message = await recordAndDie({ isWritten: true })
   replay = startJournalReplay(server.deps, place, { insertsEndMs: 10, retryEveryMs: 10 })
   await expect.poll(() => look(message)).toEqual({ status: 'pending', keys: 1, journals: 0 })
 })
 
-test('an insert that commits after its process died is waited for', async () => {
+test('waits for an insert that commits after its process died', async () => {
   const message = newMessage()
   const journal = openSendJournal(place, log)
   journal.recording([message])
@@ -166,14 +170,14 @@ test('an insert that commits after its process died is waited for', async () => 
   await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
 })
 
-test('a message that a status has settled since keeps its status', async () => {
+test('keeps the status of a message that was updated in the meantime', async () => {
   const message = await recordAndDie({ isWritten: false })
   await server.deps.db.updateTable('messages').set({ status: 'delivered' }).where('id', '=', message.id).execute()
   replay = startJournalReplay(server.deps, place)
   await expect.poll(() => look(message)).toEqual({ status: 'delivered', keys: 1, journals: 0 })
 })
 
-test('the journal of a process that lives is left alone until it dies', async () => {
+test('ignores the journal of a running process until it exits', async () => {
   const journal = openSendJournal(place, log)
   const message = newMessage()
   await recordPending(server.deps.db, { message, request: undefined, journal })
@@ -187,9 +191,9 @@ test('the journal of a process that lives is left alone until it dies', async ()
 })
 
 test.each([
-  { what: 'another start of the machine', other: { bootId: 'boot-2' } },
-  { what: 'another database', other: { database: 'db-2' } },
-])('the journal of $what proves nothing', async ({ other }) => {
+  { what: 'a different boot of the machine', other: { bootId: 'boot-2' } },
+  { what: 'a different database', other: { database: 'db-2' } },
+])('ignores the journal of $what', async ({ other }) => {
   const message = await recordAndDie({ isWritten: false })
   const folder = place.folder
   writeFileSync(path.join(folder, 'broken.journal'), 'nonsense')

@@ -21,7 +21,7 @@ export const failed: StoredMessage = {
   errorCode: '131026',
   errorMessage: 'Message undeliverable',
 }
-/** Some places show the reason of a failure, others the times of a delivery. */
+/** Some places show the reason of a failure, others the delivery times. */
 const samples = [failed, { ...failed, status: 'read' as const }]
 
 function change(message: StoredMessage, field: Field): StoredMessage {
@@ -30,7 +30,7 @@ function change(message: StoredMessage, field: Field): StoredMessage {
   return { ...message, [field]: value instanceof Date ? new Date(value.getTime() + 3_600_000) : `${value}9` }
 }
 
-/** The fields whose value makes no difference to what a place shows of a message. */
+/** Lists the fields whose value does not affect the output of a place that shows a message. */
 export async function listMissing(show: (message: StoredMessage) => unknown): Promise<Field[]> {
   const missing: Field[] = []
   for (const field of fields) {

@@ -27,7 +27,7 @@ interface Unanswered {
   retry: () => Promise<TestResponse>
 }
 
-/** A send that WhatsApp took and never answered, so long ago. */
+/** Records a send that WhatsApp received the given time ago and never answered. */
 async function sendUnanswered(reference: string, { secondsAgo }: { secondsAgo: number }): Promise<Unanswered> {
   const request = { ...sendMessage.example.input, to: neverAnswered, externalId: reference }
   const retry = () => account.post(path, request, { 'idempotency-key': reference })
@@ -59,7 +59,7 @@ function addEndpoint(events: string[]) {
     .values({
       id: server.deps.newId('ep'),
       account_id: account.accountId,
-      // Switched off: its deliveries wait to be counted.
+      // Disabled, so that its deliveries wait and can be counted.
       url: 'https://example.com/',
       events,
       secret_encrypted: 'never opened',
@@ -68,7 +68,7 @@ function addEndpoint(events: string[]) {
     .execute()
 }
 
-test('a message without an outcome is reported once, whichever node does it, to endpoints that ask for it', async () => {
+test('reports a message without an outcome once, to subscribed endpoints only', async () => {
   await addEndpoint(['message.outcome_unknown'])
   await addEndpoint(['message.delivered', 'message.failed'])
   const { messageId, retry } = await sendUnanswered('unknown-1', { secondsAgo: afterSeconds + 1 })
@@ -104,7 +104,7 @@ test('a message without an outcome is reported once, whichever node does it, to 
   expect(answer.error.message).toContain('or this service was interrupted')
 })
 
-test('many are reported in small steps, and what a status settled in time is not', async () => {
+test('reports many messages in batches and skips those with a status', async () => {
   const sends = await Promise.all(
     Array.from({ length: 5 }, (_, n) => sendUnanswered(`many-${n}`, { secondsAgo: afterSeconds + 60 })),
   )
@@ -116,7 +116,7 @@ test('many are reported in small steps, and what a status settled in time is not
   expect(events.map((list) => list.length)).toEqual([0, 1, 1, 1, 1])
 })
 
-test('housekeeping reports them, and the metric counts them', async () => {
+test('reports them during maintenance and counts them in a metric', async () => {
   const { messageId } = await sendUnanswered('housekeeping', { secondsAgo: 120 })
   const registry = new Registry()
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
@@ -131,11 +131,11 @@ test('housekeeping reports them, and the metric counts them', async () => {
   vi.useRealTimers()
 
   await expect.poll(() => listEvents(messageId)).toHaveLength(1)
-  // Whatever other tests left is reported with it.
+  // Includes messages of earlier tests.
   await expect.poll(() => registry.metrics()).toMatch(/^waybill_messages_outcome_unknown_total [1-9]/m)
 })
 
-test('a message that is resolved as failed can be sent again with its key', async () => {
+test('allows a resend with the same key after a message was resolved as failed', async () => {
   const { messageId, retry } = await sendUnanswered('resolve-failed', { secondsAgo: 120 })
   const sends = () =>
     server.simulator.requests.filter(({ body }) => JSON.stringify(body).includes(neverAnswered)).length
@@ -151,7 +151,7 @@ test('a message that is resolved as failed can be sent again with its key', asyn
   expect(sends()).toBe(before + 1)
 })
 
-test('a message that is resolved as sent is answered as sent, and never sent again', async () => {
+test('replays a message that was resolved as sent and never sends it again', async () => {
   const { messageId, retry } = await sendUnanswered('resolve-sent', { secondsAgo: 120 })
   const before = server.simulator.requests.length
 
@@ -172,7 +172,7 @@ function of({ messageId }: Pick<Unanswered, 'messageId'>) {
   return { accountId: account.accountId, messageId }
 }
 
-test('a message is resolved once, and not while its send may still be running', async () => {
+test('resolves a message once and only when its send cannot be running', async () => {
   const running = await sendUnanswered('running', { secondsAgo: 30 })
   await expect(resolveMessage(server.deps, of(running), 'failed')).rejects.toThrow('may still be running')
 

@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.close())
 
-/** So many, each recorded a second before the next one. */
+/** Records messages one second apart. */
 async function recordPending(count: number, { secondsAgo }: { secondsAgo: number }): Promise<void> {
   const ids = encodeIdsInOrder('msg', Date.now(), count, (size) => new Uint8Array(size))
   await sql`
@@ -29,7 +29,7 @@ async function listNoted(): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test('a message that stays pending counts from its first minute on, noted or not, until it has an outcome', async () => {
+test('counts a pending message after a minute until it has an outcome', async () => {
   await recordPending(1, { secondsAgo: 90 })
   expect(await countStalePending(database.db)).toMatchObject({ count: 1 })
 
@@ -45,7 +45,7 @@ test('a message that stays pending counts from its first minute on, noted or not
   expect(await listNoted()).toEqual([])
 })
 
-test('however many there are, all are noted in small steps, and none twice', async () => {
+test('records all stale messages in batches and none twice', async () => {
   await recordPending(25, { secondsAgo: 61 })
   await database.db
     .updateTable('messages')
@@ -61,7 +61,7 @@ test('however many there are, all are noted in small steps, and none twice', asy
   expect(await countStalePending(database.db)).toMatchObject({ count: 22 })
 })
 
-test('two nodes that look at once note each message once', async () => {
+test('records each message once when two nodes check at the same time', async () => {
   await recordPending(25, { secondsAgo: 61 })
 
   await Promise.all([recordStalePending(database.db, 4), recordStalePending(database.db, 4)])
@@ -70,7 +70,7 @@ test('two nodes that look at once note each message once', async () => {
   expect(await listNoted()).toEqual(await pendingIds())
 })
 
-test('what is younger than a minute is left for the next look', async () => {
+test('leaves messages younger than a minute for the next check', async () => {
   await recordPending(1, { secondsAgo: 30 })
 
   await recordStalePending(database.db)

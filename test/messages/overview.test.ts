@@ -48,7 +48,7 @@ interface Reported {
   code?: number
 }
 
-/** A callback of WhatsApp, signed as WhatsApp signs it. */
+/** Posts a signed callback. */
 async function report(...statuses: Reported[]): Promise<void> {
   const value = {
     messaging_product: 'whatsapp',
@@ -71,7 +71,7 @@ async function report(...statuses: Reported[]): Promise<void> {
   expect(response.statusCode).toBe(200)
 }
 
-/** As the dashboard reads it. */
+/** Reads the overview like the dashboard. */
 async function overview(accountId = account.accountId, days: 7 | 30 | 90 = 7): Promise<Overview> {
   const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
   const { data } = await viewer.query<Overview>('overview.get', { accountId, days })
@@ -91,7 +91,7 @@ async function countDeltas(): Promise<number> {
   return rows.length
 }
 
-test('each message is counted once in every state that it has reached, on the day on which it was recorded', async () => {
+test('counts each message once per state on the day of its recording', async () => {
   now = daysAgo(2)
   const [read, delivered] = [await send(), await send()]
   await send()
@@ -115,7 +115,7 @@ test('each message is counted once in every state that it has reached, on the da
   ])
 })
 
-test('a message that failed on one device and reached another is delivered and has not failed', async () => {
+test('counts a message that failed on one device but reached another as delivered', async () => {
   const message = await send()
   await report({ of: message, status: 'failed', code: 131026 })
   expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 0, failed: 1 })
@@ -126,7 +126,7 @@ test('a message that failed on one device and reached another is delivered and h
   expect((await overview()).failures).toEqual([])
 })
 
-test('statuses that are repeated, or come in the wrong order, count once', async () => {
+test('counts repeated and reordered statuses once', async () => {
   const message = await send()
   await report({ of: message, status: 'read' }, { of: message, status: 'sent' }, { of: message, status: 'delivered' })
   await foldCounts(server.deps.db)
@@ -145,7 +145,7 @@ test.each([
   { seconds: 3_600, bar: { untilSeconds: 21_600 } },
   { seconds: 86_399, bar: { untilSeconds: 86_400 } },
   { seconds: 86_400, bar: {} },
-])('a message that took $seconds seconds to be delivered is counted in $bar', async ({ seconds, bar }) => {
+])('counts a delivery after $seconds seconds in $bar', async ({ seconds, bar }) => {
   now = new Date(Math.floor(Date.now() / 1000) * 1000)
   const message = await send()
   await report({ of: message, status: 'delivered', at: new Date(now.getTime() + seconds * 1000) })
@@ -157,7 +157,7 @@ test.each([
   expect(timeToDelivered).toHaveLength(12)
 })
 
-test('folding changes nothing of what is read', async () => {
+test('shows the same counts after compaction', async () => {
   const messages = await Promise.all(Array.from({ length: 12 }, () => send()))
   await report(...messages.slice(0, 8).map((of) => ({ of, status: 'delivered' as const })))
   await foldCounts(server.deps.db)
@@ -173,7 +173,7 @@ test('folding changes nothing of what is read', async () => {
   expect(before.days.at(-1)).toMatchObject({ sent: 13, delivered: 12, read: 8, failed: 1 })
 })
 
-test('two foldings at once, while messages go on changing, count each change once', async () => {
+test('counts each change once when compactions and updates run at the same time', async () => {
   const messages = await Promise.all(Array.from({ length: 30 }, () => send()))
 
   await Promise.all([
@@ -189,7 +189,7 @@ test('two foldings at once, while messages go on changing, count each change onc
   expect(await countsOf(now)).toMatchObject({ sent: 30, delivered: 30, read: 30, failed: 0 })
 })
 
-test('a status that overtakes the answer to the send is counted once with it', async () => {
+test('counts a status that arrives before the response to the send once', async () => {
   const message = {
     id: server.deps.newId('msg'),
     accountId: account.accountId,
@@ -220,7 +220,7 @@ test('a status that overtakes the answer to the send is counted once with it', a
   expect(timeToDelivered.filter(({ count }) => count !== 0)).toEqual([{ untilSeconds: 10, count: 1 }])
 })
 
-test('whatever statuses come at once, in whatever order, the counts are those of the messages', async () => {
+test('matches the messages for any concurrent statuses in any order', async () => {
   const { db } = server.deps
   const sent = await Promise.all(Array.from({ length: 40 }, () => send()))
   const arbitrary = fc.array(
@@ -242,7 +242,7 @@ test('whatever statuses come at once, in whatever order, the counts are those of
   }
 })
 
-/** How many are in which state, whatever time they took. */
+/** The number of messages per state, whatever their delivery time. */
 function summarize(counts: Omit<StateCount, 'day'>[]): Record<string, number> {
   const sums: Record<string, number> = {}
   for (const { status, accepted, errorCode, count } of counts) {
@@ -252,7 +252,7 @@ function summarize(counts: Omit<StateCount, 'day'>[]): Record<string, number> {
   return sums
 }
 
-test("another account's messages are not counted", async () => {
+test('does not count messages of another account', async () => {
   const other = await server.account()
   await send()
   await foldCounts(server.deps.db)
@@ -262,16 +262,19 @@ test("another account's messages are not counted", async () => {
   expect(await countsOf(now)).toMatchObject({ sent: 2 })
 })
 
-test.each([7, 30, 90] as const)('of %i days each is there, the oldest first, messages or not', async (count) => {
-  const { days } = await overview(account.accountId, count)
+test.each([7, 30, 90] as const)(
+  'lists all of %i days, oldest first, including days without messages',
+  async (count) => {
+    const { days } = await overview(account.accountId, count)
 
-  expect(days.map(({ date }) => date)).toEqual(
-    Array.from({ length: count }, (_, index) => dateOf(daysAgo(count - 1 - index))),
-  )
-  expect(new Set(days.map(({ sent }) => sent))).toEqual(new Set([0]))
-})
+    expect(days.map(({ date }) => date)).toEqual(
+      Array.from({ length: count }, (_, index) => dateOf(daysAgo(count - 1 - index))),
+    )
+    expect(new Set(days.map(({ sent }) => sent))).toEqual(new Set([0]))
+  },
+)
 
-test('a database with messages is counted as it is migrated, and from then on', async () => {
+test('counts existing messages during migration and new ones afterwards', async () => {
   const [delivered, sent] = [await send(), await send()]
   await report({ of: delivered, status: 'delivered', at: new Date(now.getTime() + 8_000) })
   await send('15550131026')
@@ -291,7 +294,7 @@ test('a database with messages is counted as it is migrated, and from then on', 
   expect(await countsOf(now)).toMatchObject({ sent: 2, delivered: 2, failed: 1 })
 })
 
-test('messages that move to their week, and weeks that are dropped, stay counted', async () => {
+test('keeps the counts when messages move to another partition or are dropped', async () => {
   const { db } = server.deps
   const long = daysAgo(60)
   const id = encodeId('msg', long.getTime(), new Uint8Array(10))
@@ -313,7 +316,7 @@ test.each([
   { retentionDays: 30, kept: 90, because: 'the overview shows them' },
   { retentionDays: 100, kept: 107, because: 'messages are kept by whole weeks' },
 ])(
-  'with a retention of $retentionDays days counts are kept for $kept, since $because',
+  'with a retention of $retentionDays days, keeps counts for $kept because $because',
   async ({ retentionDays, kept }) => {
     const { db } = server.deps
     for (const age of [kept, kept + 1])

@@ -20,7 +20,7 @@ async function list(customer: TestAccount, query = ''): Promise<{ items: Message
   return response.json().data as unknown as { items: Message[]; nextCursor?: string }
 }
 
-test('a preview shows the text, sends nothing and stores nothing', async () => {
+test('previews the text without sending or storing anything', async () => {
   const customer = await server.account()
   const before = server.simulator.requests.length
 
@@ -38,7 +38,7 @@ test('a preview shows the text, sends nothing and stores nothing', async () => {
   expect((await list(customer)).items).toEqual([])
 })
 
-test('a preview refuses what a send refuses', async () => {
+test('rejects a preview for the same reasons as a send', async () => {
   const wrong = { ...example, variables: { '1': 'Ada' } }
   const [preview, send] = [
     await account.post('/api/v1/message/preview', wrong),
@@ -47,7 +47,7 @@ test('a preview refuses what a send refuses', async () => {
   expect(preview.json()).toEqual(send.json())
 })
 
-test('a message can be looked up by its id', async () => {
+test('returns a message by its ID', async () => {
   const sent = await account.post('/api/v1/message/send', example)
   const messageId = String(sent.json().data['messageId'])
 
@@ -67,7 +67,7 @@ test('a message can be looked up by its id', async () => {
   })
 })
 
-test("a message of another account's is not found", async () => {
+test('does not find a message of another account', async () => {
   const sent = await account.post('/api/v1/message/send', example)
   const other = await server.account()
 
@@ -78,7 +78,7 @@ test("a message of another account's is not found", async () => {
   expect((await list(other)).items).toEqual([])
 })
 
-test('a list is newest first, and its pages hold every message once, also while new ones come in', async () => {
+test('lists messages newest first and each once across pages, even while new ones arrive', async () => {
   const customer = await server.account()
   for (let n = 1; n <= 5; n++) await customer.post('/api/v1/message/send', { ...example, externalId: `n-${n}` })
 
@@ -94,7 +94,7 @@ test('a list is newest first, and its pages hold every message once, also while 
   expect(seen).toEqual(['n-5', 'n-4', 'n-3', 'n-2', 'n-1'])
 })
 
-test('a search that matches little stops after a while and goes on where it stopped', async () => {
+test('stops a slow search after a while and continues it with a cursor', async () => {
   const customer = await server.account()
   for (const to of ['15550131026', example.to, example.to, example.to, '15550131026', example.to])
     await customer.post('/api/v1/message/send', { ...example, to })
@@ -113,7 +113,7 @@ test('a search that matches little stops after a while and goes on where it stop
   expect(sent).toEqual({ items: [all[0]], nextCursor: all[0]?.messageId })
 })
 
-test('filters combine', async () => {
+test('combines filters', async () => {
   const customer = await server.account()
   await customer.template({ name: 'other_template', body: 'Hello.' })
   const send = (change: object) => customer.post('/api/v1/message/send', { ...example, ...change })
@@ -129,7 +129,7 @@ test('filters combine', async () => {
   expect(await found('?status=failed&to=34600000001')).toEqual([])
 })
 
-test('a period bounds the list: from is in it, until is not', async () => {
+test('includes from and excludes until in a period', async () => {
   const customer = await server.account()
   await customer.post('/api/v1/message/send', { ...example, externalId: 'one' })
   const [message] = (await list(customer)).items
@@ -142,8 +142,8 @@ test('a period bounds the list: from is in it, until is not', async () => {
   expect((await list(customer, `?until=${time(1)}`)).items).toHaveLength(1)
 })
 
-test('a period goes by the very time that a message shows', async () => {
-  // Whatever moment the id would be made in by itself, it holds this one.
+test('filters by the exact time that a message shows', async () => {
+  // The ID must contain this time, whenever it is generated.
   const at = new Date(Date.now() - 3_000)
   const node = await startTestServer({ beside: server, deps: { now: () => at } })
   const customer = await server.account()
@@ -166,13 +166,13 @@ test.each([
   { query: '?cursor=nonsense', says: /^cursor: / },
   { query: '?externalid=x', says: /"externalid": no such field; did you mean externalId\?/ },
   { query: '?to=1&to=2', says: /^to: must be a string/ },
-])('the list refuses $query', async ({ query, says }) => {
+])('rejects the list query $query', async ({ query, says }) => {
   const response = await account.get(`/api/v1/message${query}`)
   expect(response.statusCode).toBe(400)
   expect(response.json().error).toEqual({ code: 'VALIDATION_ERROR', message: expect.stringMatching(says) })
 })
 
-test('a template says which placeholders it needs, and whether it can be sent', async () => {
+test('shows the placeholders of a template and whether it can be sent', async () => {
   const response = await account.get('/api/v1/template/order_shipped/en')
   expect(response.json().data).toMatchObject({
     name: 'order_shipped',
@@ -183,13 +183,13 @@ test('a template says which placeholders it needs, and whether it can be sent', 
   })
 })
 
-test('a template that is unknown is not found', async () => {
+test('does not find an unknown template', async () => {
   const response = await account.get('/api/v1/template/no_such/en')
   expect(response.statusCode).toBe(404)
   expect(response.json().error.code).toBe('TEMPLATE_NOT_FOUND')
 })
 
-test('templates are listed page by page, by name and language', async () => {
+test('lists templates page by page, sorted by name and language', async () => {
   const customer = await server.account()
   const names: string[] = []
   let cursor: string | undefined
@@ -205,7 +205,7 @@ test('templates are listed page by page, by name and language', async () => {
   expect(names).toContain('order_shipped es')
 })
 
-test('templates can be narrowed to a status, and those that cannot be sent say why', async () => {
+test('filters templates by status and explains why some cannot be sent', async () => {
   const approved = await account.get('/api/v1/template?status=APPROVED&limit=100')
   const items = (approved.json().data as unknown as { items: Template[] }).items
   expect(items.every((template) => template.status === 'APPROVED')).toBe(true)
@@ -213,7 +213,7 @@ test('templates can be narrowed to a status, and those that cannot be sent say w
   expect(items.some((template) => !template.sendable)).toBe(true)
 })
 
-test('an account without a WhatsApp account has no templates to list', async () => {
+test('lists no templates for an account without a WhatsApp account', async () => {
   const customer = await server.account()
   await server.deps.db.deleteFrom('whatsapp_accounts').where('account_id', '=', customer.accountId).execute()
   const response = await customer.get('/api/v1/template')

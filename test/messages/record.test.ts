@@ -16,7 +16,7 @@ const hour = 3_600_000
 test.each([
   { jump: 'forward by an hour', milliseconds: hour },
   { jump: 'back by an hour', milliseconds: -hour },
-])("sends go on when the database's clock is set $jump", async ({ jump, milliseconds }) => {
+])('keeps sending when the database clock is set $jump', async ({ jump, milliseconds }) => {
   const estimate = clockEstimateOf(server.deps.db)
   const send = (n: number) =>
     account.post('/api/v1/message/send', sendMessage.example.input, {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
-/** The whole way: sent through the server, reported by the simulator as Meta reports, and told. */
+/** End to end: sent through the server, reported by the simulator like Meta, and emitted as events. */
 
 let server: TestServer
 let account: TestAccount
@@ -35,15 +35,20 @@ async function listTold(messageId: string): Promise<string[]> {
 }
 
 test.each([
-  { to: '34600111222', what: 'a message to anybody', ends: 'read', told: ['delivered', 'read'] },
-  { to: '15558000001', what: 'one that is never read', ends: 'delivered', told: ['delivered'] },
-  { to: '15558000002', what: 'one that is read at once', ends: 'read', told: ['read'] },
-  { to: '15558000003', what: 'one that cannot be delivered', ends: 'failed', told: ['failed'] },
-  { to: '15558000005', what: 'one whose statuses come in the wrong order', ends: 'read', told: ['read'] },
-  { to: '15558000006', what: 'one whose statuses come three times', ends: 'read', told: ['delivered', 'read'] },
-  { to: '15558000007', what: 'one that fails on one device only', ends: 'delivered', told: ['failed', 'delivered'] },
-  { to: '15559000004', what: 'one whose answer was lost', ends: 'read', told: ['sent', 'delivered', 'read'] },
-])('$what ends $ends', async ({ to, ends, told }) => {
+  { to: '34600111222', what: 'a message to an ordinary recipient', ends: 'read', told: ['delivered', 'read'] },
+  { to: '15558000001', what: 'a message that is never read', ends: 'delivered', told: ['delivered'] },
+  { to: '15558000002', what: 'a message that is read immediately', ends: 'read', told: ['read'] },
+  { to: '15558000003', what: 'a message that cannot be delivered', ends: 'failed', told: ['failed'] },
+  { to: '15558000005', what: 'a message whose statuses arrive in the wrong order', ends: 'read', told: ['read'] },
+  { to: '15558000006', what: 'a message whose statuses arrive three times', ends: 'read', told: ['delivered', 'read'] },
+  {
+    to: '15558000007',
+    what: 'a message that fails on one device only',
+    ends: 'delivered',
+    told: ['failed', 'delivered'],
+  },
+  { to: '15559000004', what: 'a message whose response was lost', ends: 'read', told: ['sent', 'delivered', 'read'] },
+])('$what ends as $ends', async ({ to, ends, told }) => {
   const externalId = `to-${to}`
   await account.post('/api/v1/message/send', { ...sendMessage.example.input, to, externalId })
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('a send answers with the message, and WhatsApp has it', async () => {
+test('returns the message and sends it to WhatsApp', async () => {
   const response = await account.post(path, example)
 
   expect(response.statusCode).toBe(200)
@@ -54,7 +54,7 @@ test('a send answers with the message, and WhatsApp has it', async () => {
   })
 })
 
-test('of many sends at once, each keeps what its caller wrote', async () => {
+test('keeps each recipient and reference when many sends run at the same time', async () => {
   const customer = await server.account()
   const written = ['null', 'NULL', '{}', 'a,b', '"', '\\', "'", ' x ', 'Größe', '😀', '{"a":"\\""}']
   const sent = await Promise.all(written.map((externalId) => customer.post(path, { ...example, externalId })))
@@ -66,7 +66,7 @@ test('of many sends at once, each keeps what its caller wrote', async () => {
     expect((await customer.trpc.message.list.query({ externalId })).items).toMatchObject([{ externalId }])
 })
 
-test('externalId is absent from the answer when it was not given', async () => {
+test('omits externalId from the response if the request has none', async () => {
   const { externalId: _, ...withoutExternalId } = example
   const response = await account.post(path, withoutExternalId)
 
@@ -74,7 +74,7 @@ test('externalId is absent from the answer when it was not given', async () => {
   expect(response.json().data).not.toHaveProperty('externalId')
 })
 
-test('a template with named placeholders takes their names as keys', async () => {
+test('accepts the names of named placeholders as keys', async () => {
   await account.template({
     name: 'named_greeting',
     parameter_format: 'NAMED',
@@ -102,7 +102,7 @@ test('a template with named placeholders takes their names as keys', async () =>
   })
 })
 
-test('accountId chooses another WhatsApp account than the default one', async () => {
+test('sends from the WhatsApp account in accountId', async () => {
   const other = await account.addWhatsAppAccount({ phoneNumberId: '190000000000077' })
 
   const response = await account.post(path, { ...example, accountId: other })
@@ -111,7 +111,7 @@ test('accountId chooses another WhatsApp account than the default one', async ()
   expect(server.simulator.requests.at(-1)?.path).toBe('/190000000000077/messages')
 })
 
-/** Each is a rule of the spec, or of the design's table; `change` turns a good request into the bad one. */
+/** Each row is a rule of the specification; `change` makes a valid request invalid. */
 const refusals: {
   because: string
   change: Partial<Record<keyof SendMessageRequest, unknown>>
@@ -120,7 +120,7 @@ const refusals: {
 }[] = [
   { because: 'to is missing', change: { to: undefined }, code: 'VALIDATION_ERROR', says: /^to: is required/ },
   {
-    because: 'to has a plus',
+    because: 'to has a plus sign',
     change: { to: '+34600111222' },
     code: 'VALIDATION_ERROR',
     says: /^to: must be the country code/,
@@ -159,13 +159,13 @@ const refusals: {
     says: /"2" is missing/,
   },
   {
-    because: 'a variable is too many',
+    because: 'there is an extra variable',
     change: { variables: { '1': 'a', '2': 'b', '3': 'c' } },
     code: 'VALIDATION_ERROR',
     says: /remove "3"/,
   },
   {
-    because: 'a variable is no string',
+    because: 'a variable is not a string',
     change: { variables: { '1': 'a', '2': 2 } },
     code: 'VALIDATION_ERROR',
     says: /^variables\.2: must be a string/,
@@ -177,7 +177,7 @@ const refusals: {
     says: /"2" must not be empty/,
   },
   {
-    because: 'a variable holds a newline',
+    because: 'a variable contains a newline',
     change: { variables: { '1': 'a', '2': 'b\nc' } },
     code: 'VALIDATION_ERROR',
     says: /"2" must not hold a line break/,
@@ -194,7 +194,12 @@ const refusals: {
     code: 'TEMPLATE_NOT_FOUND',
     says: /There is no template "no_such_template" in language en/,
   },
-  { because: 'the language is another', change: { language: 'fr' }, code: 'TEMPLATE_NOT_FOUND', says: /language fr/ },
+  {
+    because: 'the template does not exist in the language',
+    change: { language: 'fr' },
+    code: 'TEMPLATE_NOT_FOUND',
+    says: /language fr/,
+  },
   {
     because: 'accountId is unknown',
     change: { accountId: 'wa_unknown' },
@@ -203,7 +208,7 @@ const refusals: {
   },
 ]
 
-test.each(refusals)('a send is refused when $because: $code', async ({ change, code, says }) => {
+test.each(refusals)('rejects a send if $because: $code', async ({ change, code, says }) => {
   const before = server.simulator.requests.length
 
   const response = await account.post(path, { ...example, ...change })
@@ -214,7 +219,7 @@ test.each(refusals)('a send is refused when $because: $code', async ({ change, c
 })
 
 test.each(['PENDING', 'REJECTED', 'PAUSED', 'DISABLED', 'SOME_NEW_STATUS'])(
-  'a template with status %s is not found, and the message says its status',
+  'reports a template with status %s as not found and names its status',
   async (status) => {
     const name = `template_${status.toLowerCase()}`
     await account.template({ name, status, body: 'Hello.' })
@@ -229,7 +234,7 @@ test.each(['PENDING', 'REJECTED', 'PAUSED', 'DISABLED', 'SOME_NEW_STATUS'])(
   },
 )
 
-test('a template that vanished at WhatsApp can no longer be sent', async () => {
+test('rejects a template that was deleted at WhatsApp', async () => {
   const vanishing = await server.account()
   await vanishing.template({ name: 'vanishing', body: 'Hello.' })
   expect((await vanishing.post(path, { to: example.to, template: 'vanishing', language: 'en' })).statusCode).toBe(200)
@@ -248,7 +253,7 @@ test.each([
     part: 'a button parameter',
     components: [{ type: 'BUTTONS', buttons: [{ type: 'URL', text: 'Go', url: 'https://example.com/{{1}}' }] }],
   },
-])('a template with $part cannot be sent yet, and WhatsApp is not asked', async ({ part, components }) => {
+])('rejects a template with $part without calling WhatsApp', async ({ part, components }) => {
   const name = part.replaceAll(' ', '_')
   await account.template({ name, components: [{ type: 'BODY', text: 'Hello.' }, ...components] })
   const before = server.simulator.requests.length
@@ -262,7 +267,9 @@ test.each([
   expect(server.simulator.requests).toHaveLength(before)
 })
 
-/** The simulator's documented recipients: what WhatsApp does, and what the caller and the row get. */
+/**
+ * The simulator's documented recipients, with the behaviour of WhatsApp, the response to the caller and the stored row.
+ */
 const upstream: {
   to: string
   what: string
@@ -273,14 +280,14 @@ const upstream: {
 }[] = [
   {
     to: '15550131026',
-    what: 'is undeliverable',
+    what: 'reports the message as undeliverable',
     status: 422,
     code: 'MESSAGE_REJECTED',
     row: { status: 'failed', error_code: '131026' },
   },
   {
     to: '15550131056',
-    what: 'is throttled for this recipient',
+    what: 'throttles the recipient',
     status: 429,
     code: 'WHATSAPP_THROTTLED',
     row: { status: 'failed', error_code: '131056' },
@@ -288,7 +295,7 @@ const upstream: {
   },
   {
     to: '15550130429',
-    what: 'is throttled for this sender',
+    what: 'throttles the sender',
     status: 429,
     code: 'WHATSAPP_THROTTLED',
     row: { status: 'failed', error_code: '130429' },
@@ -296,7 +303,7 @@ const upstream: {
   },
   {
     to: '15550131042',
-    what: 'has a payment problem',
+    what: 'reports a payment problem',
     status: 400,
     code: 'NO_ACTIVE_ACCOUNT',
     row: { status: 'failed', error_code: '131042' },
@@ -319,21 +326,21 @@ const upstream: {
   },
   {
     to: '15559000003',
-    what: 'never answers',
+    what: 'does not respond',
     status: 504,
     code: 'SEND_OUTCOME_UNKNOWN',
     row: { status: 'pending', error_code: null },
   },
   {
     to: '15559000004',
-    what: 'drops the connection',
+    what: 'closes the connection',
     status: 504,
     code: 'SEND_OUTCOME_UNKNOWN',
     row: { status: 'pending', error_code: null },
   },
   {
     to: '15559000005',
-    what: 'cuts its answer off',
+    what: 'truncates its response',
     status: 504,
     code: 'SEND_OUTCOME_UNKNOWN',
     row: { status: 'pending', error_code: null },
@@ -355,7 +362,7 @@ const upstream: {
 ]
 
 test.each(upstream)(
-  'when WhatsApp $what, the caller gets $code and the message is $row.status',
+  'returns $code and leaves the message $row.status when WhatsApp $what',
   async ({ to, status, code, row, retryAfter }) => {
     const externalId = `upstream-${to}`
 
@@ -374,7 +381,7 @@ test.each(upstream)(
   },
 )
 
-test('when nobody listens at WhatsApp, nothing was sent and the caller may try again', async () => {
+test('reports that nothing was sent if WhatsApp refuses connections', async () => {
   const cutOff = await startTestServer({
     beside: server,
     deps: { whatsapp: createCloudApi({ url: 'http://127.0.0.1:1', version: 'v25.0' }) },
@@ -391,7 +398,7 @@ test('when nobody listens at WhatsApp, nothing was sent and the caller may try a
   await cutOff.close()
 })
 
-test('a refused token makes the WhatsApp account inactive, with the reason kept', async () => {
+test('deactivates a WhatsApp account with a rejected token and stores the reason', async () => {
   const refused = await server.account()
 
   const first = await refused.post(path, { ...example, to: '15550000190' })
@@ -406,7 +413,7 @@ test('a refused token makes the WhatsApp account inactive, with the reason kept'
   expect(server.simulator.requests).toHaveLength(before)
 })
 
-test('a template that WhatsApp no longer knows is not found, and the templates are read again', async () => {
+test('reports a template that WhatsApp no longer knows as not found and syncs templates', async () => {
   const stale = await server.account()
   server.simulator.templatesOf(stale.wabaId).remove('order_shipped', 'en')
 
@@ -417,7 +424,7 @@ test('a template that WhatsApp no longer knows is not found, and the templates a
   await expect.poll(async () => (await stale.post(path, example)).json().error.message).toMatch(/its status is DELETED/)
 })
 
-test('a template that WhatsApp has paused is refused here from then on', async () => {
+test('rejects a template after WhatsApp reports it as paused', async () => {
   const paused = await server.account()
 
   expect((await paused.post(path, { ...example, to: '15550132015' })).json().error.code).toBe('TEMPLATE_NOT_FOUND')
@@ -426,7 +433,7 @@ test('a template that WhatsApp has paused is refused here from then on', async (
   expect(next.json().error).toMatchObject({ code: 'TEMPLATE_NOT_FOUND', message: expect.stringContaining('PAUSED') })
 })
 
-test('a number or a wamid never reaches the log', async () => {
+test('logs neither phone numbers nor wamids', async () => {
   await account.post(path, { ...example, to: '15559000004' })
   await account.post(path, { ...example, to: '15550131026' })
 

@@ -63,7 +63,7 @@ async function listKeys(): Promise<string[]> {
   return rows.map((row) => row.key)
 }
 
-test('an insert that commits after we stopped waiting for it ends failed, and its key is free', async () => {
+test('marks a message as failed and frees its key if its insert commits after the timeout', async () => {
   const message = newMessage()
   const request = describeRequest('late', sendMessage.example.input)
 
@@ -76,7 +76,7 @@ test('an insert that commits after we stopped waiting for it ends failed, and it
   expect(await listKeys()).not.toContain('late')
 })
 
-test('only a message that is pending is settled as failed', async () => {
+test('marks only a pending message as failed', async () => {
   const message = newMessage()
   const failure = { code: '1', reason: 'x', at: server.deps.now(), releaseKey: undefined }
   expect(await settleFailed(server.deps.db, message, failure)).toBe(false)
@@ -85,7 +85,7 @@ test('only a message that is pending is settled as failed', async () => {
   expect(await settleFailed(server.deps.db, message, failure)).toBe(false)
 })
 
-test.each(['40P01', '40001', '55P03', '57014'])('a settlement that meets %s is tried again', async (code) => {
+test.each(['40P01', '40001', '55P03', '57014'])('retries a settlement after error %s', async (code) => {
   const message = newMessage()
   await recordPending(server.deps.db, { message, request: undefined })
   let failures = 0
@@ -103,7 +103,7 @@ test.each(['40P01', '40001', '55P03', '57014'])('a settlement that meets %s is t
   await expect.poll(() => findStatus(message.id), { timeout: 5_000 }).toMatchObject({ status: 'failed' })
 })
 
-test('expired keys are deleted a few at a time, and the others stay', async () => {
+test('deletes expired keys in batches and keeps the others', async () => {
   const expired = ['old-1', 'old-2', 'old-3', 'old-4', 'old-5']
   for (const key of [...expired, 'new']) {
     const request = describeRequest(key, sendMessage.example.input)

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Messages as a send leaves them. */
+/** Stores messages in their state after a send. */
 async function storeSent({ accountId, whatsAppAccountId }: TestAccount, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => server.deps.newId('msg'))
   await sql`insert into messages (account_id, id, whatsapp_account_id, to_number, template_name, template_language,
@@ -47,7 +47,7 @@ async function countDelivered({ accountId }: TestAccount): Promise<number> {
   return Number(count)
 }
 
-test('a single status is applied beside 22,000 of another account, and does not wait for them', async () => {
+test('applies a single status without waiting for 22,000 statuses of another account', async () => {
   const noisy = await server.account()
   const quiet = await server.account()
   const many = await storeSent(noisy, 22_000)
@@ -58,13 +58,13 @@ test('a single status is applied beside 22,000 of another account, and does not 
   expect(await postDelivered(quiet, [messageId], 'test-app-secret')).toBe(200)
 
   expect(await countDelivered(quiet)).toBe(1)
-  // Those that wait do not go first; how many are done meanwhile depends on the machine.
+  // The waiting statuses do not go first; how many are applied meanwhile depends on the machine.
   expect(await countDelivered(noisy)).toBeLessThan(15_000)
   expect(await large).toBe(200)
   expect(await countDelivered(noisy)).toBe(22_000)
 }, 240_000)
 
-test('statuses of one callback are told in their order, also in one that takes several transactions', async () => {
+test('emits the events of one callback in order, even across several transactions', async () => {
   const customer = await server.account()
   const { messageId, waMessageId } = (await customer.post('/api/v1/message/send', sendMessage.example.input)).json()
     .data as Record<string, string>

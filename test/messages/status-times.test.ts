@@ -28,7 +28,7 @@ test.each([
   { status: 'sent', field: 'sentAt' },
   { status: 'delivered', field: 'deliveredAt' },
   { status: 'read', field: 'readAt' },
-] as const)('keeps the earliest time of a repeated $status in $field alone', ({ status, field }) => {
+] as const)('updates only $field with the earliest time of a repeated $status', ({ status, field }) => {
   const orders: Row[][] = [
     [[status, 2]],
     [
@@ -52,7 +52,7 @@ test.each([
 
 test.each<{ what: string; rows: Row[]; failedAt: Date; errorCode: string | null }>([
   {
-    what: 'the earlier failure when the later one comes second',
+    what: 'the earlier failure when a later one follows',
     rows: [
       ['failed', 2, '131049'],
       ['failed', 5, '131026'],
@@ -61,7 +61,7 @@ test.each<{ what: string; rows: Row[]; failedAt: Date; errorCode: string | null 
     errorCode: '131049',
   },
   {
-    what: 'the earlier failure when it comes second',
+    what: 'the earlier failure when it arrives second',
     rows: [
       ['failed', 5, '131026'],
       ['failed', 2, '131049'],
@@ -70,7 +70,7 @@ test.each<{ what: string; rows: Row[]; failedAt: Date; errorCode: string | null 
     errorCode: '131049',
   },
   {
-    what: 'the lower code of two failures at one time',
+    what: 'the lower code of two failures at the same time',
     rows: [
       ['failed', 2, '131049'],
       ['failed', 2, '131026'],
@@ -79,7 +79,7 @@ test.each<{ what: string; rows: Row[]; failedAt: Date; errorCode: string | null 
     errorCode: '131026',
   },
   {
-    what: 'the lower code also when it comes first',
+    what: 'the lower code when it arrives first',
     rows: [
       ['failed', 2, '131026'],
       ['failed', 2, '131049'],
@@ -106,7 +106,7 @@ test.each<{ what: string; rows: Row[]; failedAt: Date; errorCode: string | null 
     errorCode: null,
   },
   {
-    what: 'the failure when a late sent follows',
+    what: 'the failure when a late sent status follows',
     rows: [
       ['failed', 2, '131026'],
       ['sent', 1],
@@ -118,7 +118,7 @@ test.each<{ what: string; rows: Row[]; failedAt: Date; errorCode: string | null 
   expect(applyAll(rows)).toMatchObject({ status: 'failed', failedAt, errorCode })
 })
 
-test('drops the failure of a message that is delivered', () => {
+test('clears the failure of a delivered message', () => {
   const rows: Row[] = [
     ['failed', 2, '131026'],
     ['delivered', 1],
@@ -127,7 +127,7 @@ test('drops the failure of a message that is delivered', () => {
   expect(applyAll(rows)).toEqual({ ...start, status: 'delivered', waMessageId: 'wamid.1', deliveredAt: at(1) })
 })
 
-test('keeps the WhatsApp message ID that is known', () => {
+test('keeps a known WhatsApp message ID', () => {
   const known = { ...start, waMessageId: 'wamid.known' }
   expect(applyAll([['sent', 1]], known).waMessageId).toBe('wamid.known')
 })

@@ -4,7 +4,7 @@ import { messageStatuses } from '../../contracts/api/message.ts'
 import type { MessageState } from '../../src/messages/columns.ts'
 import { advance, applyReport, type Report } from '../../src/messages/status/advance.ts'
 
-/** What each status becomes when another is reported: one row a pair. */
+/** One row for each pair of current and reported status. */
 const pairs = {
   pending: { pending: 'pending', sent: 'sent', delivered: 'delivered', read: 'read', failed: 'failed' },
   sent: { pending: 'sent', sent: 'sent', delivered: 'delivered', read: 'read', failed: 'failed' },
@@ -17,7 +17,7 @@ test.each(
   messageStatuses.flatMap((current) =>
     messageStatuses.map((reported) => ({ current, reported, becomes: pairs[current][reported] })),
   ),
-)('$current, then reported $reported, is $becomes', ({ current, reported, becomes }) => {
+)('changes $current to $becomes when WhatsApp reports $reported', ({ current, reported, becomes }) => {
   expect(advance(current, reported)).toBe(becomes)
 })
 
@@ -56,7 +56,7 @@ function applyAll(reports: Report[]): { state: MessageState; told: string[] } {
   return { state, told }
 }
 
-test('in whatever order and however often the same reports come, the last state is the same', () => {
+test('reaches the same final state for any order and repetition of the same reports', () => {
   fc.assert(
     fc.property(
       fc.array(report, { minLength: 1, maxLength: 8 }).chain((reports) =>
@@ -76,7 +76,7 @@ test('in whatever order and however often the same reports come, the last state 
   )
 })
 
-test('no event is told twice, whatever is repeated', () => {
+test('emits each event once, however reports repeat', () => {
   fc.assert(
     fc.property(fc.array(report, { maxLength: 12 }), (reports) => {
       const { told } = applyAll([...reports, ...reports])

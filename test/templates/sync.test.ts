@@ -58,7 +58,7 @@ async function statuses(): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map((row) => [`${row.waba_id} ${row.name} ${row.language}`, row.status]))
 }
 
-test('a sync stores every template as WhatsApp lists it', async () => {
+test('stores every template that WhatsApp lists', async () => {
   await add('1', 'A')
   const shipped = listed('shipped', { qualityScore: 'GREEN' })
   deps.listings['1 A'] = found(shipped, listed('shipped', { language: 'es', status: 'PENDING' }), listed('odd name'))
@@ -80,7 +80,7 @@ test('a sync stores every template as WhatsApp lists it', async () => {
   })
 })
 
-test('a second sync changes what changed, and what vanished is DELETED', async () => {
+test('updates changed templates and marks missing ones as DELETED', async () => {
   await add('1', 'A')
   deps.listings['1 A'] = found(listed('stays'), listed('changes'), listed('goes'))
   await syncTemplates(deps, accountId)
@@ -91,7 +91,7 @@ test('a second sync changes what changed, and what vanished is DELETED', async (
   expect(await statuses()).toEqual({ '1 changes en': 'PAUSED', '1 goes en': 'DELETED', '1 stays en': 'APPROVED' })
 })
 
-test('a template that comes back is sendable again', async () => {
+test('makes a template sendable when it is listed again', async () => {
   await add('1', 'A')
   for (const listing of [found(listed('back')), found(), found(listed('back'))]) {
     deps.listings['1 A'] = listing
@@ -101,7 +101,7 @@ test('a template that comes back is sendable again', async () => {
   expect(await statuses()).toEqual({ '1 back en': 'APPROVED' })
 })
 
-test('a listing that is overtaken by a later one changes nothing', async () => {
+test('ignores a list that a later sync overtook', async () => {
   await add('1', 'A')
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<ReturnType<typeof found>>()
@@ -120,7 +120,7 @@ test('a listing that is overtaken by a later one changes nothing', async () => {
   expect(await statuses()).toEqual({ '1 both en': 'PAUSED' })
 })
 
-test('a WABA is listed once however many numbers share it, and each WABA by its own token', async () => {
+test('lists each WABA once with its own token, however many numbers share it', async () => {
   await add('1', 'A')
   await add('1', 'B')
   await add('2', 'C')
@@ -132,7 +132,7 @@ test('a WABA is listed once however many numbers share it, and each WABA by its 
   expect(await statuses()).toEqual({ '1 one en': 'APPROVED', '2 two en': 'APPROVED' })
 })
 
-test('a listing that fails leaves everything as it was, also in the other WABA', async () => {
+test('changes nothing in any WABA if a list fails', async () => {
   await add('1', 'A')
   await add('2', 'B')
   deps.listings['1 A'] = found(listed('one'))
@@ -147,7 +147,7 @@ test('a listing that fails leaves everything as it was, also in the other WABA',
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }, { active: true }])
 })
 
-test('a refused token takes its WhatsApp account out of use, and the next one of the WABA is tried', async () => {
+test('deactivates an account with a rejected token and tries the next account of the WABA', async () => {
   const refused = await add('1', 'A')
   const other = await add('1', 'B')
   deps.listings['1 A'] = tokenRefused
@@ -161,7 +161,7 @@ test('a refused token takes its WhatsApp account out of use, and the next one of
   ])
 })
 
-test('a WhatsApp account that is switched off is not asked, and without another there is nothing to sync', async () => {
+test('skips a deactivated WhatsApp account and fails without another one', async () => {
   const id = await add('1', 'A')
   await deactivateWhatsAppAccount(deps, accountId, id)
   deps.listings['1 A'] = found(listed('one'))
@@ -171,7 +171,7 @@ test('a WhatsApp account that is switched off is not asked, and without another 
   expect(await stored()).toEqual([])
 })
 
-test('one WABA can be synced by itself', async () => {
+test('syncs a single WABA', async () => {
   await add('1', 'A')
   await add('2', 'B')
   deps.listings['2 B'] = found(listed('two'))
@@ -181,7 +181,7 @@ test('one WABA can be synced by itself', async () => {
   expect(await statuses()).toEqual({ '2 two en': 'APPROVED' })
 })
 
-test('templates go with the last WhatsApp account of their WABA', async () => {
+test('deletes templates with the last WhatsApp account of their WABA', async () => {
   await add('1', 'A')
   const second = await add('2', 'B')
   const third = await add('2', 'C')
@@ -195,7 +195,7 @@ test('templates go with the last WhatsApp account of their WABA', async () => {
   expect(Object.keys(await statuses())).toEqual(['1 one en'])
 })
 
-test('thousands of templates, some listed twice, are stored in one go', async () => {
+test('stores thousands of templates at once and deduplicates them', async () => {
   await add('1', 'A')
   const many = Array.from({ length: 3000 }, (_, index) => listed(`template_${index % 2990}`))
   deps.listings['1 A'] = found(...many)

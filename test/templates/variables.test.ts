@@ -25,9 +25,9 @@ interface Case {
 }
 
 test.each<Case>([
-  { because: 'all are there', template: shipped, variables: { '1': 'Ada', '2': 'WB-1' }, problems: [] },
+  { because: 'all are present', template: shipped, variables: { '1': 'Ada', '2': 'WB-1' }, problems: [] },
   { because: 'none is needed', template: plain, variables: {}, problems: [] },
-  { because: 'names are keys', template: named, variables: { first_name: 'Ada', order: 'WB-1' }, problems: [] },
+  { because: 'keys are names', template: named, variables: { first_name: 'Ada', order: 'WB-1' }, problems: [] },
   {
     because: 'one is missing',
     template: shipped,
@@ -35,7 +35,7 @@ test.each<Case>([
     problems: ['"2" is missing; it fills {{2}}'],
   },
   {
-    because: 'a number is no name',
+    because: 'a number is not a name',
     template: named,
     variables: { '1': 'Ada', order: 'x' },
     problems: [
@@ -44,13 +44,13 @@ test.each<Case>([
     ],
   },
   {
-    because: 'one is too many',
+    because: 'there is an extra one',
     template: shipped,
     variables: { '1': 'Ada', '2': 'x', '3': 'y' },
     problems: ['the template takes "1", "2"; remove "3"'],
   },
   {
-    because: 'none is taken',
+    because: 'the template has none',
     template: plain,
     variables: { '1': 'Ada' },
     problems: ['the template takes no variables; remove "1"'],
@@ -68,34 +68,34 @@ test.each<Case>([
     problems: ['"1" must not be empty'],
   },
   {
-    because: 'it holds a newline',
+    because: 'it contains a newline',
     template: shipped,
     variables: { '1': 'a\nb', '2': 'x' },
     problems: ['"1" must not hold a line break'],
   },
   {
-    because: 'it holds a tab',
+    because: 'it contains a tab',
     template: shipped,
     variables: { '1': 'a\tb', '2': 'x' },
     problems: ['"1" must not hold a tab'],
   },
-  { because: 'four spaces are fine', template: shipped, variables: { '1': 'a    b', '2': 'x' }, problems: [] },
+  { because: 'four spaces are allowed', template: shipped, variables: { '1': 'a    b', '2': 'x' }, problems: [] },
   {
-    because: 'five spaces are not',
+    because: 'five spaces are too many',
     template: shipped,
     variables: { '1': 'a     b', '2': 'x' },
     problems: ['"1" must not hold more than four spaces in a row'],
   },
-])('variables are checked: $because', ({ template, variables, problems }) => {
+])('checks variables: $because', ({ template, variables, problems }) => {
   expect(findVariableProblems(template, variables)).toEqual(problems)
 })
 
-/** A value that makes `Hello {{1}}` so many characters long. */
+/** A value that makes `Hello {{1}}` exactly this many characters long. */
 function fillHelloTo(characters: number): Record<string, string> {
   return { '1': 'x'.repeat(characters - 'Hello '.length) }
 }
 
-test('a body beside other components is full at 1,024 characters, a body alone at 32,768', () => {
+test('limits the body to 1,024 characters beside other components and to 32,768 alone', () => {
   const text = 'Hello {{1}}'
   const alone = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text }] }
   const withFooter = { parameterFormat: 'POSITIONAL', components: [...alone.components, { type: 'FOOTER', text: 'x' }] }
@@ -106,7 +106,7 @@ test('a body beside other components is full at 1,024 characters, a body alone a
   expect(findVariableProblems(alone, fillHelloTo(32_769))).toHaveLength(1)
 })
 
-test('placeholders come in the order of their numbers, each once, with the examples of their approval', () => {
+test('lists each placeholder once, sorted by number, with its approved example', () => {
   const template = {
     parameterFormat: 'POSITIONAL',
     components: [{ type: 'BODY', text: '{{2}} {{10}} {{1}} {{ 2 }}', example: { body_text: [['a', 'b']] } }],
@@ -114,7 +114,7 @@ test('placeholders come in the order of their numbers, each once, with the examp
   expect(listPlaceholders(template)).toEqual([{ key: '1', example: 'a' }, { key: '2', example: 'b' }, { key: '10' }])
 })
 
-test('filling a body leaves no placeholder behind, and puts in values as they are', () => {
+test('replaces every placeholder with its exact value', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 12 }), (values) => {
       const text = values.map((_, index) => `<{{${index + 1}}}>`).join('')
@@ -124,7 +124,7 @@ test('filling a body leaves no placeholder behind, and puts in values as they ar
   )
 })
 
-test('a variable named like a property of every object is still missing', () => {
+test('reports a missing variable even if it is named like an object property', () => {
   const template = { parameterFormat: 'NAMED', components: [{ type: 'BODY', text: 'Hi {{constructor}}' }] }
   expect(findVariableProblems(template, {})).toEqual(['"constructor" is missing; it fills {{constructor}}'])
   expect(fill('Hi {{constructor}}', {})).toBe('Hi {{constructor}}')
@@ -132,7 +132,7 @@ test('a variable named like a property of every object is still missing', () => 
 
 test.each([
   { component: { type: 'HEADER', format: 'TEXT', text: 'News' }, part: undefined },
-  { component: { type: 'HEADER', format: 'TEXT', text: 'News for {{1}}' }, part: 'its header holds a variable' },
+  { component: { type: 'HEADER', format: 'TEXT', text: 'News for {{1}}' }, part: 'its header contains a variable' },
   { component: { type: 'HEADER', format: 'IMAGE' }, part: 'a header of format IMAGE' },
   { component: { type: 'HEADER', format: 'VIDEO' }, part: 'a header of format VIDEO' },
   { component: { type: 'HEADER', format: 'DOCUMENT' }, part: 'a header of format DOCUMENT' },
@@ -157,6 +157,6 @@ test.each([
     part: 'its button of type COPY_CODE',
   },
   { component: { type: 'CAROUSEL' }, part: 'a component of type CAROUSEL' },
-])('$component.type $component.format is sendable or says why not: $part', ({ component, part }) => {
+])('checks whether $component.type $component.format can be sent: $part', ({ component, part }) => {
   expect(findUnsupportedPart([{ type: 'BODY', text: 'x' }, component]) ?? 'nothing').toContain(part ?? 'nothing')
 })

@@ -11,7 +11,7 @@ test.each([
   'https://8.8.8.8/',
   'https://[2606:4700::1111]/',
   'https://müller.example/',
-])('%s is taken', (url) => {
+])('accepts %s', (url) => {
   expect(checkEndpointUrl(url, strict)?.protocol).toBe('https:')
 })
 
@@ -66,11 +66,11 @@ test.each([
   'https://[ff02::1]/',
   'https://[100::1]/',
   'https://[5f00::1]/',
-])('%s is refused', (url) => {
+])('rejects %s', (url) => {
   expect(checkEndpointUrl(url, strict)).toBeUndefined()
 })
 
-test('for development http and private addresses are taken, and credentials still are not', () => {
+test('accepts http and private addresses for development but no credentials', () => {
   expect(checkEndpointUrl('http://127.0.0.1:4000/hook', { allowPrivate: true })?.port).toBe('4000')
   expect(checkEndpointUrl('http://localhost/', { allowPrivate: true })).toBeDefined()
   expect(checkEndpointUrl('http://a:b@localhost/', { allowPrivate: true })).toBeUndefined()
@@ -91,7 +91,7 @@ const specialRanges = [
   [240 << 24, 4],
 ] as const
 
-/** An address of one of the ranges, as a number. */
+/** A numeric address in one of the ranges. */
 const special = fc
   .tuple(fc.constantFrom(...specialRanges), fc.integer({ min: 0, max: 0xffff_ffff }))
   .map(([[network, bits], host]) => ((network >>> 0) + (host & (2 ** (32 - bits) - 1) & 0xffff_ffff)) >>> 0)
@@ -102,7 +102,7 @@ const radix = (byte: number, base: number) =>
   base === 16 ? `0x${byte.toString(16)}` : base === 8 ? `0${byte.toString(8)}` : String(byte)
 const hextets = (address: number) => `${(address >>> 16).toString(16)}:${(address & 0xffff).toString(16)}`
 
-/** Ways in which a URL can name an IPv4 address, or smuggle it into an IPv6 one. */
+/** Ways in which a URL can contain an IPv4 address, including embedding it in IPv6. */
 const spellings: ((address: number, bases: number[]) => string)[] = [
   dotted,
   (address) => `${dotted(address)}.`,
@@ -132,7 +132,7 @@ const spellings: ((address: number, bases: number[]) => string)[] = [
   (address) => `[2001:0:1234::${hextets(~address >>> 0)}]`,
 ]
 
-test('no spelling of a special address passes', () => {
+test('rejects every spelling of a special address', () => {
   fc.assert(
     fc.property(
       special,
@@ -147,7 +147,7 @@ test('no spelling of a special address passes', () => {
 })
 
 test.each(['fec0', 'fe80', 'fc00', 'fd12', 'ff02', '2001:db8', '2002', '3ffe', '64:ff9b', '100', '5f00', '4000', '0'])(
-  'no address that begins with %s is public',
+  'treats no address that begins with %s as public',
   (start) => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 0xffff }), { minLength: 5, maxLength: 5 }), (rest) => {
@@ -158,11 +158,11 @@ test.each(['fec0', 'fe80', 'fc00', 'fd12', 'ff02', '2001:db8', '2002', '3ffe', '
 )
 
 test.each(['1.1.1.1', '9.255.255.255', '11.0.0.0', '172.15.0.1', '172.32.0.1', '223.255.255.255', '2a00:1450::1'])(
-  '%s is public',
+  'treats %s as public',
   (address) => expect(isPublicAddress(address)).toBe(true),
 )
 
 test.each(['127.1', '2130706433', 'example.com', '', '::ffff:8.8.8.8', 'fe80::1%eth0'])(
-  '"%s" is not taken for a public address',
+  'does not treat "%s" as a public address',
   (address) => expect(isPublicAddress(address)).toBe(false),
 )

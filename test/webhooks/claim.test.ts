@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const claim: Claim = { leaseSeconds: 60, limit: 100, afterEndpointId: '', rooms: [], otherwise: 100, whileFailing: 1 }
 
-test('skips deliveries that another worker holds locked, without waiting for it', async () => {
+test('skips deliveries that another worker has locked', async () => {
   await webhooks.addEndpoint('http://127.0.0.1:9/')
   await webhooks.tell(3)
   const [locked, ...others] = (await webhooks.deliveries()).map(({ id }) => id)

@@ -18,17 +18,17 @@ test.each([
   { held: [500, 512, 0], turns: ['proven 12 of 2'] },
   { held: [900, 0, 100], turns: ['all 24 of 4'] },
   { held: [1_024, 0, 0], turns: [] },
-] as const)('with $held proven, unknown and failing held, the turns are $turns', ({ held, turns }) => {
+] as const)('plans $turns while $held proven, unknown and failing deliveries are held', ({ held, turns }) => {
   const [proven, unknown, failing] = held
   const planned = planClaimPasses({ proven, unknown, failing }, maxHeld, maxClaimed)
   expect(planned.map(({ of, limit, unknownWindow }) => `${of} ${limit} of ${unknownWindow}`)).toEqual(turns)
 })
 
-test('a worker that may hold only one delivery holds it', () => {
+test('allows a worker with a limit of one to hold a delivery', () => {
   expect(planClaimPasses({ proven: 0, unknown: 0, failing: 0 }, 1, maxClaimed)).toMatchObject([{ of: 'all', limit: 1 }])
 })
 
-test('a success proves an endpoint for a while, and its lane widens', () => {
+test('gives an endpoint more concurrency for a while after a success', () => {
   const lanes = new EndpointConcurrency()
   const turn = { limit: 10, unknownWindow: 2 }
   lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
@@ -39,7 +39,7 @@ test('a success proves an endpoint for a while, and its lane widens', () => {
   expect(lanes.capacities({ of: 'unknown', ...turn }, 60_000)).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
 })
 
-test('an endpoint that only fails gets the turns of the failing', () => {
+test('limits an endpoint without successes to the share of failing ones', () => {
   const lanes = new EndpointConcurrency()
   lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
   lanes.end('we_1', 'failed', 100)

@@ -29,11 +29,11 @@ let deps: Deps
 let accountId: string
 let receiver: Server
 let receiverUrl: string
-/** What the receiver got, and what it answers. */
+/** The requests the receiver got, and the response it sends. */
 let received: { headers: IncomingHttpHeaders; body: string }[]
 let answer: { status: number; body: string }
 
-/** Behind the clock of the database, which bounds a recovery; each moment comes after the one before. */
+/** Behind the clock of the database, which limits a recovery; each call returns a later time. */
 let time = Date.now() - 86_400_000
 const now = () => new Date((time += 1000))
 
@@ -50,7 +50,7 @@ beforeAll(async () => {
     response.writeHead(answer.status).end(answer.body)
   }).listen(0, '127.0.0.1')
   await once(receiver, 'listening')
-  // A server that listens on a port has an address of this kind.
+  // The address of a server that listens on a port has this type.
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
 })
 
@@ -70,7 +70,7 @@ async function add(input: Partial<NewEndpoint> = {}): Promise<string> {
   return (await addEndpoint(deps, accountId, { url: receiverUrl, ...input })).endpointId
 }
 
-/** Events as statuses cause them: with a delivery for each endpoint that asked for them. Returns their ids. */
+/** Inserts events with a delivery for each subscribed endpoint and returns their IDs. */
 async function happen(count = 1, type: MessageEventType = 'message.delivered'): Promise<string[]> {
   const events = Array.from({ length: count }, () => ({
     accountId,
@@ -89,7 +89,7 @@ async function findDeliveryId(eventId: string): Promise<string> {
   return (await query.executeTakeFirstOrThrow()).id
 }
 
-/** What a worker does when it is done with a delivery. */
+/** Records the end of a delivery like a worker. */
 async function finish(eventId: string, outcome: 'delivered' | 'failed'): Promise<string> {
   const row = await deps.db
     .deleteFrom('webhook_deliveries')
@@ -133,7 +133,7 @@ async function readWaits(endpointId: string): Promise<number[]> {
   return rows.map(({ wait }) => Number(wait))
 }
 
-/** As after an attempt that failed; with a higher generation, as during the next one. */
+/** The state after a failed attempt or, with a higher generation, during the next one. */
 async function postpone(eventId: string, seconds: number, generation = 1): Promise<void> {
   await sql`
     update webhook_deliveries
@@ -141,7 +141,7 @@ async function postpone(eventId: string, seconds: number, generation = 1): Promi
     where event_id = ${eventId}`.execute(deps.db)
 }
 
-test('an endpoint gets delivered, read and failed unless it asks otherwise, and its secret is shown once', async () => {
+test('subscribes an endpoint to delivered, read and failed by default and returns its secret once', async () => {
   const { endpointId, secret } = await addEndpoint(deps, accountId, { url: receiverUrl })
 
   expect(endpointId).toMatch(/^ep_[0-9a-z]{26}$/)
@@ -162,7 +162,7 @@ test('an endpoint gets delivered, read and failed unless it asks otherwise, and 
   expect(JSON.stringify([list, row])).not.toContain(secret.slice('whsec_'.length))
 })
 
-test('an endpoint is listed with what it asked for', async () => {
+test('lists an endpoint with its settings', async () => {
   const id = await add({
     events: ['message.failed', 'message.sent', 'message.failed'],
     description: ' Orders ',
@@ -178,16 +178,16 @@ test('an endpoint is listed with what it asked for', async () => {
 
 test.each([
   {
-    what: 'an event that there is not',
+    what: 'an unknown event type',
     input: { events: ['message.red'] },
     says: 'event type "message.red" does not exist',
   },
-  { what: 'no event at all', input: { events: [] }, says: 'Event types are message.sent, ' },
-  { what: 'something that is no URL', input: { url: 'example.com/webhooks' }, says: 'must be an https URL' },
-  { what: 'a URL of another kind', input: { url: 'ftp://example.com' }, says: 'must be an https URL' },
+  { what: 'an empty list of events', input: { events: [] }, says: 'Event types are message.sent, ' },
+  { what: 'an invalid URL', input: { url: 'example.com/webhooks' }, says: 'must be an https URL' },
+  { what: 'a URL with another scheme', input: { url: 'ftp://example.com' }, says: 'must be an https URL' },
   { what: 'a URL with a password', input: { url: 'https://a:b@example.com' }, says: 'without user name' },
   { what: 'a URL with a line break', input: { url: 'https://example.com/\n' }, says: 'control characters' },
-  { what: 'a URL that never ends', input: { url: `https://example.com/${'x'.repeat(2048)}` }, says: 'at most 2048' },
+  { what: 'a URL that is too long', input: { url: `https://example.com/${'x'.repeat(2048)}` }, says: 'at most 2048' },
   { what: 'an empty description', input: { description: ' ' }, says: 'description of an endpoint must not be empty' },
   { what: 'a header without a name', input: { headers: [['', 'x']] as const }, says: 'A header name' },
   {
@@ -200,13 +200,13 @@ test.each([
   ),
   { what: 'a header without a value', input: { headers: [['X-Token', '']] as const }, says: 'is empty' },
   {
-    what: 'a header that splits',
+    what: 'a header with a line break',
     input: { headers: [['X-Token', 'a\r\nX: b']] as const },
     says: 'not allowed in headers',
   },
   { what: 'a header outside ASCII', input: { headers: [['X-Token', 'ñ']] as const }, says: 'not allowed in headers' },
   {
-    what: 'a header twice',
+    what: 'a duplicate header',
     input: {
       headers: [
         ['X-A', 'b'],
@@ -215,19 +215,23 @@ test.each([
     },
     says: 'x-a was given twice',
   },
-  { what: 'long headers', input: { headers: [['X-A', 'b'.repeat(5000)]] as const }, says: '4096 characters' },
   {
-    what: 'many headers',
+    what: 'headers that are too long',
+    input: { headers: [['X-A', 'b'.repeat(5000)]] as const },
+    says: '4096 characters',
+  },
+  {
+    what: 'too many headers',
     input: { headers: Array.from({ length: 21 }, (_, index) => [`X-${index}`, 'b'] as const) },
     says: '20 headers',
   },
-])('$what is refused', async ({ input, says }) => {
+])('rejects $what', async ({ input, says }) => {
   await expect(add(input)).rejects.toThrow(says)
 
   expect(await listEndpoints(deps, accountId)).toEqual([])
 })
 
-test('what a refused header or URL holds is never repeated', async () => {
+test('does not repeat the contents of a rejected header or URL', async () => {
   const errors = await Promise.allSettled([
     add({ headers: [['Authorization', 'Bearer s3cret\u0000']] }),
     add({ headers: [['Authorization Bearer s3cret', 'x']] }),
@@ -255,14 +259,14 @@ async function resolveByTable(name: string): Promise<readonly string[]> {
   return addresses
 }
 
-/** As where WEBHOOK_ALLOW_PRIVATE is not set. */
+/** Adds an endpoint without WEBHOOK_ALLOW_PRIVATE. */
 async function addStrictly(url: string): Promise<unknown> {
   const webhooks = createWebhookSender({ timeoutSeconds: 1, allowPrivate: false }, { resolve: resolveByTable })
   return addEndpoint({ ...deps, webhooks }, accountId, { url }).finally(() => webhooks.close())
 }
 
 test.each(['shop.example.com', '8.8.8.8', 'shop.example.com:8443', 'away.example.com'])(
-  'an endpoint at %s is added, also while no resolver answers',
+  'adds an endpoint at %s, even if no resolver answers',
   async (host) => {
     await expect(addStrictly(`https://${host}/webhooks`)).resolves.toMatchObject({ secret: expect.any(String) })
   },
@@ -277,11 +281,11 @@ test.each([
   { url: 'https://0x7f.1', says: 'public host' },
   { url: 'https://localhost', says: 'public host' },
   { url: 'http://shop.example.com', says: 'must be an https URL' },
-])('$url is refused as an endpoint: $says', async ({ url, says }) => {
+])('rejects the endpoint $url: $says', async ({ url, says }) => {
   await expect(addStrictly(url)).rejects.toThrow(says)
 })
 
-test('the refusal does not tell whether a private name exists', async () => {
+test('does not reveal whether a private name exists', async () => {
   const urls = ['https://inside.example.com', 'https://missing.example.com', 'https://10.0.0.1', 'https://localhost']
 
   const answers = await Promise.all(urls.map((url) => addStrictly(url).catch(String)))
@@ -289,7 +293,7 @@ test('the refusal does not tell whether a private name exists', async () => {
   expect(new Set(answers).size).toBe(1)
 })
 
-test('an account has twenty endpoints at most, also when they are added at once', async () => {
+test('allows at most twenty endpoints per account, even when added concurrently', async () => {
   const added = await Promise.allSettled(Array.from({ length: 22 }, () => add()))
 
   expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
@@ -297,7 +301,7 @@ test('an account has twenty endpoints at most, also when they are added at once'
   expect(await listEndpoints(deps, accountId)).toHaveLength(20)
 })
 
-test('an account that does not exist, and another account, have no endpoints', async () => {
+test('finds no endpoints in an unknown or different account', async () => {
   const id = await add()
 
   await expect(addEndpoint(deps, 'acc_none', { url: receiverUrl })).rejects.toThrow('There is no account "acc_none"')
@@ -318,7 +322,7 @@ test('an account that does not exist, and another account, have no endpoints', a
   expect(await listEndpoints(deps, accountId)).toHaveLength(1)
 })
 
-test('deliveries of a disabled endpoint wait, and are due when it is enabled again', async () => {
+test('holds deliveries of a disabled endpoint and makes them due when it is enabled', async () => {
   const id = await add()
   const [first = ''] = await happen()
   await postpone(first, 36_000)
@@ -344,7 +348,7 @@ test('deliveries of a disabled endpoint wait, and are due when it is enabled aga
   expect((await readWaits(id)).filter((wait) => wait > 0)).toEqual([])
 })
 
-test('enabling leaves alone what is under way', async () => {
+test('leaves attempts in progress unchanged when an endpoint is enabled', async () => {
   const id = await add()
   const [event = ''] = await happen()
   await postpone(event, 17, 2)
@@ -354,7 +358,7 @@ test('enabling leaves alone what is under way', async () => {
   expect((await readWaits(id))[0]).toBeGreaterThan(5)
 })
 
-test('removing an endpoint drops what waits for it, says how much, and leaves the others alone', async () => {
+test('drops and counts the waiting deliveries of a removed endpoint only', async () => {
   const [id, other] = [await add(), await add()]
   await happen(3)
 
@@ -364,7 +368,7 @@ test('removing an endpoint drops what waits for it, says how much, and leaves th
   await expect(removeEndpoint(deps, accountId, id)).rejects.toThrow('was not found')
 })
 
-test('a rotated secret and the one before both sign until the overlap is over', async () => {
+test('signs with the new and the previous secret during an overlap', async () => {
   const { endpointId, secret: first } = await addEndpoint(deps, accountId, { url: receiverUrl })
   const { secret: second, previousSecretUntil } = await rotateSecret(deps, accountId, endpointId)
 
@@ -385,7 +389,7 @@ function tomorrow(): Date {
   return new Date(Date.now() + 25 * 3_600_000)
 }
 
-/** Which of the secrets verify what the endpoint is sent now. */
+/** Whether each secret verifies the next webhook to the endpoint. */
 async function verifies(endpointId: string, secrets: string[]): Promise<boolean[]> {
   await testEndpoint({ ...deps, now: () => new Date() }, accountId, endpointId)
   const last = received.at(-1)
@@ -399,7 +403,7 @@ async function verifies(endpointId: string, secrets: string[]): Promise<boolean[
   })
 }
 
-test('an expired secret no longer signs', async () => {
+test('stops signing with an expired secret', async () => {
   const { endpointId, secret: first } = await addEndpoint(deps, accountId, { url: receiverUrl })
   const yesterday = { ...deps, now: () => new Date(Date.now() - 25 * 3_600_000) }
   const { secret: second } = await rotateSecret(yesterday, accountId, endpointId)
@@ -407,11 +411,11 @@ test('an expired secret no longer signs', async () => {
   expect(await verifies(endpointId, [first, second])).toEqual([false, true])
 })
 
-test.each([-1, Number.NaN, 31 * 24 * 3600])('an overlap of %d seconds is refused', async (overlapSeconds) => {
+test.each([-1, Number.NaN, 31 * 24 * 3600])('rejects an overlap of %d seconds', async (overlapSeconds) => {
   await expect(rotateSecret(deps, accountId, await add(), { overlapSeconds })).rejects.toThrow('30 days')
 })
 
-test('a test sends one signed event, with the headers of the endpoint, and shows the answer', async () => {
+test("sends one signed test event with the endpoint's headers and shows the response", async () => {
   const headers = [['X-Token', 'abc']] as const
   const { endpointId, secret } = await addEndpoint(deps, accountId, { url: receiverUrl, headers })
   answer = { status: 202, body: 'thanks' }
@@ -435,7 +439,7 @@ test('a test sends one signed event, with the headers of the endpoint, and shows
   })
 })
 
-test('a test that fails says why, and switches nothing off', async () => {
+test('reports a failed test without disabling the endpoint', async () => {
   const id = await add()
   answer = { status: 410, body: 'go away' }
 
@@ -450,7 +454,7 @@ test('a test that fails says why, and switches nothing off', async () => {
   expect(await listEndpoints(deps, accountId)).toMatchObject([{ state: 'enabled' }, { state: 'enabled' }])
 })
 
-test('deliveries are listed newest first, page by page, with their attempts', async () => {
+test('lists deliveries newest first, page by page, with their attempts', async () => {
   const id = await add()
   const events = await happen(5)
   const [oldest = '', failed = '', delivered = ''] = events
@@ -498,7 +502,7 @@ test('deliveries are listed newest first, page by page, with their attempts', as
   ])
 })
 
-test('deliveries are listed by their state', async () => {
+test('filters deliveries by state', async () => {
   const id = await add()
   const [failed = '', delivered = '', waiting = ''] = await happen(3)
   await finish(failed, 'failed')
@@ -510,12 +514,9 @@ test('deliveries are listed by their state', async () => {
   }
 })
 
-test.each([{ limit: 0 }, { limit: 101 }, { limit: 1.5 }, { cursor: 'evt_' }])(
-  'a page of deliveries like %j is refused',
-  async (filter) => {
-    await expect(listDeliveries(deps, accountId, await add(), filter)).rejects.toThrow(/The limit must|The cursor must/)
-  },
-)
+test.each([{ limit: 0 }, { limit: 101 }, { limit: 1.5 }, { cursor: 'evt_' }])('rejects the page %j', async (filter) => {
+  await expect(listDeliveries(deps, accountId, await add(), filter)).rejects.toThrow(/The limit must|The cursor must/)
+})
 
 async function retry(deliveryId: string) {
   const place = await findDelivery(deps.db, deliveryId)
@@ -523,7 +524,7 @@ async function retry(deliveryId: string) {
   return retryDelivery(deps, place, deliveryId)
 }
 
-test('a finished delivery is queued again, once, with all of its attempts before it', async () => {
+test('queues a finished delivery again once and keeps its attempts', async () => {
   const id = await add()
   const [event = ''] = await happen()
   const deliveryId = await finish(event, 'failed')
@@ -550,7 +551,7 @@ test('a finished delivery is queued again, once, with all of its attempts before
   ])
 })
 
-test('a delivery that waits for its next attempt is due now, one that is under way is left alone', async () => {
+test('makes a waiting delivery due and leaves one in progress unchanged', async () => {
   const id = await add()
   const [waiting = '', soon = '', underWay = ''] = await happen(3)
   await postpone(waiting, 36_000)
@@ -562,7 +563,7 @@ test('a delivery that waits for its next attempt is due now, one that is under w
   expect((await readWaits(id)).map((wait) => wait <= 0)).toEqual([true, true, false])
 })
 
-test('a delivery whose endpoint or event is gone is not queued again', async () => {
+test('does not retry a delivery whose endpoint or event was deleted', async () => {
   const [id, other] = [await add(), await add({ events: ['message.read'] })]
   const [event = ''] = await happen()
   const [read = ''] = await happen(1, 'message.read')
@@ -577,7 +578,7 @@ test('a delivery whose endpoint or event is gone is not queued again', async () 
   expect((await listDeliveries(deps, accountId, other)).items[0]).not.toHaveProperty('type')
 })
 
-test('recovery queues what failed and what was never tried, and nothing else', async () => {
+test('recovers only failed and never attempted deliveries', async () => {
   const [before = ''] = await happen()
   const since = deps.now()
   const [missed = ''] = await happen()
@@ -602,7 +603,7 @@ test('recovery queues what failed and what was never tried, and nothing else', a
   expect(await recoverDeliveries(deps, accountId, id, new Date(0))).toMatchObject({ recovered: 1 })
 })
 
-test('recovery takes any number in batches, tells how far it is, and two at once queue nothing twice', async () => {
+test('recovers in batches with progress and queues nothing twice when run concurrently', async () => {
   const since = deps.now()
   const eventIds = Array.from({ length: 12_000 }, () => deps.newId('evt'))
   await sql`
@@ -631,7 +632,7 @@ test('recovery takes any number in batches, tells how far it is, and two at once
   expect(await removeEndpoint(deps, accountId, id)).toMatchObject({ dropped: 12_000 })
 })
 
-test('recovery reaches what happened until now by the clock of the database, whatever the clock of the node says', async () => {
+test("recovers events up to the current time of the database, whatever the node's clock", async () => {
   const id = await add()
   const [eventId = ''] = await happen()
   await finish(eventId, 'failed')
@@ -640,7 +641,7 @@ test('recovery reaches what happened until now by the clock of the database, wha
   expect(await recoverDeliveries(behind, accountId, id, new Date(0))).toMatchObject({ recovered: 1 })
 })
 
-test('nothing is recovered since a time that is yet to come', async () => {
+test('rejects a recovery since a future time', async () => {
   await expect(recoverDeliveries(deps, accountId, await add(), new Date('2100-01-01'))).rejects.toThrow(
     'must be in the past',
   )

@@ -42,7 +42,7 @@ function deliver(messageId: string): Promise<unknown> {
   return applyStatuses(deps, [{ accountId, messageId, waMessageId, report }])
 }
 
-/** What a reader sees who goes on from the last event it has seen. */
+/** Creates a reader that continues after the last event it received. */
 function createReader(): () => Promise<string[]> {
   const seen: { eventId: string; messageId: string }[] = []
   return async () => {
@@ -52,7 +52,7 @@ function createReader(): () => Promise<string[]> {
   }
 }
 
-/** Until somebody waits for a lock that another transaction holds. */
+/** Waits until a transaction waits for a lock. */
 async function untilSomebodyWaits(): Promise<void> {
   await expect
     .poll(async () => {
@@ -63,7 +63,7 @@ async function untilSomebodyWaits(): Promise<void> {
     .toBeGreaterThan(0)
 }
 
-test('an event that waited for its message is not missed by a reader who saw later ones', async (context) => {
+test('does not skip an event that was recorded while a reader received later ones', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
   const [held, free] = [await recordMessage(), await recordMessage()]
   const read = createReader()
@@ -81,7 +81,7 @@ test('an event that waited for its message is not missed by a reader who saw lat
   expect(await read()).toEqual([free, held])
 })
 
-test('no event is listed while an earlier one of its account is still being recorded', async (context) => {
+test('lists no event while an earlier one of its account is still being recorded', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
   const later = await recordMessage()
   const read = createReader()
@@ -98,7 +98,7 @@ test('no event is listed while an earlier one of its account is still being reco
   expect(await read()).toEqual(['msg_slow', later])
 })
 
-test('an event that is being recorded does not hold back the events of other accounts', async (context) => {
+test('lists events of other accounts while an event is being recorded', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
   const messageId = await recordMessage()
   const other = await createAccount(deps, { name: 'Slow' })
@@ -127,7 +127,7 @@ function newEvent(messageId: string): UnrecordedEvent {
   return { accountId, type: 'message.delivered', messageId, payload }
 }
 
-test('an event is listed at once', async () => {
+test('lists an event immediately', async () => {
   const messageId = await recordMessage()
   const read = createReader()
 
@@ -136,7 +136,7 @@ test('an event is listed at once', async () => {
   expect(await read()).toEqual([messageId])
 })
 
-test('events of one callback are listed in their order, more than a millisecond of ids holds', async () => {
+test('lists events of one callback in order, even if they exceed the ids of a millisecond', async () => {
   const names = Array.from({ length: 5_000 }, (_, index) => `msg_${index}`)
   await deps.db.transaction().execute((trx) => recordEvents(trx, names.map(newEvent), deps))
   await deps.db.transaction().execute((trx) => recordEvents(trx, [newEvent('msg_last')], deps))
@@ -145,7 +145,7 @@ test('events of one callback are listed in their order, more than a millisecond 
   await expect.poll(read, { timeout: 10_000, interval: 0 }).toEqual([...names, 'msg_last'])
 })
 
-test.each([3600, -3600])('a clock that jumps by %i seconds neither hides nor repeats an event', async (seconds) => {
+test.each([3600, -3600])('neither hides nor repeats an event when the clock jumps by %i seconds', async (seconds) => {
   const read = createReader()
   const recorded: string[] = []
   const record = async () => {
@@ -162,7 +162,7 @@ test.each([3600, -3600])('a clock that jumps by %i seconds neither hides nor rep
   for (let count = 0; count < 3; count++) await record()
 })
 
-test('from and until mean the time of the recording, also after the clock was set back', async () => {
+test('filters by recording time, even after the clock was set back', async () => {
   const listed = async (filter: { from?: Date; until?: Date }) => {
     const [from, until] = [filter.from?.toISOString(), filter.until?.toISOString()]
     const { items } = await listEvents(deps, { accountId }, { limit: 100, from, until })
@@ -183,7 +183,7 @@ test('from and until mean the time of the recording, also after the clock was se
   await shiftClock(deps.db, 3600)
 })
 
-test('a cursor whose event is no longer kept goes on with the first one behind it', async () => {
+test('continues after a cursor whose event was deleted', async () => {
   const [first, second] = [await recordMessage(), await recordMessage()]
   await deliver(first)
   await deliver(second)
@@ -196,7 +196,7 @@ test('a cursor whose event is no longer kept goes on with the first one behind i
   expect(page.items.map(({ event }) => event.data.messageId)).toEqual([second])
 })
 
-test('events of the version before come before those that are recorded after its upgrade', async () => {
+test('lists migrated events before those recorded later', async () => {
   const ahead = encodeId('evt', Date.now() + 3_600_000, deps.randomBytes(10))
   const old = { ...newEvent('msg_old'), id: ahead, createdAt: new Date() }
   await insertEvents(deps.db, [old], () => deps.newId('dlv'))
@@ -210,7 +210,7 @@ test('events of the version before come before those that are recorded after its
   expect(page.items.map(({ event }) => event.data.messageId)).toEqual([messageId])
 })
 
-test('a reader who pages while many write across a jump of the clock sees each event once, in the order of its ids', async () => {
+test('lists each event once in ID order during concurrent writes and a clock jump', async () => {
   const messageIds = await Promise.all(Array.from({ length: 120 }, recordMessage))
   const read = createReader()
   const writers = { ended: false }
@@ -224,7 +224,7 @@ test('a reader who pages while many write across a jump of the clock sees each e
   let seen = await read()
   while (!writers.ended) {
     seen = await read()
-    // PGlite works in this process, and needs its turn.
+    // Lets PGlite run, which works in this process.
     await setImmediate()
   }
   await writing

@@ -24,7 +24,7 @@ interface Signed {
   headers: Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
 }
 
-/** Signs as the specification's own library does. */
+/** Signs with the reference library of the specification. */
 function sign(event: object | string, { secrets = [secret], at = new Date() } = {}): Signed {
   const body = typeof event === 'string' ? event : JSON.stringify(event)
   return {
@@ -40,8 +40,8 @@ function sign(event: object | string, { secrets = [secret], at = new Date() } = 
 const delivered = webhooks['message.delivered'].example
 const minute = 60_000
 
-test('the example of the specification is verified', () => {
-  // standard-webhooks.md, "Signature scheme" and the tests of its libraries.
+test('verifies the example of the specification', () => {
+  // From standard-webhooks.md, "Signature scheme", and the tests of its libraries.
   const signature = new Webhook('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw').sign(
     'msg_p5jXN8AQM9LWM0D4loKWxJek',
     new Date(1_614_265_330_000),
@@ -50,7 +50,7 @@ test('the example of the specification is verified', () => {
   expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
 })
 
-test.each(Object.entries(webhooks))('%s is verified and typed', (_type, { example }) => {
+test.each(Object.entries(webhooks))('verifies and types %s', (_type, { example }) => {
   const { body, headers } = sign(example)
 
   const event = verifyWebhook(body, headers, secret)
@@ -58,7 +58,7 @@ test.each(Object.entries(webhooks))('%s is verified and typed', (_type, { exampl
   expect(event).toEqual({ eventId, ...example })
 })
 
-test('bytes and Headers do as well as text and a record, whatever the case of the names', () => {
+test('accepts bytes, Headers, text and records with header names in any case', () => {
   const { body, headers } = sign(delivered)
   const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]))
 
@@ -67,7 +67,7 @@ test('bytes and Headers do as well as text and a record, whatever the case of th
       expect(verifyWebhook(raw, given, secret).type).toBe('message.delivered')
 })
 
-test('text outside ASCII is verified over its bytes', () => {
+test('verifies non-ASCII text by its bytes', () => {
   const event = { ...delivered, data: { ...delivered.data, externalId: 'Añil \u{1F98A} \uFEFF' } }
   const { body, headers } = sign(event)
 
@@ -75,13 +75,13 @@ test('text outside ASCII is verified over its bytes', () => {
 })
 
 test.each([
-  { what: 'a body that was changed', change: (signed: Signed) => ({ ...signed, body: `${signed.body} ` }) },
+  { what: 'a changed body', change: (signed: Signed) => ({ ...signed, body: `${signed.body} ` }) },
   {
-    what: 'an id that was changed',
+    what: 'a changed id',
     change: ({ body, headers }: Signed) => ({ body, headers: { ...headers, 'webhook-id': 'evt_2' } }),
   },
   {
-    what: 'a time that was changed',
+    what: 'a changed timestamp',
     change: ({ body, headers }: Signed) => ({
       body,
       headers: { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) + 1) },
@@ -99,45 +99,45 @@ test.each([
     }),
   },
   { what: 'an old timestamp', change: () => sign(delivered, { at: new Date(Date.now() - 6 * minute) }) },
-  { what: 'a timestamp to come', change: () => sign(delivered, { at: new Date(Date.now() + 6 * minute) }) },
+  { what: 'a future timestamp', change: () => sign(delivered, { at: new Date(Date.now() + 6 * minute) }) },
   ...(['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const).map((name) => ({
     what: `no ${name}`,
     change: ({ body, headers }: Signed) => ({ body, headers: { ...headers, [name]: undefined } }),
   })),
   { what: 'a signed body that is not JSON', change: () => sign('{"type":') },
-  { what: 'a signed body that is no event', change: () => sign({ hello: 'world' }) },
+  { what: 'a signed body that is not an event', change: () => sign({ hello: 'world' }) },
   { what: 'an empty body', change: () => sign('') },
   {
     what: 'a known type without its data',
     change: () => sign({ ...delivered, data: { status: 'delivered' } }),
   },
-])('$what is refused', ({ change }) => {
+])('rejects $what', ({ change }) => {
   const { body, headers } = change(sign(delivered))
 
   expect(() => verifyWebhook(body, headers, secret)).toThrow(WebhookVerificationError)
 })
 
-test('bytes that are not UTF-8 are refused, also where the signature is over what they decode to', () => {
+test('rejects invalid UTF-8, even if the signature matches the decoded text', () => {
   const { body, headers } = sign({ ...delivered, timestamp: '\uFFFD' })
   const bytes = Buffer.from(Buffer.from(body).toString('latin1').replace('\u00EF\u00BF\u00BD', '\u00FF'), 'latin1')
 
   expect(() => verifyWebhook(bytes, headers, secret)).toThrow('not UTF-8')
 })
 
-test('a parsed body is a mistake in the program, and is called that', () => {
+test('reports a parsed body as a programming error', () => {
   const { headers } = sign(delivered)
 
   // @ts-expect-error The body must be raw.
   expect(() => verifyWebhook(delivered, headers, secret)).toThrow(TypeError)
 })
 
-test('a secret that is none is said to be wrong when the handler is made', () => {
+test('rejects an invalid secret when the handler is created', () => {
   expect(() => createWebhookHandler({ secret: '', on: {} })).toThrow('starts with whsec_')
   expect(() => createWebhookHandler({ secret: 'whsec_***', on: {} })).toThrow('starts with whsec_')
   expect(() => createWebhookHandler({ secret: [], on: {} })).toThrow('At least one secret')
 })
 
-test('during a rotation the old secret, the new one, and both together verify', () => {
+test('verifies with the old secret, the new one or both during a rotation', () => {
   const { body, headers } = sign(delivered, { secrets: [otherSecret, secret] })
 
   expect(verifyWebhook(body, headers, secret)).toMatchObject(delivered)
@@ -147,7 +147,7 @@ test('during a rotation the old secret, the new one, and both together verify', 
   expect(verifyWebhook(last.body, last.headers, [secret, otherSecret])).toMatchObject(delivered)
 })
 
-test('an event type of the future is taken as unknown, with all that it says', () => {
+test('returns an unknown event type with all its fields', () => {
   const { body, headers } = sign({ type: 'message.pinned', timestamp: '2027-01-01T00:00:00Z', data: { by: 'Ada' } })
 
   expect(verifyWebhook(body, headers, secret)).toEqual({
@@ -159,7 +159,7 @@ test('an event type of the future is taken as unknown, with all that it says', (
   })
 })
 
-/** Compiles only while it knows every event, and what each of them holds. */
+/** Compiles only if its type includes every event with its fields. */
 function tell(event: ReceivedEvent): string {
   switch (event.type) {
     case 'message.sent':
@@ -176,7 +176,7 @@ function tell(event: ReceivedEvent): string {
   }
 }
 
-test('the compiler knows every event, and what each of them holds', () => {
+test('types every event with its fields', () => {
   expectTypeOf<EventOf<'message.failed'>>().toExtend<z.infer<typeof MessageFailedEvent>>()
   expectTypeOf<EventOf<'unknown'>['data']>().toBeUnknown()
   createWebhookHandler({
@@ -202,7 +202,7 @@ const handleWebhook = createWebhookHandler({
   },
 })
 
-/** A receiver as the README shows it, on node:http. */
+/** The node:http receiver of the README. */
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     try {
@@ -213,7 +213,7 @@ beforeAll(async () => {
     }
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // A server that listens on a port has an address of this kind.
+  // The address of a server that listens on a port has this type.
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
 })
 afterAll(() => server.close())
@@ -228,7 +228,7 @@ async function post({ body, headers }: Signed): Promise<{ status: number; text: 
   return { status: response.status, text: await response.text() }
 }
 
-test('a receiver on node:http acknowledges what it handles, knows nothing of, or does not care about', async () => {
+test('acknowledges handled, unknown and ignored events on node:http', async () => {
   const future = { type: 'message.pinned', timestamp: '2027-01-01T00:00:00Z', data: {} }
 
   expect(await post(sign(delivered))).toEqual({ status: 204, text: '' })
@@ -238,7 +238,7 @@ test('a receiver on node:http acknowledges what it handles, knows nothing of, or
   expect(seen).toMatchObject([{ eventId, type: 'message.delivered' }, { sentType: 'message.pinned' }])
 })
 
-test('a receiver on node:http refuses a stranger, and says why', async () => {
+test('rejects an unsigned request on node:http with a reason', async () => {
   const { body, headers } = sign(delivered)
 
   expect(await post({ body: body.replace('delivered', 'read'), headers })).toEqual({
@@ -248,7 +248,7 @@ test('a receiver on node:http refuses a stranger, and says why', async () => {
   expect(seen).toEqual([])
 })
 
-test('an event that could not be handled is not acknowledged', async () => {
+test('does not acknowledge an event whose handler failed', async () => {
   expect((await post(sign(webhooks['message.failed'].example))).status).toBe(500)
 })
 
@@ -256,7 +256,7 @@ function toRequest({ body, headers }: Signed): Request {
   return new Request(url, { method: 'POST', body, headers })
 }
 
-test('a handler of Requests answers with Responses', async () => {
+test('returns a Response for each Request', async () => {
   const handle = createFetchWebhookHandler({ secret, on: { 'message.delivered': (event) => void seen.push(event) } })
 
   const taken = await handle(toRequest(sign(delivered)))

@@ -14,17 +14,17 @@ test.each([
   { attempts: 3, retryAfterSeconds: 60, random: 0, waits: 1800 },
   { attempts: 1, retryAfterSeconds: 1e9, random: 0, waits: 24 * hour },
 ])(
-  'after attempt $attempts, asked to wait $retryAfterSeconds s, the next one waits $waits s',
+  'waits $waits s after attempt $attempts with Retry-After $retryAfterSeconds s',
   ({ attempts, retryAfterSeconds, random, waits }) => {
     expect(nextWaitSeconds(schedule, { attempts, retryAfterSeconds }, () => random)).toBeCloseTo(waits)
   },
 )
 
-test.each([undefined, 60])('after the last attempt there is no next one, asked to wait %s s', (retryAfterSeconds) => {
+test.each([undefined, 60])('stops after the last attempt with Retry-After %s s', (retryAfterSeconds) => {
   expect(nextWaitSeconds(schedule, { attempts: 8, retryAfterSeconds }, () => 0)).toBeUndefined()
 })
 
-test('chance and Retry-After only lengthen, and within bounds', () => {
+test('only lengthens the wait by jitter and Retry-After, within limits', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 1, maxLength: 10 }),
@@ -49,11 +49,11 @@ test.each([
   { value: ' 0 ', date: undefined, seconds: 0 },
   { value: 'Fri, 20 Nov 2026 12:01:30 GMT', date: undefined, seconds: 90 },
   { value: 'Fri, 20 Nov 2026 11:00:00 GMT', date: undefined, seconds: 0 },
-  // The receiver's clock is ten minutes ahead: what counts is how long it wants us to wait.
+  // The receiver's clock is ten minutes ahead; only the difference between its times matters.
   { value: 'Fri, 20 Nov 2026 12:11:00 GMT', date: 'Fri, 20 Nov 2026 12:10:00 GMT', seconds: 60 },
   { value: 'Fri, 20 Nov 2026 12:01:30 GMT', date: 'yesterday', seconds: 90 },
   { value: 'soon', date: undefined, seconds: undefined },
   { value: '-5', date: undefined, seconds: undefined },
-])('Retry-After "$value" with Date "$date" is $seconds s', ({ value, date, seconds }) => {
+])('reads Retry-After "$value" with Date "$date" as $seconds s', ({ value, date, seconds }) => {
   expect(parseRetryAfter(value, { date, now })).toBe(seconds)
 })

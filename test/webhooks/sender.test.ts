@@ -39,7 +39,7 @@ function requestTo(url: string, changes: Partial<AttemptRequest> = {}): AttemptR
   }
 }
 
-test('an attempt is a signed POST that the stock verifier takes', async () => {
+test('sends a signed POST that a standard verifier accepts', async () => {
   const result = await sender.attempt(requestTo(`${receiver.url}/hook?a=b`, { headers: { 'X-Api-Key': 'k1' } }))
 
   expect(result).toMatchObject({ outcome: 'delivered', statusCode: 200, responseStart: 'ok' })
@@ -55,7 +55,7 @@ test('an attempt is a signed POST that the stock verifier takes', async () => {
   expect(new Webhook(secret).verify(received?.body ?? '', headers)).toEqual({ type: 'message.read', name: 'Zoë' })
 })
 
-test('headers of the endpoint take nothing from ours, nor from the connection', async () => {
+test('does not let endpoint headers replace our own or those of the connection', async () => {
   const headers = {
     Host: 'evil.example',
     'Content-Length': '1',
@@ -85,13 +85,13 @@ test.each([
   { status: 400, result: { outcome: 'failed', error: 'HTTP 400' } },
   { status: 410, result: { outcome: 'gone', error: 'HTTP 410' } },
   { status: 500, result: { outcome: 'failed', error: 'HTTP 500' } },
-])('$status is $result.outcome', async ({ status, result }) => {
+])('treats HTTP $status as $result.outcome', async ({ status, result }) => {
   receiver.behave(answer(status, { location: `${receiver.url}/elsewhere` }))
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ ...result, statusCode: status })
   expect(receiver.at('/elsewhere')).toEqual([])
 })
 
-test('Retry-After is told in seconds, whatever the clock of the receiver', async () => {
+test("converts Retry-After to seconds, whatever the receiver's clock", async () => {
   receiver.behave(answer(503, { 'retry-after': '120' }))
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ retryAfterSeconds: 120 })
 
@@ -101,7 +101,7 @@ test('Retry-After is told in seconds, whatever the clock of the receiver', async
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ retryAfterSeconds: 90 })
 })
 
-test('an answer is kept as text that a database and a terminal take, and no longer than its start', async () => {
+test('stores the start of a response as printable text', async () => {
   receiver.behave(
     (_received, response) => void response.writeHead(500).end(Buffer.from([0, 27, 91, 50, 74, 255, 10, 65])),
   )
@@ -111,7 +111,7 @@ test('an answer is kept as text that a database and a terminal take, and no long
   expect((await sender.attempt(requestTo(receiver.url))).responseStart).toBe('x'.repeat(1024))
 })
 
-test('a receiver that never answers costs one deadline', async () => {
+test('stops a receiver that never responds at the timeout', async () => {
   receiver.behave(neverAnswer)
   const result = await sender.attempt(requestTo(receiver.url))
   expect(result).toMatchObject({ outcome: 'failed', error: 'timed out' })
@@ -119,7 +119,7 @@ test('a receiver that never answers costs one deadline', async () => {
   expectOneDeadline(result.durationMilliseconds)
 })
 
-test('a receiver that says 200 and then drips its body has not answered in time', async () => {
+test('fails a response whose body does not end in time', async () => {
   receiver.behave((_received, response) => {
     response.writeHead(200)
     const drip = setInterval(() => response.write('.'), 50)
@@ -130,7 +130,7 @@ test('a receiver that says 200 and then drips its body has not answered in time'
   expectOneDeadline(result.durationMilliseconds)
 })
 
-test('a receiver that drips its headers costs one deadline', async () => {
+test('stops a receiver that sends headers slowly at the timeout', async () => {
   const { url, close } = await startTcp((socket) => {
     socket.write('HTTP/1.1 200 OK\r\n')
     const drip = setInterval(() => socket.write('X-A: b\r\n'), 50)
@@ -142,7 +142,7 @@ test('a receiver that drips its headers costs one deadline', async () => {
   await close()
 })
 
-test('announcements without end (1xx) are no answer', async () => {
+test('fails an endless series of 1xx responses', async () => {
   const { url, close } = await startTcp((socket) => {
     const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n'), 20)
     socket.on('close', () => clearInterval(drip))
@@ -151,7 +151,7 @@ test('announcements without end (1xx) are no answer', async () => {
   await close()
 })
 
-test('of an endless answer little is read, and then the connection is dropped', async () => {
+test('reads only the start of an endless response and closes the connection', async () => {
   let written = 0
   const dropped = Promise.withResolvers<void>()
   receiver.behave((_received, response) => {
@@ -168,11 +168,11 @@ test('of an endless answer little is read, and then the connection is dropped', 
   await dropped.promise
   expect(result).toMatchObject({ outcome: 'delivered', statusCode: 200 })
   expect(result.durationMilliseconds).toBeLessThan(timeoutSeconds * 1000)
-  // What the sockets of both sides hold, and no more.
+  // Only what the sockets of both sides buffer.
   expect(written).toBeLessThan(16 * 1024 * 1024)
 })
 
-test('a compressed answer stays as it is', async () => {
+test('does not decompress a response', async () => {
   const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024))
   receiver.behave((_received, response) => void response.writeHead(500, { 'content-encoding': 'gzip' }).end(bomb))
   const result = await sender.attempt(requestTo(receiver.url))
@@ -180,7 +180,7 @@ test('a compressed answer stays as it is', async () => {
   expect(result.responseStart?.length).toBeLessThanOrEqual(1024)
 })
 
-test('a receiver that closes early has not answered', async () => {
+test('fails if the receiver closes the connection early', async () => {
   receiver.behave((_received, _response, request) => void request.socket.destroy())
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
     outcome: 'failed',
@@ -196,7 +196,7 @@ test('a receiver that closes early has not answered', async () => {
   })
 })
 
-test('what is no HTTP is said to be none, and headers have a bound', async () => {
+test('reports invalid HTTP and headers that are too large', async () => {
   const rude = await startTcp((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n\r\n'))
   expect(await sender.attempt(requestTo(rude.url))).toMatchObject({
     outcome: 'failed',
@@ -211,7 +211,7 @@ test('what is no HTTP is said to be none, and headers have a bound', async () =>
   })
 })
 
-test('where nobody listens the connection is refused, and a name without an address is not resolved', async () => {
+test('reports a refused connection and an unresolvable host', async () => {
   const { url, close } = await startTcp(() => {})
   await close()
   expect(await sender.attempt(requestTo(url))).toMatchObject({ outcome: 'failed', error: 'connection refused' })
@@ -221,7 +221,7 @@ test('where nobody listens the connection is refused, and a name without an addr
   })
 })
 
-test('TLS is verified: the authority, the name, and the secret arrives over it', async () => {
+test('verifies TLS certificates and host names', async () => {
   const server = createTlsServer(testCertificate, (_request, response) => response.end('ok')).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -250,7 +250,7 @@ test('TLS is verified: the authority, the name, and the secret arrives over it',
 
 const notAllowed = { outcome: 'failed', error: 'the host could not be resolved, or is not public' }
 
-test('a name that leads to a private address is not connected to, even if others of its addresses are public', async () => {
+test('does not connect to a name with any private address', async () => {
   const { port, connections, close } = await startTcp(() => {})
   for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::ffff:127.0.0.1'], ['fe80::1%lo']]) {
     const strict = createWebhookSender(
@@ -264,10 +264,10 @@ test('a name that leads to a private address is not connected to, even if others
   await close()
 })
 
-test('a name that changes its mind is connected to where it was checked, or not at all', async () => {
+test('does not connect to an address other than the checked one', async () => {
   const { port, connections, close } = await startTcp(() => {})
   let asked = 0
-  // A name for which every second answer is ours: what a rebinding server would say.
+  // Returns our address on every second query, like a DNS rebinding server.
   const resolve = () => Promise.resolve(asked++ % 2 === 0 ? ['192.0.2.1'] : ['127.0.0.1'])
   const strict = createWebhookSender({ timeoutSeconds, allowPrivate: false }, { resolve })
   const results = await Promise.all(
@@ -280,7 +280,7 @@ test('a name that changes its mind is connected to where it was checked, or not 
 })
 
 test.each(['https://127.0.0.1/', 'https://[::1]/', 'https://0x7f.1/', 'https://localhost/', 'http://example.com/'])(
-  'an endpoint that was made when %s was allowed is no longer sent to',
+  'stops sending to the existing endpoint %s when its address is no longer allowed',
   async (url) => {
     const strict = createWebhookSender({ timeoutSeconds, allowPrivate: false })
     expect(await strict.attempt(requestTo(url))).toMatchObject({ error: 'the address is not allowed' })
@@ -288,7 +288,7 @@ test.each(['https://127.0.0.1/', 'https://[::1]/', 'https://0x7f.1/', 'https://l
   },
 )
 
-test('no proxy of the environment is asked', async () => {
+test('ignores proxy environment variables', async () => {
   const { url: proxy, connections, close } = await startTcp((socket) => socket.end())
   const before = { ...process.env }
   Object.assign(process.env, { HTTP_PROXY: proxy, http_proxy: proxy, ALL_PROXY: proxy, NODE_USE_ENV_PROXY: '1' })
@@ -300,7 +300,7 @@ test('no proxy of the environment is asked', async () => {
   await close()
 })
 
-test('a header that cannot be sent fails the attempt, and nothing else', async () => {
+test('fails only the attempt if a header cannot be sent', async () => {
   expect(await sender.attempt(requestTo(receiver.url, { headers: { 'X-A': 'a\r\nX-B: b' } }))).toMatchObject({
     outcome: 'failed',
     error: 'the request could not be built: check the headers of the endpoint',
@@ -312,7 +312,7 @@ function expectOneDeadline(milliseconds: number): void {
   expect(milliseconds).toBeLessThan(timeoutSeconds * 1000 + 500)
 }
 
-/** A server that speaks as it likes, once it has heard something. */
+/** A server that writes arbitrary bytes after the first data it receives. */
 async function startTcp(
   speak: (socket: Socket) => void,
 ): Promise<{ url: string; port: number; connections: () => number; close: () => Promise<void> }> {

@@ -7,14 +7,14 @@ import { createSigner } from '../../src/webhooks/delivery/sign.ts'
 const sign = createSigner()
 const newSecret = () => `whsec_${randomBytes(24).toString('base64')}`
 
-test('the vector of the Standard Webhooks libraries is signed as they sign it', () => {
+test('reproduces the test vector of the Standard Webhooks libraries', () => {
   const content = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestampSeconds: 1614265330, payload: '{"test": 2432232314}' }
   expect(sign(content, ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])).toBe(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   )
 })
 
-test('any payload passes the stock verifier', () => {
+test('signs any payload so that a standard verifier accepts it', () => {
   fc.assert(
     fc.property(fc.json(), fc.stringMatching(/^evt_[0-9a-z]{26}$/), (payload, id) => {
       const secret = newSecret()
@@ -30,7 +30,7 @@ test('any payload passes the stock verifier', () => {
   )
 })
 
-test('with two secrets there are two signatures, and a receiver with either accepts', () => {
+test('adds a signature for each of two secrets', () => {
   const [current, previous] = [newSecret(), newSecret()]
   const timestampSeconds = Math.floor(Date.now() / 1000)
   const signature = sign({ id: 'evt_1', timestampSeconds, payload: '{}' }, [current, previous])

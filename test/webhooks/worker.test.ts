@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const soon = { timeout: 10_000, interval: 10 }
 
-test('an event reaches every endpoint that asked for it, signed for each', async () => {
+test('delivers an event to each subscribed endpoint, signed with its own secret', async () => {
   const first = await webhooks.addEndpoint(`${receiver.url}/first`, { headers: [['X-Tenant', 'one']] })
   const second = await webhooks.addEndpoint(`${receiver.url}/second`)
   await webhooks.addEndpoint(`${receiver.url}/other`, { events: ['message.failed'] })
@@ -68,7 +68,7 @@ test('an event reaches every endpoint that asked for it, signed for each', async
   expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }, { outcome: 'delivered' }])
 })
 
-test('a failed attempt is made again with the same id, every attempt is written down, and the last one ends it', async () => {
+test('retries with the same id, records every attempt and stops after the last', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/flaky`)
   let answers = 0
   receiver.behave((received, response, request) => answer(++answers < 3 ? 500 : 200)(received, response, request))
@@ -85,7 +85,7 @@ test('a failed attempt is made again with the same id, every attempt is written 
   expect((await webhooks.endpoint(endpointId)).failing_since).toBeNull()
 })
 
-test('the schedule is kept, and after its last wait the delivery has failed', async () => {
+test('follows the retry schedule and fails the delivery at its end', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   receiver.behave(answer(500))
   webhooks.startWorker()
@@ -106,7 +106,7 @@ test('the schedule is kept, and after its last wait the delivery has failed', as
   expect(await webhooks.attempts(eventId)).toHaveLength(4)
 })
 
-test('an endpoint that asks for more patience gets it', async () => {
+test('waits as long as Retry-After asks', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(answer(503, { 'retry-after': '600' }))
   webhooks.startWorker()
@@ -117,7 +117,7 @@ test('an endpoint that asks for more patience gets it', async () => {
   expect(waiting?.dueInSeconds).toBeLessThanOrEqual(600)
 })
 
-test('410 switches the endpoint off, told once; its deliveries wait and go when it is enabled again', async () => {
+test('disables an endpoint that returns 410 and delivers its waiting events when it is enabled', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/gone`)
   receiver.behave(answer(410), '/gone')
   const registry = new Registry()
@@ -144,7 +144,7 @@ test('410 switches the endpoint off, told once; its deliveries wait and go when 
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(7)
 })
 
-test('five days without a success switch the endpoint off; a success in between starts them anew', async () => {
+test('disables an endpoint after five days without a success', async () => {
   const tired = await webhooks.addEndpoint(`${receiver.url}/tired`)
   const recovering = await webhooks.addEndpoint(`${receiver.url}/recovering`)
   receiver.behave(answer(500), '/tired')
@@ -161,7 +161,7 @@ test('five days without a success switch the endpoint off; a success in between 
   expect(await webhooks.deliveries(tired.endpointId)).toHaveLength(1)
 })
 
-test('while two secrets overlap, a receiver with either of them accepts; after that, the new one only', async () => {
+test('signs with both secrets during an overlap and then only with the new one', async () => {
   const { endpointId, secret } = await webhooks.addEndpoint(receiver.url)
   const rotated = await rotateSecret(webhooks.deps, webhooks.accountId, endpointId, { overlapSeconds: 60 })
   webhooks.startWorker()
@@ -177,7 +177,7 @@ test('while two secrets overlap, a receiver with either of them accepts; after t
   expect(String(receiver.received[1]?.headers['webhook-signature']).split(' ')).toHaveLength(1)
 })
 
-test('an endpoint whose secret cannot be read fails like any other, until the key is back', async () => {
+test('fails attempts while the secret cannot be decrypted and recovers with the key', async () => {
   await webhooks.addEndpoint(receiver.url)
   const deps = { ...webhooks.deps, secrets: createSecretBox([randomBytes(32)], randomBytes) }
   const worker = new Worker(deps, webhookConfig, { pollMilliseconds: 20 })
@@ -195,7 +195,7 @@ test('an endpoint whose secret cannot be read fails like any other, until the ke
   await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'delivered' }])
 })
 
-test('a dead endpoint with thousands waiting does not hold up the others', async () => {
+test('delivers to others despite a dead endpoint with thousands of waiting deliveries', async () => {
   const dead = await webhooks.addEndpoint(`${receiver.url}/dead`)
   receiver.behave(neverAnswer, '/dead')
   await fillQueue(dead.endpointId, 20_000)
@@ -208,12 +208,12 @@ test('a dead endpoint with thousands waiting does not hold up the others', async
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(300)
 
   for (const { endpointId } of healthy) expect(await webhooks.deliveries(endpointId)).toEqual([])
-  // It was asked a few times, and held few of the places.
+  // The dead endpoint got few attempts and few slots.
   expect(receiver.at('/dead').length).toBeLessThan(100)
   expect(worker.held).toBeLessThanOrEqual(16)
 })
 
-test('many endpoints that die at once leave room for a healthy one', async () => {
+test('delivers to a healthy endpoint when many others fail at once', async () => {
   await using dead = await startDeadReceiver()
   await addEndpoints(dead.url, 150)
   await webhooks.addEndpoint(receiver.url)
@@ -239,10 +239,10 @@ const wholeClaim: Claim = {
   whileFailing: 2,
 }
 
-test('a claim takes what each endpoint has room for, from endpoint to endpoint', async () => {
+test('claims what each endpoint has capacity for, in endpoint order', async () => {
   const ids: string[] = []
   for (const name of ['a', 'b', 'c', 'd']) ids.push((await webhooks.addEndpoint(`${receiver.url}/${name}`)).endpointId)
-  // Those of one millisecond are in no order.
+  // IDs of the same millisecond are in random order.
   const [a = '', b = '', c = '', d = ''] = ids.toSorted()
   await webhooks.tell(20)
   await sql`update webhook_endpoints set failing_since = now() where id = ${b}`.execute(database.db)
@@ -262,7 +262,7 @@ test('a claim takes what each endpoint has room for, from endpoint to endpoint',
   expect(await claim({})).toEqual({ [b]: 2, [c]: 3 })
 })
 
-test('what one worker holds no other gets, until the lease has run out; then the first can no longer complete', async () => {
+test('keeps a claim from other workers until the lease expires and then ignores its result', async () => {
   await webhooks.addEndpoint(receiver.url)
   await webhooks.tell()
   const [mine] = await claimDueDeliveries(database.db, wholeClaim)
@@ -274,7 +274,7 @@ test('what one worker holds no other gets, until the lease has run out; then the
     startedAt: new Date(),
   } as const
 
-  // Its lease is over, though nobody has taken it yet.
+  // The lease has expired, but no other worker has claimed the delivery.
   await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
   expect((await recordAttempts(database.db, [{ ...ended, waitSeconds: undefined }])).lost).toEqual(new Set([mine.id]))
   expect((await recordAttempts(database.db, [{ ...ended, waitSeconds: 60 }])).lost).toEqual(new Set([mine.id]))
@@ -291,7 +291,7 @@ test('what one worker holds no other gets, until the lease has run out; then the
   expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
 })
 
-test('a worker that was paused past its lease loses the attempt, and it is made again with the same id', async () => {
+test('repeats the attempt of a worker that was paused past its lease with the same id', async () => {
   await webhooks.addEndpoint(receiver.url)
   const held = Promise.withResolvers<() => void>()
   let first = true
@@ -305,7 +305,7 @@ test('a worker that was paused past its lease loses the attempt, and it is made 
   const [eventId = ''] = await webhooks.tell()
 
   const answerFirst = await held.promise
-  // As if the lease had run out while this worker stood still: another may take it now, and does.
+  // Simulates a lease that expired while the worker was paused, so that the delivery is claimed again.
   await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(1)
   answerFirst()
@@ -314,13 +314,13 @@ test('a worker that was paused past its lease loses the attempt, and it is made 
   expect(await webhooks.attempts(eventId)).toHaveLength(1)
 })
 
-test('a lease that is not longer than the deadline is refused', () => {
+test('rejects a lease that is not longer than the timeout', () => {
   expect(() => new Worker(webhooks.deps, webhookConfig, { leaseSeconds: 1 })).toThrow(
     'must be longer than the deadline',
   )
 })
 
-test('a worker that stops finishes what is under way', async () => {
+test('finishes attempts in progress when a worker stops', async () => {
   await webhooks.addEndpoint(receiver.url)
   const held = Promise.withResolvers<() => void>()
   receiver.behave((_received, response) => held.resolve(() => response.end()))
@@ -335,7 +335,7 @@ test('a worker that stops finishes what is under way', async () => {
   expect(await webhooks.deliveries()).toMatchObject([{ generation: 0 }, { generation: 0 }, { generation: 0 }])
 })
 
-test('what cannot be finished in time is given back, and another worker takes it at once', async () => {
+test('releases unfinished deliveries on stop for another worker to claim', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(neverAnswer)
   const worker = webhooks.startWorker()
@@ -352,7 +352,7 @@ test('what cannot be finished in time is given back, and another worker takes it
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(3)
 })
 
-test('misbehaving receivers hold up nobody, and cost one deadline each', async () => {
+test('is not delayed by misbehaving receivers beyond one timeout each', async () => {
   const paths = ['/silent', '/dripping', '/endless', '/bomb', '/closing']
   for (const path of paths) await webhooks.addEndpoint(receiver.url + path)
   receiver.behave(neverAnswer, '/silent')
@@ -387,7 +387,7 @@ test('misbehaving receivers hold up nobody, and cost one deadline each', async (
   expect(rows[0]?.longest).toBeLessThan(2_000)
 })
 
-test('the gauges tell the state of the queue', async () => {
+test('reports the state of the queue in gauges', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   const registry = new Registry()
   registerWorkerMetrics(webhooks.deps, registry, () => 7)
@@ -402,7 +402,7 @@ test('the gauges tell the state of the queue', async () => {
   expect(await registry.metrics()).toContain('waybill_webhook_oldest_due_seconds 0\n')
 })
 
-test('what has waited for longer than the retention is deleted, and nothing younger', async () => {
+test('deletes only deliveries that have waited longer than the retention', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   await sql`update webhook_endpoints set enabled = false where id = ${endpointId}`.execute(database.db)
   await webhooks.tell(2)
@@ -414,7 +414,7 @@ test('what has waited for longer than the retention is deleted, and nothing youn
   expect(await webhooks.deliveries()).toHaveLength(1)
 })
 
-test('deliveries that come after their endpoint was removed do not count, are not made, and are deleted', async () => {
+test('deletes deliveries of a removed endpoint without attempting or counting them', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/removed`)
   await webhooks.addEndpoint(receiver.url)
   await webhooks.tell(2)
@@ -435,7 +435,7 @@ async function startDeadReceiver() {
   return { url: dead.url, [Symbol.asyncDispose]: () => dead.close() }
 }
 
-/** More than one account may have: others make them. */
+/** Adds endpoints in several accounts, since one account is limited. */
 async function addEndpoints(url: string, count: number): Promise<void> {
   const perAccount = 15
   for (let added = 0; added < count; added += perAccount) {
@@ -445,7 +445,7 @@ async function addEndpoints(url: string, count: number): Promise<void> {
   }
 }
 
-/** One with deadlines of its own. */
+/** Starts a worker with its own timeouts. */
 function startWorkerOf(config: WebhookConfig, options: WorkerOptions) {
   const sender = createWebhookSender(config)
   const worker = new Worker({ ...webhooks.deps, webhooks: sender }, config, { pollMilliseconds: 20, ...options })
@@ -461,7 +461,7 @@ function startWorkerOf(config: WebhookConfig, options: WorkerOptions) {
   }
 }
 
-/** Deliveries of one event, many at once. */
+/** Inserts many deliveries of one event. */
 async function fillQueue(endpointId: string, count: number): Promise<void> {
   const [eventId = ''] = await webhooks.tell()
   await sql`

@@ -16,7 +16,7 @@ const statuses = Array.from({ length: 20_000 }, (_, index) => ({
   biz_opaque_callback_data: 'msg_01j9z3k4m5n6p7q8r9s0t1v2w3',
 }))
 
-test('finds WABA ids and phone number ids in their order, each once', () => {
+test('lists WABA ids and phone number ids once, in order', () => {
   const callback = {
     entry: [
       { id: '11', changes: [messages('21', [{ id: 'wamid.A' }]), messages('22', [])] },
@@ -27,13 +27,13 @@ test('finds WABA ids and phone number ids in their order, each once', () => {
   expect(scanIds(Buffer.from(JSON.stringify(callback, null, 2)))).toEqual(['11', '21', '22', '12'])
 })
 
-test('finds the ids of a callback of 3 MB, whether they stand before its statuses or behind them', () => {
+test('finds the ids of a callback of 3 MB before or after its statuses', () => {
   expect(scan({ entry: [{ id: '11', changes: [messages('21', statuses)] }] })).toEqual(['11', '21'])
   const reversed = { value: { statuses, metadata: { phone_number_id: '21' } }, field: 'messages' }
   expect(scan({ entry: [{ changes: [reversed], id: '11' }] })).toEqual(['21', '11'])
 })
 
-test('takes no id from a text of a user', () => {
+test('ignores ids in the text of a user', () => {
   const text = { body: '"phone_number_id":"666", "id":"667"' }
   expect(scan({ entry: [{ id: '11', changes: [{ value: { messages: [{ text }] } }] }] })).toEqual(['11'])
 })
@@ -43,12 +43,12 @@ test.each([
   ['many empty ids', '"id":'.repeat(600_000)],
   ['spaces', `"id":${' '.repeat(3_000_000)}1`],
   ['no bytes', ''],
-  ['bytes that are no text', '\u00ff\u0000'.repeat(10_000)],
-])('finds nothing in %s', (_what, text) => {
+  ['bytes that are not text', '\u00ff\u0000'.repeat(10_000)],
+])('finds no id in %s', (_what, text) => {
   expect(scanIds(Buffer.from(text, 'latin1'))).toEqual([])
 })
 
-test('stops at a hundred ids', () => {
+test('stops after a hundred ids', () => {
   const changes = Array.from({ length: 5_000 }, (_, index) => messages(String(1_000 + index), []))
   expect(scan({ entry: [{ id: '11', changes }] })).toHaveLength(100)
 })

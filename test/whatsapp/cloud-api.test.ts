@@ -12,7 +12,7 @@ import type { OutgoingTemplate, WhatsApp } from '../../src/whatsapp/whatsapp.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp
-/** Gives up soon, for those that wait for nothing. */
+/** A client with a short timeout for tests without a response. */
 let hasty: WhatsApp
 
 const orderShipped: OutgoingTemplate = {
@@ -44,7 +44,7 @@ function lastRequest() {
   return request
 }
 
-test('a template is sent as the reference writes it', async () => {
+test('sends a template as documented in the reference', async () => {
   const outcome = await whatsapp.sendTemplate(simulator, orderShipped)
 
   expect(outcome).toEqual({ kind: 'accepted', waMessageId: expect.stringMatching(/^wamid\.HBgL/) })
@@ -76,7 +76,7 @@ test('a template is sent as the reference writes it', async () => {
   })
 })
 
-test('a template without variables is sent without components', async () => {
+test('sends a template without variables and without components', async () => {
   const message = { ...orderShipped, name: 'hello_world', language: 'en_US', parameters: [] }
 
   expect(await whatsapp.sendTemplate(simulator, message)).toMatchObject({ kind: 'accepted' })
@@ -84,7 +84,7 @@ test('a template without variables is sent without components', async () => {
   expect(JSON.stringify(lastRequest().body)).not.toContain('components')
 })
 
-test('named placeholders are sent by name, in any order', async () => {
+test('sends named placeholders by name, in any order', async () => {
   const parameters = [
     { name: 'time', text: '10:30' },
     { name: 'first_name', text: 'Ada' },
@@ -96,14 +96,14 @@ test('named placeholders are sent by name, in any order', async () => {
   expect(JSON.stringify(lastRequest().body)).toContain('{"type":"text","parameter_name":"time","text":"10:30"}')
 })
 
-test('a path in the base address is kept', async () => {
+test('keeps the path of the base URL', async () => {
   const proxied = createCloudApi({ url: `${simulator.url}/meta/whatsapp/`, version: 'v25.0' })
   await proxied.sendTemplate(simulator, orderShipped)
   expect(lastRequest().path).toBe(`/meta/whatsapp/v25.0/${simulator.phoneNumberId}/messages`)
   await proxied.close()
 })
 
-test('a refusal carries our code, the words of WhatsApp and when to try again', async () => {
+test("returns our error code, WhatsApp's message and the retry delay of a rejection", async () => {
   expect(await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131056' })).toEqual({
     kind: 'refused',
     answer: 'WHATSAPP_THROTTLED',
@@ -117,17 +117,17 @@ test('a refusal carries our code, the words of WhatsApp and when to try again', 
   })
 })
 
-test('a token that WhatsApp does not know makes the account unusable', async () => {
+test('marks an account with an invalid token as unusable', async () => {
   const outcome = await whatsapp.sendTemplate({ ...simulator, accessToken: 'stale' }, orderShipped)
   expect(outcome).toMatchObject({ kind: 'refused', answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: true })
 })
 
-test('a phone number id that WhatsApp does not know leaves the account usable', async () => {
+test('keeps an account with an unknown phone number ID usable', async () => {
   const outcome = await whatsapp.sendTemplate({ ...simulator, phoneNumberId: '404' }, orderShipped)
   expect(outcome).toMatchObject({ kind: 'refused', answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: false })
 })
 
-/** What a caller can tell of the recipients that make WhatsApp misbehave; all others are accepted. */
+/** The expected outcome for recipients that make WhatsApp misbehave; all others are accepted. */
 const misbehaving = new Map(
   Object.entries({
     15559000003: 'unknown',
@@ -147,12 +147,12 @@ test.each(sandboxRecipients)('$to: $does', async ({ to, behaviour }) => {
   expect(await client.sendTemplate(simulator, { ...orderShipped, to })).toMatchObject({ kind })
 })
 
-test('what WhatsApp declined for a passing reason is sent at the second try', async () => {
+test('retries a send that WhatsApp rejected temporarily', async () => {
   answerOnce(failWith(131016))
   expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'accepted' })
 })
 
-test('there is no third try', async () => {
+test('sends at most twice', async () => {
   const before = simulator.requests.length
   const outcome = await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131016' })
   expect(outcome).toMatchObject({ kind: 'refused', answer: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds: 10 })
@@ -160,7 +160,7 @@ test('there is no third try', async () => {
 })
 
 test.each(['15550131000', '15559000004', '15559000005', '15559000006'])(
-  'a send that %s may have taken is tried once',
+  'does not retry a send to %s that may have been accepted',
   async (to) => {
     const before = simulator.requests.length
     await whatsapp.sendTemplate(simulator, { ...orderShipped, to })
@@ -170,41 +170,41 @@ test.each(['15550131000', '15559000004', '15559000005', '15559000006'])(
 
 test.each<{ says: string; answer: Answer; kind: string }>([
   {
-    says: 'an answer 200 without a message id',
+    says: 'a 200 response without a message id',
     answer: { kind: 'json', status: 200, body: { messaging_product: 'whatsapp', messages: [] } },
     kind: 'unknown',
   },
   {
-    says: 'an empty answer 200',
+    says: 'an empty 200 response',
     answer: { kind: 'text', status: 200, contentType: 'application/json', text: '' },
     kind: 'unknown',
   },
   {
-    says: 'an empty answer 500',
+    says: 'an empty 500 response',
     answer: { kind: 'text', status: 500, contentType: 'application/json', text: '' },
     kind: 'unknown',
   },
   {
-    says: 'an error 500 that is cut off',
+    says: 'a truncated 500 response',
     answer: { kind: 'cut-off', status: 500, body: { error: { message: '(#2) Service', code: 2 } } },
     kind: 'unknown',
   },
   {
-    says: 'an error 400 that is cut off',
+    says: 'a truncated 400 response',
     answer: { kind: 'cut-off', status: 400, body: { error: { message: '(#100) Invalid parameter', code: 100 } } },
     kind: 'unavailable',
   },
   {
-    says: "a proxy's JSON with 403",
+    says: "a 403 response with a proxy's JSON",
     answer: { kind: 'json', status: 403, body: { message: 'blocked' } },
     kind: 'unavailable',
   },
   {
-    says: 'an answer that is too large',
+    says: 'a response that is too large',
     answer: { kind: 'text', status: 200, contentType: 'application/json', text: ' '.repeat(2 * 1024 * 1024) },
     kind: 'unknown',
   },
-])('$says is $kind', async ({ answer, kind }) => {
+])('treats $says as $kind', async ({ answer, kind }) => {
   answerOnce(answer)
   expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind, reason: expect.any(String) })
 })
@@ -213,7 +213,7 @@ test.each([
   { says: 'a string', error_data: 'Too long', details: 'Too long' },
   { says: 'a number', error_data: 7, details: undefined },
   { says: 'absent', error_data: undefined, details: undefined },
-])('an error whose error_data is $says is read', async ({ error_data, details }) => {
+])('reads an error whose error_data is $says', async ({ error_data, details }) => {
   const error = { message: '(#100) Invalid parameter', type: 'OAuthException', code: 100, error_data, extra: {} }
   answerOnce({ kind: 'json', status: 400, body: { error } })
   expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({
@@ -222,7 +222,7 @@ test.each([
   })
 })
 
-test('a connection that is refused was never a send', async () => {
+test('treats a refused connection as not sent', async () => {
   const nobody = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
   expect(await nobody.sendTemplate(simulator, orderShipped)).toEqual({
     kind: 'unavailable',
@@ -232,13 +232,13 @@ test('a connection that is refused was never a send', async () => {
   await nobody.close()
 })
 
-test('a host name that does not exist was never a send', async () => {
+test('treats an unknown host name as not sent', async () => {
   const nobody = createCloudApi({ url: 'http://graph.invalid', version: 'v25.0' })
   expect(await nobody.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'unavailable' })
   await nobody.close()
 })
 
-test('a server that does not speak TLS was never a send', async () => {
+test('treats a failed TLS handshake as not sent', async () => {
   const url = simulator.url.replace('http:', 'https:')
   const encrypted = createCloudApi({ url, version: 'v25.0' })
   expect(await encrypted.sendTemplate(simulator, orderShipped)).toEqual({
@@ -249,7 +249,7 @@ test('a server that does not speak TLS was never a send', async () => {
   await encrypted.close()
 })
 
-test('a connection that opens at the second try carries the message', async () => {
+test('sends when the second connection attempt succeeds', async () => {
   const port = await freePort()
   const client = createCloudApi({ url: `http://127.0.0.1:${port}`, version: 'v25.0' })
   const sending = client.sendTemplate(simulator, orderShipped)
@@ -259,7 +259,7 @@ test('a connection that opens at the second try carries the message', async () =
   await late.stop()
 })
 
-test('a deadline that ends before a connection is made was never a send', async () => {
+test('treats a timeout before the connection as not sent', async () => {
   const received: string[] = []
   const sockets: Socket[] = []
   const deaf = createTcpServer((socket) => {
@@ -267,7 +267,7 @@ test('a deadline that ends before a connection is made was never a send', async 
   })
   deaf.listen(0, '127.0.0.1')
   await once(deaf, 'listening')
-  const { port } = deaf.address() as AddressInfo // a TCP server has no other kind of address
+  const { port } = deaf.address() as AddressInfo // A TCP server always has an address of this type.
   const client = createCloudApi({ url: `https://127.0.0.1:${port}`, version: 'v25.0', timeouts: { queueMs: 150 } })
 
   expect(await client.sendTemplate(simulator, orderShipped)).toEqual({
@@ -281,7 +281,7 @@ test('a deadline that ends before a connection is made was never a send', async 
   await client.close()
 })
 
-/** Answers each send after so many milliseconds. */
+/** Responds to each send after a number of milliseconds. */
 async function startSlowUpstream(milliseconds: number): Promise<{ url: string; received: string[]; stop(): void }> {
   const received: string[] = []
   const slow = createHttpServer((request, response) => {
@@ -293,11 +293,11 @@ async function startSlowUpstream(milliseconds: number): Promise<{ url: string; r
   })
   slow.listen(0, '127.0.0.1')
   await once(slow, 'listening')
-  const { port } = slow.address() as AddressInfo // a TCP server has no other kind of address
+  const { port } = slow.address() as AddressInfo // A TCP server always has an address of this type.
   return { url: `http://127.0.0.1:${port}`, received, stop: () => (slow.closeAllConnections(), void slow.close()) }
 }
 
-test('a send that gets no connection in time is never written, and one that is written keeps its whole time', async () => {
+test('never writes a send that waits too long for a connection, and keeps the full timeout for others', async () => {
   const slow = await startSlowUpstream(700)
   const client = createCloudApi({
     url: slow.url,
@@ -320,7 +320,7 @@ test('a send that gets no connection in time is never written, and one that is w
   slow.stop()
 })
 
-test('sends in flight are limited: one beyond the limit fails at once, unwritten', async () => {
+test('limits sends in progress and immediately fails those beyond the limit', async () => {
   const slow = await startSlowUpstream(200)
   const client = createCloudApi({ url: slow.url, version: 'v25.0', maxConnections: 1, maxSends: 2 })
   const sends = ['msg_1', 'msg_2', 'msg_3'].map((callbackData) =>
@@ -339,7 +339,7 @@ test('sends in flight are limited: one beyond the limit fails at once, unwritten
   slow.stop()
 })
 
-test.each(['throws', 'returns'])('what %s before the first byte decides whether it is written', async (ends) => {
+test.each(['throws', 'returns'])('decides by the hook before the first byte whether to write: %s', async (ends) => {
   const before = simulator.requests.length
   const outcome = await whatsapp.sendTemplate(simulator, {
     ...orderShipped,
@@ -353,7 +353,7 @@ test.each(['throws', 'returns'])('what %s before the first byte decides whether 
   expect(simulator.requests).toHaveLength(before + (ends === 'throws' ? 0 : 1))
 })
 
-test('no reason and no error text carries the token', async () => {
+test('leaks the token in no error or reason', async () => {
   const accessToken = 'EAAGm0PX4ZCpsBAKZCtoken'
   const sender = { ...simulator, accessToken }
   const quoting = fail({ status: 401, code: 190, title: `Malformed access token ${accessToken}`, details: accessToken })
@@ -368,13 +368,13 @@ test('no reason and no error text carries the token', async () => {
   expect(JSON.stringify(outcomes)).not.toContain(accessToken)
 })
 
-test('a token that no header can carry was never a send, and is not quoted', async () => {
+test('treats an invalid token as not sent and does not quote it', async () => {
   const outcome = await whatsapp.sendTemplate({ ...simulator, accessToken: 'secret\nline' }, orderShipped)
   expect(outcome).toMatchObject({ kind: 'unavailable', reason: expect.stringContaining('access token is intact') })
   expect(JSON.stringify(outcome)).not.toContain('secret')
 })
 
-test('a phone number is described', async () => {
+test('returns the details of a phone number', async () => {
   expect(await whatsapp.getPhoneNumber(simulator)).toEqual({
     ok: true,
     value: {
@@ -387,7 +387,7 @@ test('a phone number is described', async () => {
   })
 })
 
-test('whether an account lists a phone number is found on whatever page it is', async () => {
+test('finds a phone number on any page of an account', async () => {
   const { wabaId, accessToken } = simulator
   const ids = Array.from({ length: 250 }, (_, index) => ({ id: String(5_000_000_000_000_000 + index) }))
   simulator.intercept(({ path, query }) => {
@@ -407,7 +407,7 @@ test('whether an account lists a phone number is found on whatever page it is', 
   simulator.intercept(undefined)
 })
 
-test('a read that is refused says so, and whether the account can still be used', async () => {
+test('reports a rejected read and whether the account is still usable', async () => {
   expect(await whatsapp.getPhoneNumber({ ...simulator, accessToken: 'stale' })).toMatchObject({
     ok: false,
     refused: true,
@@ -417,7 +417,7 @@ test('a read that is refused says so, and whether the account can still be used'
   })
 })
 
-test('a read that meets nobody is not a refusal', async () => {
+test('does not report an unreachable server as a rejection', async () => {
   const nobody = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
   expect(await nobody.getPhoneNumber(simulator)).toEqual({
     ok: false,
@@ -431,7 +431,7 @@ test('a read that meets nobody is not a refusal', async () => {
 async function freePort(): Promise<number> {
   const server = createTcpServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // a TCP server has no other kind of address
+  const { port } = server.address() as AddressInfo // A TCP server always has an address of this type.
   server.close()
   await once(server, 'close')
   return port

@@ -8,7 +8,7 @@ const outdated = { answer: 'MESSAGE_REJECTED', template: 'resync' } as const
 const throttled = (retryAfterSeconds: number) => ({ answer: 'WHATSAPP_THROTTLED', retryAfterSeconds }) as const
 const unavailable = (retryAfterSeconds: number) => ({ answer: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }) as const
 
-/** Code, the HTTP status it comes with (reference, section 2.2), and what the send then is. */
+/** Error code, HTTP status (reference, section 2.2) and resulting classification. */
 const table = [
   [0, 401, unusable],
   [1, 400, unavailable(5)],
@@ -74,64 +74,64 @@ const table = [
   [2494100, 400, unavailable(300)],
 ] as const
 
-test.each(table)('code %i with HTTP %i is %j', (code, status, rule) => {
+test.each(table)('classifies code %i with HTTP %i as %j', (code, status, rule) => {
   expect(classify({ code }, status)).toEqual({ kind: 'refused', ...rule })
 })
 
-test('the table above names every code that is classified', () => {
+test('tests every classified code', () => {
   expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(rules).map(Number))
 })
 
-test.each(table)('code %i means the same whatever HTTP status comes with it', (code) => {
+test.each(table)('classifies code %i the same with any HTTP status', (code) => {
   const verdicts = [400, 401, 403, 404, 429, 500, 503].map((status) => classify({ code }, status))
   expect(new Set(verdicts.map((verdict) => JSON.stringify(verdict))).size).toBe(1)
 })
 
 test.each<{ says: string; error: Parameters<typeof classify>[0]; status: number; verdict: Verdict }>([
   {
-    says: 'every code of the permission range is a missing permission',
+    says: 'classifies every code of the permission range as a missing permission',
     error: { code: 294 },
     status: 403,
     verdict: { kind: 'refused', ...unusable },
   },
   {
-    says: 'code 100 with subcode 33 is a phone number id that is wrong',
+    says: 'classifies code 100 with subcode 33 as an invalid phone number id',
     error: { code: 100, error_subcode: 33 },
     status: 400,
     verdict: { kind: 'refused', ...notReady },
   },
   {
-    says: 'an unknown code with 429 is a throttle',
+    says: 'classifies an unknown code with 429 as throttled',
     error: { code: 7 },
     status: 429,
     verdict: { kind: 'refused', ...throttled(60) },
   },
   {
-    says: 'an unknown code with 401 is a refused token',
+    says: 'classifies an unknown code with 401 as a rejected token',
     error: { code: 7 },
     status: 401,
     verdict: { kind: 'refused', ...unusable },
   },
   {
-    says: 'an unknown code with 403 leaves the account usable',
+    says: 'keeps the account usable for an unknown code with 403',
     error: { code: 7 },
     status: 403,
     verdict: { kind: 'refused', ...notReady },
   },
   {
-    says: 'an unknown code with 400 is a rejection',
+    says: 'classifies an unknown code with 400 as a rejection',
     error: { code: 7 },
     status: 400,
     verdict: { kind: 'refused', ...rejected },
   },
   {
-    says: 'an unknown code with 400 that calls itself transient is not for good',
+    says: 'retries an unknown code with 400 that is marked as transient',
     error: { code: 7, is_transient: true },
     status: 400,
     verdict: { kind: 'refused', ...unavailable(5) },
   },
   {
-    says: 'an unknown code with 500 leaves open whether the message was sent',
+    says: 'treats the outcome of an unknown code with 500 as unknown',
     error: { code: 7 },
     status: 500,
     verdict: { kind: 'unknown' },

@@ -34,7 +34,7 @@ async function namesListed(): Promise<string[]> {
   return answer.value.map(({ name }) => name)
 }
 
-test('all pages are listed, in order', async () => {
+test('lists all pages in order', async () => {
   const names = Array.from({ length: 250 }, (_, index) => `template_${index}`)
   for (const name of names) simulator.templatesOf(waba.wabaId).add({ name, body: 'Hi there' })
 
@@ -43,11 +43,11 @@ test('all pages are listed, in order', async () => {
   expect(simulator.requests[0]?.query.get('limit')).toBe('100')
 })
 
-test('an account without templates is an empty list', async () => {
+test('returns an empty list for an account without templates', async () => {
   expect(await namesListed()).toEqual([])
 })
 
-test('what WhatsApp gives only when asked is asked for', async () => {
+test('requests fields that WhatsApp omits by default', async () => {
   const quality_score = { score: 'RED', date: 1 }
   simulator.templatesOf(waba.wabaId).add({ name: 'bad', body: 'Hi', quality_score, rejected_reason: 'SCAM' })
 
@@ -69,7 +69,7 @@ test('what WhatsApp gives only when asked is asked for', async () => {
   })
 })
 
-test('the address of the next page is never followed', async () => {
+test('never follows the URL of the next page', async () => {
   const visited: string[] = []
   const elsewhere = await startSimulator()
   elsewhere.intercept((request) => {
@@ -89,37 +89,37 @@ test('the address of the next page is never followed', async () => {
 
 test.each<{ says: string; answer: (call: number) => Answer; reason: string }>([
   {
-    says: 'a list that repeats itself',
+    says: 'a repeating list',
     answer: () => ok({ data: [], paging: { cursors: { after: 'same' }, next: 'http://x/' } }),
     reason: 'the list of templates repeats itself',
   },
   {
-    says: 'a list without end',
+    says: 'an endless list',
     answer: (call) => ok({ data: [], paging: { cursors: { after: `page-${call}` }, next: 'http://x/' } }),
     reason: 'the list of templates does not end',
   },
   {
-    says: 'a page that is no list',
+    says: 'a page that is not a list',
     answer: () => ok({ data: 'none' }),
     reason: 'an unreadable response',
   },
   {
-    says: 'a page that is cut off',
+    says: 'a truncated page',
     answer: () => ({ kind: 'cut-off', status: 200, body: { data: [item('half')] } }),
     reason: 'an unreadable response',
   },
   {
-    says: "a proxy's page",
+    says: "a proxy's error page",
     answer: () => ({ kind: 'text', status: 502, contentType: 'text/html', text: '<html></html>' }),
     reason: 'an unreadable response with HTTP 502',
   },
-])('$says gives no list at all, rather than a part of it', async ({ answer, reason }) => {
+])('fails for $says instead of returning part of it', async ({ answer, reason }) => {
   let call = 0
   simulator.intercept(() => answer(call++))
   expect(await whatsapp.listTemplates(waba)).toEqual({ ok: false, refused: false, accountUnusable: false, reason })
 })
 
-test('a failure on a later page is a failure of the list', async () => {
+test('fails if a later page fails', async () => {
   for (let index = 0; index < 101; index++) simulator.templatesOf(waba.wabaId).add({ name: `t_${index}`, body: 'Hi' })
   simulator.intercept(({ query }) =>
     query.has('after')
@@ -129,7 +129,7 @@ test('a failure on a later page is a failure of the list', async () => {
   expect(await whatsapp.listTemplates(waba)).toMatchObject({ ok: false, refused: true, error: { code: 80007 } })
 })
 
-test('unknown fields and values are accepted, and what cannot be read is left out', async () => {
+test('accepts unknown fields and values and skips unreadable items', async () => {
   simulator.intercept(() =>
     ok({
       data: [
@@ -150,13 +150,13 @@ test('unknown fields and values are accepted, and what cannot be read is left ou
   })
 })
 
-test('an id that comes as a number keeps every digit', async () => {
+test('keeps every digit of a numeric id', async () => {
   const page = JSON.stringify({ data: [item('numbered')] }).replace('"id":"1"', '"id":90071992547409937')
   simulator.intercept(() => ({ kind: 'text', status: 200, contentType: 'application/json', text: page }))
   expect(await whatsapp.listTemplates(waba)).toMatchObject({ ok: true, value: [{ id: '90071992547409937' }] })
 })
 
-test('what is unknown inside a component is kept', async () => {
+test('keeps unknown fields of a component', async () => {
   const components = [
     { type: 'CAROUSEL', cards: [{ components: [] }] },
     { type: 'BODY', text: 'Hi', extra: true },

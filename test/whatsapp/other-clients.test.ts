@@ -9,7 +9,7 @@ import { WhatsAppAPI } from 'whatsapp-api-js'
 import { BodyComponent, BodyParameter, Template } from 'whatsapp-api-js/messages'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 
-/** Clients of the Cloud API that others wrote (reference, section 7.1) find in the simulator what they expect of Meta. */
+/** Other authors' Cloud API clients (reference, section 7.1) must work with the simulator as with Meta. */
 
 let simulator: Simulator
 let kapso: WhatsAppClient
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => simulator.stop())
 
-/** Its host is fixed, so the address is rewritten on the way. */
+/** The client's host is fixed, so the URL is rewritten. */
 const toSimulator: typeof fetch = (input, init) =>
   fetch(String(input).replace('https://graph.facebook.com', simulator.url), init)
 
@@ -35,7 +35,7 @@ function sendByKapso(input: TemplateSendInput) {
   return kapso.messages.sendTemplate({
     phoneNumberId: simulator.phoneNumberId,
     to: '+34600111222',
-    // Copied, since its sender asks for a looser type than its builder gives.
+    // Copied because the client's builder returns a stricter type than its sender accepts.
     template: { ...template, components: components.map((component) => ({ ...component })) },
   })
 }
@@ -73,7 +73,7 @@ test('@kapso/whatsapp-cloud-api reads the list of templates page by page', async
 test.each([
   { to: '+15550131056', code: 131056, category: 'throttling' },
   { to: '+15550000190', code: 190, category: 'authorization' },
-])('@kapso/whatsapp-cloud-api understands error $code', async ({ to, code, category }) => {
+])('@kapso/whatsapp-cloud-api returns error $code', async ({ to, code, category }) => {
   const sending = kapso.messages.sendTemplate({
     phoneNumberId: simulator.phoneNumberId,
     to,
@@ -96,14 +96,14 @@ test('whatsapp-api-js sends a template with callback data', async () => {
   expect(simulator.requests.at(-1)?.body).toMatchObject({ biz_opaque_callback_data: 'msg_1' })
 })
 
-test('whatsapp-api-js sees a message held for quality assessment', async () => {
+test('whatsapp-api-js reports a message held for quality assessment', async () => {
   const template = new Template('hello_world', 'en_US')
   expect(await apiJs.sendMessage(simulator.phoneNumberId, '+15559000002', template)).toMatchObject({
     messages: [{ message_status: 'held_for_quality_assessment' }],
   })
 })
 
-test('whatsapp-api-js gets the error of a template that does not exist', async () => {
+test('whatsapp-api-js returns the error of an unknown template', async () => {
   const answer = await apiJs.sendMessage(simulator.phoneNumberId, '+34600111222', new Template('nope', 'en'))
   expect(answer).toMatchObject({ error: { code: 132001, type: 'OAuthException' } })
 })

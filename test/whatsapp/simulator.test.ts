@@ -22,7 +22,7 @@ async function call(path: string, options: { method?: string; body?: unknown; to
     headers: { authorization: `Bearer ${token}` },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  // Each test reads what its answer has, and fails if it has not.
+  // Each test names the fields of the response that it expects.
   return { status: response.status, body: (await response.json()) as Reply }
 }
 
@@ -57,7 +57,7 @@ function post(body: unknown, phoneNumberId = simulator.phoneNumberId) {
 const text = (...values: unknown[]) => values.map((value) => ({ type: 'text', text: value }))
 const body = (...values: unknown[]) => ({ type: 'body', parameters: text(...values) })
 
-test('an accepted send is answered as Meta does, and its id holds the number', async () => {
+test('answers an accepted send like Meta, with the number in the message id', async () => {
   const answer = await post(message({ components: [body('Ada', 'A-1024')] }, { biz_opaque_callback_data: 'msg_1' }))
 
   expect(answer).toEqual({
@@ -72,7 +72,7 @@ test('an accepted send is answered as Meta does, and its id holds the number', a
   expect(Buffer.from(id.slice('wamid.'.length), 'base64').toString('latin1')).toContain('34600111222')
 })
 
-test('whoever reports the fate of messages hears of each one accepted, and of no other', async () => {
+test('reports each accepted message, and no other, to its observers', async () => {
   await post(message({ components: [body('Ada', 'A-1024')] }, { biz_opaque_callback_data: 'msg_1' }))
   await post(message({ components: [] }))
   await post(message({ components: [body('Ada', 'A-1024')] }, { to: '+15550131026' }))
@@ -88,7 +88,7 @@ test.each([
   { to: '34600111222', waId: '134600111222' },
   { to: '(631) 555-1234', waId: '16315551234' },
   { to: '16315551234', waId: '16315551234' },
-])('from a +1 number, $to is $waId', async ({ to, waId }) => {
+])('resolves $to to $waId for a +1 sender', async ({ to, waId }) => {
   const answer = await post(message({ components: [body('Ada', 'A-1024')] }, { to }))
   expect(answer.body.contacts).toEqual([{ input: to, wa_id: waId }])
 })
@@ -101,7 +101,7 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
     code: 132001,
     details: 'template name (nope) does not exist in en',
   },
-  { says: 'a language that it lacks', template: { language: { code: 'en_US' } }, status: 404, code: 132001 },
+  { says: 'a missing language', template: { language: { code: 'en_US' } }, status: 404, code: 132001 },
   { says: 'a template under review', template: { name: 'loyalty_points' }, status: 404, code: 132001 },
   { says: 'a paused template', template: { name: 'spring_sale' }, status: 400, code: 132015 },
   {
@@ -120,11 +120,16 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
     code: 131008,
     details: 'Parameter of type text is missing text value',
   },
-  { says: 'a value that is no text', template: { components: [body('Ada', 7)] }, status: 400, code: 131008 },
+  { says: 'a value that is not text', template: { components: [body('Ada', 7)] }, status: 400, code: 131008 },
   { says: 'a newline', template: { components: [body('Ada', 'a\nb')] }, status: 400, code: 132018 },
   { says: 'a tab', template: { components: [body('Ada', 'a\tb')] }, status: 400, code: 132018 },
   { says: 'five spaces', template: { components: [body('Ada', 'a     b')] }, status: 400, code: 132018 },
-  { says: 'a text too long', template: { components: [body('Ada', 'x'.repeat(1024))] }, status: 400, code: 132005 },
+  {
+    says: 'a text that is too long',
+    template: { components: [body('Ada', 'x'.repeat(1024))] },
+    status: 400,
+    code: 132005,
+  },
   {
     says: 'a missing name',
     template: {
@@ -136,20 +141,20 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
     details: 'body: Parameter first_name is missing',
   },
   {
-    says: 'an image header without image',
+    says: 'an image header without an image',
     template: { name: 'invoice_ready', components: [body('Ada')] },
     status: 400,
     code: 132012,
   },
   {
-    says: 'a header variable left out',
+    says: 'a missing header variable',
     template: { name: 'order_delayed', components: [body('Ada')] },
     status: 400,
     code: 132000,
     details: 'header: number of localizable_params (0) does not match the expected number of params (1)',
   },
   {
-    says: 'a button variable left out',
+    says: 'a missing button variable',
     template: { name: 'track_parcel', components: [body('Ada')] },
     status: 400,
     code: 131008,
@@ -166,7 +171,7 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
     details: 'buttons: Button at index 0 must be of type Url',
   },
   { says: 'components of an unknown type', template: { components: [{ type: 'BODY' }] }, status: 400, code: 100 },
-])('$says is refused with $code', async ({ template, status, code, details }) => {
+])('rejects $says with $code', async ({ template, status, code, details }) => {
   const answer = await post(message(template))
   expect(answer.status).toBe(status)
   expect(answer.body.error).toMatchObject({
@@ -187,7 +192,7 @@ test.each<{ name: string; components: object[] }>([
   { name: 'delivery_feedback', components: [body('Ada')] },
   { name: 'delivery_feedback', components: [body('Ada'), quickReply(1)] },
   { name: 'login_code', components: [body('123456'), url('123456')] },
-])('$name is accepted with all that it needs', async ({ name, components }) => {
+])('accepts $name with complete parameters', async ({ name, components }) => {
   expect(await post(message({ name, components }))).toMatchObject({ status: 200 })
 })
 
@@ -201,14 +206,14 @@ function quickReply(index: number): object {
 
 test.each<{ says: string; body: unknown; code: number }>([
   { says: 'a body that is not JSON', body: undefined, code: 100 },
-  { says: 'another product', body: message({}, { messaging_product: 'messenger' }), code: 100 },
+  { says: 'another messaging product', body: message({}, { messaging_product: 'messenger' }), code: 100 },
   { says: 'no recipient', body: message({}, { to: undefined }), code: 100 },
   {
     says: 'callback data over 512 characters',
     body: message({}, { biz_opaque_callback_data: 'x'.repeat(513) }),
     code: 100,
   },
-  { says: 'a recipient that is no number', body: message({}, { to: '+nobody' }), code: 131009 },
+  { says: 'an invalid recipient', body: message({}, { to: '+nobody' }), code: 131009 },
   { says: 'the sender as recipient', body: message({}, { to: '+15550100000' }), code: 131021 },
   {
     says: 'a text outside the service window',
@@ -217,11 +222,11 @@ test.each<{ says: string; body: unknown; code: number }>([
   },
   { says: 'an unknown type', body: message({}, { type: 'telepathy' }), code: 131051 },
   { says: 'a template message without template', body: message({}, { template: undefined }), code: 131008 },
-])('$says is refused with $code', async ({ body, code }) => {
+])('rejects $says with $code', async ({ body, code }) => {
   expect((await post(body)).body.error).toMatchObject({ code })
 })
 
-test('a disabled template is refused as such', async () => {
+test('rejects a disabled template', async () => {
   simulator.templates.add({ name: 'worn_out', status: 'DISABLED', body: 'Hi' })
   expect((await post(message({ name: 'worn_out' }))).body.error).toMatchObject({ code: 132016 })
   simulator.templates.remove('worn_out', 'en')
@@ -229,7 +234,7 @@ test('a disabled template is refused as such', async () => {
 
 test.each<{ says: string; path: string; options: Parameters<typeof call>[1]; status: number; error: object }>([
   {
-    says: 'a token that nobody has',
+    says: 'an unknown token',
     path: '100000000000001',
     options: { token: 'wrong' },
     status: 401,
@@ -243,7 +248,7 @@ test.each<{ says: string; path: string; options: Parameters<typeof call>[1]; sta
     error: { type: 'GraphMethodException', code: 100, error_subcode: 33 },
   },
   {
-    says: 'a method that the path does not have',
+    says: 'an unsupported method',
     path: '100000000000001/messages',
     options: { method: 'DELETE' },
     status: 400,
@@ -256,11 +261,11 @@ test.each<{ says: string; path: string; options: Parameters<typeof call>[1]; sta
     status: 404,
     error: { type: 'GraphMethodException', code: 803 },
   },
-])('$says is answered with HTTP $status', async ({ path, options, status, error }) => {
+])('answers $says with HTTP $status', async ({ path, options, status, error }) => {
   expect(await call(path, options)).toMatchObject({ status, body: { error } })
 })
 
-test("a token sees its own account alone, and not another's", async () => {
+test('limits a token to its own account', async () => {
   simulator.addPhoneNumber({ phoneNumberId: '300', wabaId: '400', accessToken: 'other' })
   const other = simulator.templatesOf('400').add({ name: 'theirs', body: 'Hi' })
 
@@ -272,7 +277,7 @@ test("a token sees its own account alone, and not another's", async () => {
   expect(await post(message({}), '300')).toMatchObject({ status: 400 })
 })
 
-test('a number that is not connected sends nothing', async () => {
+test('rejects sends from a disconnected number', async () => {
   simulator.addPhoneNumber({
     phoneNumberId: '301',
     wabaId: simulator.wabaId,
@@ -282,7 +287,7 @@ test('a number that is not connected sends nothing', async () => {
   expect((await post(message({ components: [body('a', 'b')] }), '301')).body.error).toMatchObject({ code: 133010 })
 })
 
-test('quality and reason of rejection come only when asked for', async () => {
+test('returns quality and rejection reason only on request', async () => {
   const path = `${simulator.wabaId}/message_templates`
   const [plain] = (await call(path)).body.data
   expect(Object.keys(plain ?? {}).toSorted()).toEqual(
@@ -297,7 +302,7 @@ test('quality and reason of rejection come only when asked for', async () => {
   })
 })
 
-test('pages lead forward and back by absolute addresses', async () => {
+test('links pages forward and back by absolute URLs', async () => {
   const path = `${simulator.wabaId}/message_templates?limit=4&fields=name`
   const first = await call(path)
   const second = await call(`${path}&after=${first.body.paging.cursors.after}`)
@@ -315,12 +320,12 @@ test.each([
   { query: 'name=order_shipped&language=es', found: 1 },
   { query: 'status=paused', found: 1 },
   { query: 'name=order', found: 0 },
-])('the list filters by $query', async ({ query, found }) => {
+])('filters the list by $query', async ({ query, found }) => {
   const answer = await call(`${simulator.wabaId}/message_templates?${query}`)
   expect(answer.body.data).toHaveLength(found)
 })
 
-test('one template, one number, the numbers of an account and the subscription of an app are served', async () => {
+test('serves a template, a number, the numbers of an account and an app subscription', async () => {
   const [template] = simulator.templates.all()
   expect(await call(`${template?.id}?fields=name`)).toMatchObject({ status: 200, body: { name: 'order_shipped' } })
   expect(await call(`${simulator.phoneNumberId}?fields=status`)).toEqual({
@@ -335,7 +340,7 @@ test('one template, one number, the numbers of an account and the subscription o
   })
 })
 
-test('each magic recipient is a number that the public API takes, and says in a sentence what it does', () => {
+test('documents each test recipient, which the public API accepts', () => {
   for (const { to, does } of sandboxRecipients) {
     expect(PhoneNumber.safeParse(to)).toMatchObject({ success: true })
     expect(to).toMatch(/^1555\d{7}$/)
@@ -344,7 +349,7 @@ test('each magic recipient is a number that the public API takes, and says in a 
   expect(new Set(sandboxRecipients.map(({ to }) => to)).size).toBe(sandboxRecipients.length)
 })
 
-test('a simulator that stops lets go of those that wait for an answer', async () => {
+test('closes waiting connections when it stops', async () => {
   const brief = await startSimulator()
   const waiting = fetch(`${brief.url}/v25.0/${brief.phoneNumberId}/messages`, {
     method: 'POST',
