@@ -11,7 +11,7 @@ const Compose = z.object({
   }),
 })
 
-/** What compose.yaml says once Docker Compose has put in the variables of `.env`. */
+/** The content of compose.yaml after Docker Compose has replaced the variables from `.env`. */
 export async function readCompose(dotEnv: Record<string, string>): Promise<z.output<typeof Compose>['services']> {
   const text = await readFile(path.join(repository, 'compose.yaml'), 'utf8')
   const filled = text
@@ -24,7 +24,7 @@ export async function readCompose(dotEnv: Record<string, string>): Promise<z.out
   return Compose.parse(parse(filled)).services
 }
 
-/** The line at the head of compose.yaml that makes the secrets. */
+/** The command at the top of compose.yaml that generates the secrets. */
 export async function readSecretsLine(): Promise<string> {
   const text = await readFile(path.join(repository, 'compose.yaml'), 'utf8')
   const [, line] = /^#\s+(\(umask .+\))$/m.exec(text) ?? []

@@ -1,4 +1,4 @@
-/** A line of a Dockerfile, with its continuations. */
+/** An instruction of a Dockerfile, including continuation lines. */
 export interface Instruction {
   keyword: string
   rest: string
@@ -9,7 +9,7 @@ export interface Stage {
   instructions: Instruction[]
 }
 
-/** Reads the plain subset that our Dockerfile keeps to: no here-documents, no escapes. */
+/** Parses the simple subset that our Dockerfile uses: no here-documents and no escapes. */
 export function readStages(dockerfile: string): Stage[] {
   const stages: Stage[] = []
   for (const instruction of readInstructions(dockerfile)) {
@@ -34,7 +34,10 @@ export function readInstructions(dockerfile: string): Instruction[] {
     })
 }
 
-/** Whether a path of the repository reaches the build: ours excludes everything and names what it lets in. */
+/**
+ * Whether the build context includes a file of the repository. Our .dockerignore excludes everything and lists
+ * exceptions.
+ */
 export function isInContext(dockerignore: string, file: string): boolean {
   const [first, ...others] = dockerignore.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   if (first !== '*' || !others.every((line) => line.startsWith('!')))

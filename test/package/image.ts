@@ -5,18 +5,18 @@ import { isInContext, readStages, type Instruction, type Stage } from './dockerf
 import { repository, run } from './run.ts'
 
 export interface Image {
-  /** All that was built, to be removed. */
+  /** All build output, for removal. */
   folder: string
-  /** What is `/app` in the image. */
+  /** The content of `/app` in the image. */
   app: string
   environment: Record<string, string>
-  /** The argument vector of ENTRYPOINT, CMD and HEALTHCHECK. */
+  /** The argument vectors of ENTRYPOINT, CMD and HEALTHCHECK. */
   vectors: Record<'ENTRYPOINT' | 'CMD' | 'HEALTHCHECK', string[]>
-  /** What was not done, since it is about the rest of a container's file system. */
+  /** Instructions that were skipped because they affect other parts of a container's file system. */
   skipped: string[]
 }
 
-/** Follows the Dockerfile in plain folders: its COPY lines as copies, its npm lines as they are. */
+/** Executes the Dockerfile in plain folders: copies files for COPY and runs the npm commands unchanged. */
 export async function buildImage(): Promise<Image> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-image-'))
   const dockerignore = await readFile(path.join(repository, '.dockerignore'), 'utf8')

@@ -20,11 +20,11 @@ const Sbom = z.object({
 let folder: string
 let packed: z.output<typeof Packed>[0]
 
-/** A customer's project: the package from its archive, and nothing else of ours. */
+/** A customer's project that has only the packed archive from this repository. */
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'waybill-package-'))
   const answer = await run(repository, 'npm', ['pack', '--json', '--pack-destination', folder])
-  // What the build prints comes first.
+  // The build prints its output first.
   packed = Packed.parse(JSON.parse(answer.slice(answer.indexOf('[\n'))))[0]
   await writeFile(
     path.join(folder, 'package.json'),
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('the archive', () => {
-  test('holds what was built and nothing else', () => {
+  test('contains only build output', () => {
     const others = packed.files.map((file) => file.path).filter((file) => !file.startsWith('dist/'))
 
     expect(others.filter((file) => file !== 'README.md').toSorted()).toEqual(['LICENSE', 'package.json'])
@@ -47,7 +47,7 @@ describe('the archive', () => {
     expect(packed.size).toBeLessThan(2_500_000)
   })
 
-  test('holds a file for every export and for the command', () => {
+  test('contains a file for every export and for the command', () => {
     const files = packed.files.map((file) => `./${file.path}`)
     const exported = Object.values(packageJson.exports).flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),
@@ -62,7 +62,7 @@ describe('the archive', () => {
 })
 
 describe('the software bill of materials', () => {
-  test('is in the archive, and lists what is installed and what was compiled in', async () => {
+  test('is in the archive and lists installed and bundled packages', async () => {
     const file = path.join(folder, 'node_modules/waybill/dist/sbom.cdx.json')
     const text = await readFile(file, 'utf8')
     const { bomFormat, components } = Sbom.parse(JSON.parse(text))
@@ -80,20 +80,20 @@ describe('the software bill of materials', () => {
   })
 })
 
-describe('an install', () => {
-  test('brings no Node along and nothing of the documentation but its one file', async () => {
+describe('an installation', () => {
+  test("includes neither Node.js nor documentation other than Scalar's file", async () => {
     const modules = await readdir(path.join(folder, 'node_modules'))
 
     expect(modules.filter((name) => /^node-|^@scalar$|^vue$|^trpc-to-openapi$|^@redocly$/.test(name))).toEqual([])
     console.log(`The archive takes ${packed.size} bytes, what it installs ${await measureMegabytes(folder)} MB.`)
   })
 
-  test('has the command, which says what it can do', async () => {
+  test('has the command with its help', async () => {
     expect(await run(folder, 'npx', ['waybill', '--help'])).toContain('waybill <command>')
     expect((await run(folder, 'npx', ['waybill', '--version'])).trim()).toBe(packageJson.version)
   })
 
-  test('writes the document that the repository has', async () => {
+  test('writes the openapi.json of the repository', async () => {
     await run(folder, 'npx', ['waybill', 'openapi'])
 
     expect(await readFile(path.join(folder, 'openapi.json'), 'utf8')).toBe(
@@ -102,7 +102,7 @@ describe('an install', () => {
   })
 })
 
-describe('an installed server on its embedded database', () => {
+describe('an installed server with the embedded database', () => {
   let server: Server
   let url: string
 
@@ -114,7 +114,7 @@ describe('an installed server on its embedded database', () => {
 
   afterAll(() => server.stop())
 
-  test('has the documentation with the one file of Scalar', async () => {
+  test("serves the documentation with Scalar's file", async () => {
     const page = await fetch(`${url}/docs`)
     const script = await fetch(`${url}/docs/scalar.js`)
 
@@ -127,7 +127,7 @@ describe('an installed server on its embedded database', () => {
     expect((await fetch(url + asset)).status).toBe(200)
   })
 
-  test('takes commands while it runs', async () => {
+  test('runs commands while it serves', async () => {
     const created = await run(folder, 'npx', ['waybill', 'account', 'create', '--name', 'Customer', '--json'])
 
     expect(JSON.parse(created)).toEqual({ accountId: expect.stringMatching(/^acc_/), name: 'Customer' })
@@ -186,7 +186,7 @@ describe('the client', () => {
   test.each([
     { compiler: 'node_modules/typescript/bin/tsc' },
     { compiler: 'test/generated-client/node_modules/typescript/bin/tsc' },
-  ])('its types, and the mistakes they catch, are checked by $compiler', async ({ compiler }) => {
+  ])('has types that $compiler checks, including expected errors', async ({ compiler }) => {
     const said = await run(folder, process.execPath, [path.join(repository, compiler), '-p', '.']).catch(
       (error: { stdout: string }) => error.stdout,
     )
@@ -194,14 +194,14 @@ describe('the client', () => {
     expect(said).toBe('')
   })
 
-  test('loads nothing of the server', async () => {
+  test('loads no server code', async () => {
     const loaded = await listLoadedFiles('waybill/client')
 
     expect(loaded.filter((file) => file.startsWith('waybill/'))).toEqual(['waybill/dist/src/client/client.js'])
     expect(new Set(loaded.map(nameOfPackage))).toEqual(new Set(['waybill', '@trpc/client', '@trpc/server']))
   })
 
-  test('of its contracts come zod and nothing else', async () => {
+  test('loads only contracts and zod for its contracts', async () => {
     const loaded = await listLoadedFiles('waybill/contracts')
 
     expect(loaded.filter((file) => file.startsWith('waybill/') && !file.startsWith('waybill/dist/contracts/'))).toEqual(
@@ -210,7 +210,7 @@ describe('the client', () => {
     expect(new Set(loaded.map(nameOfPackage))).toEqual(new Set(['waybill', 'zod']))
   })
 
-  test('sends a message, and has the code of a failure as a value', async () => {
+  test('sends a message and returns the code of a failure as a value', async () => {
     const port = String(await freePort())
     const server = await startServer(folder, ['node_modules/.bin/waybill', 'sandbox', '--json'], {
       PORT: port,
@@ -232,7 +232,7 @@ describe('the client', () => {
   })
 })
 
-describe('the receiver of webhooks', () => {
+describe('the webhook receiver', () => {
   const program = `
     import { createWebhookHandler, verifyWebhook, WebhookVerificationError, type ReceivedEvent } from 'waybill/webhook'
 
@@ -257,7 +257,7 @@ describe('the receiver of webhooks', () => {
     }
   `
 
-  test('is typed, and refuses a stranger', async () => {
+  test('is typed and rejects an unsigned request', async () => {
     await writeFile(path.join(folder, 'receive.ts'), program)
     const tsconfig = { extends: './tsconfig.json', files: ['receive.ts'] }
     await writeFile(path.join(folder, 'tsconfig.receive.json'), JSON.stringify(tsconfig))
@@ -273,7 +273,7 @@ describe('the receiver of webhooks', () => {
     })
   })
 
-  test('loads nothing of the server', async () => {
+  test('loads no server code', async () => {
     const loaded = await listLoadedFiles('waybill/webhook')
 
     expect(
@@ -285,7 +285,7 @@ describe('the receiver of webhooks', () => {
   })
 })
 
-/** What an import loads from `node_modules`. */
+/** The files that an import loads from `node_modules`. */
 async function listLoadedFiles(specifier: string): Promise<string[]> {
   const script = `
     import { registerHooks } from 'node:module'

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 export const repository = path.resolve(import.meta.dirname, '../..')
 
-/** The Node that runs the tests and the system's tools; none of the programs in our own `node_modules`. */
+/** The Node.js that runs the tests, and system tools, but no programs of our `node_modules`. */
 const outside = [
   path.dirname(process.execPath),
   ...(process.env['PATH'] ?? '')
@@ -13,7 +13,7 @@ const outside = [
     .filter((folder) => !folder.includes('node_modules') && existsSync(folder)),
 ].join(path.delimiter)
 
-/** The environment of a stranger's shell: none of what npm and vitest told us. */
+/** The environment of a user's shell, without the variables of npm and vitest. */
 export function outsideEnvironment(): Record<string, string> {
   const { HOME = '/', npm_config_registry, npm_config_cafile } = process.env
   return {
@@ -28,7 +28,7 @@ export function outsideEnvironment(): Record<string, string> {
   }
 }
 
-/** Runs a command to its end; rejects with what it wrote when that is not a good one. */
+/** Runs a command to its end. Rejects with its output if it fails. */
 export async function run(
   folder: string,
   command: string,
@@ -43,7 +43,7 @@ export async function run(
   return stdout
 }
 
-/** What `du` says that a folder takes on the disk. */
+/** The disk usage of a folder according to `du`. */
 export async function measureMegabytes(folder: string): Promise<number> {
   return Number.parseInt(await run(folder, 'du', ['-sm', '.']), 10)
 }

@@ -9,11 +9,11 @@ export interface Server {
   /** From the start of the process until it was ready to serve. */
   startMilliseconds: number
   output: () => string
-  /** Sends SIGTERM, and resolves to the exit code. */
+  /** Sends SIGTERM and resolves to the exit code. */
   stop: () => Promise<number | null>
 }
 
-/** Starts a server as a process of its own, and waits until `/readyz` says that it serves. */
+/** Starts a server process and waits until `/readyz` reports ready. */
 export async function startServer(
   folder: string,
   [command, ...args]: readonly [string, ...string[]],

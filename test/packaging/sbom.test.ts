@@ -3,7 +3,7 @@ import { z } from 'zod'
 import packageLock from '../../package-lock.json' with { type: 'json' }
 import { createSbom, type LockedPackages } from '../../src/packaging/sbom.ts'
 
-/** What every CycloneDX 1.6 document has to have, of that which ours uses. */
+/** The part of the CycloneDX 1.6 schema that our document uses. */
 const License = z.union([
   z.strictObject({ license: z.strictObject({ id: z.string().regex(/^[\w.+-]+$/) }) }),
   z.strictObject({ expression: z.string().regex(/ (OR|AND) /) }),
@@ -39,14 +39,14 @@ const Sbom = z.strictObject({
   compositions: z.array(z.strictObject({ aggregate: z.literal('incomplete'), assemblies: z.array(z.string()) })),
 })
 
-// Of its hundreds of packages TypeScript knows each one by itself.
+// TypeScript infers a separate type for each of its hundreds of packages.
 const packages = packageLock.packages as LockedPackages
 const bundled = { dashboard: ['node_modules/react', 'node_modules/zod'], docs: ['node_modules/@scalar/api-reference'] }
 const text = JSON.stringify(createSbom(packages, bundled))
 const sbom = Sbom.parse(JSON.parse(text))
 const refs = sbom.components.map((each) => each['bom-ref'])
 
-/** npm's own opinion: what `npm ci --omit=dev --omit=optional` installs. */
+/** What `npm ci --omit=dev --omit=optional` installs. */
 const production = Object.entries(packages).flatMap(([path, locked]) => {
   const isLeftOut = ['dev', 'optional', 'devOptional', 'link'].some((flag) => flag in locked)
   return isLeftOut || !path.startsWith('node_modules/')
@@ -58,7 +58,7 @@ function nameOf({ group, name, version }: { group?: string | undefined; name: st
   return `${group === undefined ? '' : `${group}/`}${name}@${version}`
 }
 
-test('every production dependency is required, and nothing else but what was compiled in', () => {
+test('requires every production dependency and adds only bundled packages', () => {
   const required = sbom.components.filter(({ scope }) => scope === 'required')
   const installed = required.filter((each) => !each.properties || nameOf(each).startsWith('zod@'))
 
@@ -73,7 +73,7 @@ test('every production dependency is required, and nothing else but what was com
   ])
 })
 
-test('references are unique, and lead to components', () => {
+test('has unique references that point to components', () => {
   const root = sbom.metadata.component['bom-ref']
 
   expect(new Set(refs).size).toBe(refs.length)
@@ -86,14 +86,14 @@ test('references are unique, and lead to components', () => {
   expect(direct?.filter((ref) => !/scalar|react/.test(ref))).toHaveLength(
     Object.keys(packageLock.packages[''].dependencies).length,
   )
-  // All can be reached from the package itself.
+  // Every component can be reached from the package itself.
   const reached = new Set([root])
   for (const ref of reached)
     for (const next of sbom.dependencies.find((each) => each.ref === ref)?.dependsOn ?? []) reached.add(next)
   expect(refs.filter((ref) => !reached.has(ref))).toEqual([])
 })
 
-test('the same lock file gives the same bytes, and they name no machine and no registry', () => {
+test('generates identical bytes from the same lock file, without machine or registry names', () => {
   expect(JSON.stringify(createSbom(structuredClone(packages), bundled)) === text).toBe(true)
   expect(text.match(/\/(home|root|tmp|Users)\/|node_modules|registry|localhost|"timestamp"/)).toBeNull()
   expect([...text.matchAll(/https?:\/\/[^"]+/g)].map(([url]) => url)).toEqual([

@@ -14,14 +14,14 @@ const rows = threatModel
   .slice(2)
   .map((line) => line.split('|').slice(1, -1))
 
-test('every test that SECURITY.md names is there', () => {
+test('every test that SECURITY.md names exists', () => {
   const named = [...text.matchAll(/`(test\/[^`]+)`/g)].flatMap(([, file]) => file ?? [])
 
   expect(named.length).toBeGreaterThan(30)
   expect(named.filter((file) => !file.endsWith('.test.ts') || !existsSync(path.join(repository, file)))).toEqual([])
 })
 
-test('every row of the threat model has who, entry, defence and a test', () => {
+test('every row of the threat model has an attacker, entry, defence and test', () => {
   expect(rows.length).toBeGreaterThan(15)
   expect(rows.filter((cells) => cells.length !== 4 || cells.some((cell) => cell.trim() === ''))).toEqual([])
   expect(rows.filter(([, , , tests]) => !/`test\/[^`]+`/.test(tests ?? ''))).toEqual([])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createBatcher, dedupeByKey } from '../../src/platform/batch.ts'
 import { createFairBatcher } from '../../src/platform/fair-batch.ts'
 
-/** A run that fails when it holds one of these items, and what it was called with. */
+/** A run that fails if it contains one of these items, and a record of its calls. */
 function failingOn(bad: readonly number[]) {
   const runs: string[] = []
   const run = (items: readonly number[]) => {
@@ -35,7 +35,7 @@ async function settleAll(calls: Promise<number>[]): Promise<(number | string)[]>
   return Promise.all(calls.map((call) => call.catch((error: Error) => error.message)))
 }
 
-test.each(rows)('halves a batch of $size until $bad stand alone', async ({ size, bad, runs }) => {
+test.each(rows)('halves a batch of $size until $bad are isolated', async ({ size, bad, runs }) => {
   const failing = failingOn(bad)
   const call = createBatcher<number, number>({
     run: async (items) => failing.run(items),
@@ -47,7 +47,7 @@ test.each(rows)('halves a batch of $size until $bad stand alone', async ({ size,
   expect(failing.runs).toEqual(runs)
 })
 
-test.each(rows)('halves a fair batch of $size until $bad stand alone', async ({ size, bad, runs }) => {
+test.each(rows)('halves a fair batch of $size until $bad are isolated', async ({ size, bad, runs }) => {
   const failing = failingOn(bad)
   const call = createFairBatcher<number, number>({
     run: async (parts) => failing.run(parts.flat()),
@@ -64,7 +64,7 @@ test.each(rows)('halves a fair batch of $size until $bad stand alone', async ({ 
   expect(failing.runs).toEqual(runs)
 })
 
-test('asks equal questions once, in the order of their first appearance', () => {
+test('deduplicates equal items in the order of their first appearance', () => {
   expect(dedupeByKey(['b', 'a', 'B', 'c', 'A'], (question) => question.toLowerCase())).toEqual([
     { question: 'b', places: [0, 2] },
     { question: 'a', places: [1, 4] },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BatchOptions, createBatcher, NotStartedError } from '../../src/platform/batch.ts'
 
-/** Batches that end when the test says so. */
+/** Batches that end when the test ends them. */
 function openBatches(options: Partial<BatchOptions<number, number>> = {}) {
   const batches: { items: readonly number[]; end: () => void; fail: (error: Error) => void }[] = []
   const call = createBatcher<number, number>({
@@ -18,12 +18,12 @@ function openBatches(options: Partial<BatchOptions<number, number>> = {}) {
   return { call, batches, items: () => batches.map((batch) => batch.items) }
 }
 
-/** Whatever was due has happened, and what that led to. */
+/** Lets pending callbacks and their consequences run. */
 async function turn(): Promise<void> {
   for (let count = 0; count < 2; count++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-test('a lone call waits for nobody', async () => {
+test('runs a single call immediately', async () => {
   const { call, batches, items } = openBatches()
   const result = call(1)
   await new Promise((resolve) => setImmediate(resolve))
@@ -32,7 +32,7 @@ test('a lone call waits for nobody', async () => {
   expect(await result).toBe(2)
 })
 
-test('what comes while a batch is away leaves together when it returns, in order and up to the bound', async () => {
+test('batches calls that arrive during a running batch, in order and up to the maximum', async () => {
   const { call, batches, items } = openBatches()
   const first = call(1)
   await turn()
@@ -52,7 +52,7 @@ test('what comes while a batch is away leaves together when it returns, in order
   expect(items()).toEqual([[1], [2, 3, 4], [5]])
 })
 
-test('a burst leaves together, and no more batches than allowed are away', async () => {
+test('batches a burst of calls and limits concurrent batches', async () => {
   const { call, items } = openBatches({ maxInFlight: 2 })
   for (let item = 1; item <= 8; item++) void call(item)
   await turn()
@@ -62,7 +62,7 @@ test('a burst leaves together, and no more batches than allowed are away', async
   ])
 })
 
-test('an error that cannot be one item fails the whole batch, once', async () => {
+test('fails the whole batch once on an error that no single item causes', async () => {
   const { call, batches } = openBatches({ isItemError: () => false })
   const calls = [1, 2, 3].map((item) => call(item))
   await turn()
@@ -76,7 +76,7 @@ test('an error that cannot be one item fails the whole batch, once', async () =>
   expect(await next).toBe(8)
 })
 
-test('a call that is taken back before it leaves is not run, one that has left is not waited for', async () => {
+test('skips a call that was aborted before its batch started and stops waiting for a running one', async () => {
   const { call, batches, items } = openBatches()
   const leaver = new AbortController()
   const left = call(1, leaver.signal)
@@ -97,7 +97,7 @@ test('a call that is taken back before it leaves is not run, one that has left i
   expect(items()).toEqual([[1], [3]])
 })
 
-test('a run that answers with too few results is an error for all, not a mix-up', async () => {
+test('fails all calls if a run returns too few results', async () => {
   const call = createBatcher<number, number>({
     run: (items) => Promise.resolve(items.slice(1)),
     maxItems: 10,
@@ -114,7 +114,7 @@ test('a run that answers with too few results is an error for all, not a mix-up'
 
 class BlockedError extends Error {}
 
-/** Items are numbers, and the hundreds say whose they are. */
+/** Items are numbers whose hundreds digit is their group. */
 const byHundreds = {
   groupOf: (item: number) => String(Math.floor(item / 100)),
   isBlocked: (error: unknown) => error instanceof BlockedError,
@@ -122,7 +122,7 @@ const byHundreds = {
   maxItems: 10,
 }
 
-test('a blocked batch is taken apart by group, and only the group that still blocks fails', async () => {
+test('splits a blocked batch by group and fails only the group that still blocks', async () => {
   const { call, batches, items } = openBatches(byHundreds)
   const calls = [100, 200, 201, 300].map((item) => call(item))
   await turn()
@@ -130,7 +130,7 @@ test('a blocked batch is taken apart by group, and only the group that still blo
   await turn()
   expect(items()).toEqual([[100, 200, 201, 300], [100], [200, 201]])
 
-  // What comes meanwhile goes ahead in batches, and of an isolated group in its own turn.
+  // Meanwhile, other calls run in batches, and those of an isolated group run on their own.
   const meanwhile = [400, 202].map((item) => call(item))
   await turn()
   expect(items().slice(3)).toEqual([[400]])
@@ -153,7 +153,7 @@ test('a blocked batch is taken apart by group, and only the group that still blo
   expect(items().slice(5)).toEqual([[202]])
   batches[5]?.end()
   expect(await meanwhile[1]).toBe(404)
-  // It is not blocked any more: its next call shares a batch again.
+  // Its group is not blocked any more, so its next call shares a batch again.
   const together = [100, 200].map((item) => call(item))
   await turn()
   expect(items().slice(6)).toEqual([[100, 200]])
@@ -161,7 +161,7 @@ test('a blocked batch is taken apart by group, and only the group that still blo
   expect(await Promise.all(together)).toEqual([200, 400])
 })
 
-test('a group that stays blocked runs alone, also after its calls have failed', async () => {
+test('isolates a group that stays blocked, even after its calls have failed', async () => {
   const { call, batches, items } = openBatches(byHundreds)
   const first = call(100)
   await turn()
@@ -176,7 +176,7 @@ test('a group that stays blocked runs alone, also after its calls have failed', 
   await expect(calls[0]).rejects.toThrow('again')
 })
 
-test('a call that waits too long is rejected and never runs', async () => {
+test('rejects a call that waits too long and never runs it', async () => {
   const { call, batches, items } = openBatches({ ...byHundreds, maxWaitMilliseconds: 30 })
   const first = call(100)
   await turn()
@@ -198,7 +198,7 @@ test('a call that waits too long is rejected and never runs', async () => {
 
 const groups = 10
 
-/** A number that fails is odd trouble; what a caller does is part of the story. */
+/** An odd number fails unexpectedly; the scenario includes what each caller does. */
 const Story = fc.record({
   calls: fc.array(
     fc.record({
@@ -213,7 +213,7 @@ const Story = fc.record({
   maxInFlight: fc.integer({ min: 1, max: 3 }),
 })
 
-test('every caller gets its own result, whoever fails or leaves beside it', async () => {
+test('returns its own result to each caller, whatever happens to others in the batch', async () => {
   await fc.assert(
     fc.asyncProperty(Story, async ({ calls, maxItems, maxInFlight }) => {
       let away = 0
@@ -225,7 +225,7 @@ test('every caller gets its own result, whoever fails or leaves beside it', asyn
           expect(items.length).toBeLessThanOrEqual(maxItems)
           await turn()
           away -= 1
-          // Items of a group, the last digit, block together.
+          // Items of a group, given by the last digit, block together.
           if (items.some((item) => calls[item % groups]?.blocks)) throw new BlockedError(`blocked with ${items.join()}`)
           if (items.some((item) => calls[item]?.fails)) throw new Error(`failed with ${items.join()}`)
           done.push(...items)

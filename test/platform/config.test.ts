@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { findConfigWarnings, readConfig, readOrCreateSecretKey, secretVariables } from '../../src/platform/config.ts'
 
-test('an empty environment is the embedded default', () => {
+test('uses the embedded defaults for an empty environment', () => {
   expect(readConfig({})).toMatchObject({
     host: '127.0.0.1',
     port: 3000,
@@ -13,7 +13,7 @@ test('an empty environment is the embedded default', () => {
   })
 })
 
-test('a variable set to nothing counts as absent', () => {
+test('treats an empty variable as unset', () => {
   expect(readConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ port: 3000, database: { kind: 'pglite' } })
 })
 
@@ -32,7 +32,7 @@ test.each([
     says: /^WAYBILL_RETENTION_DAYS: must be at least 3, twice the total/,
   },
   { environment: { LOG_LEVEL: 'loud' }, says: /^LOG_LEVEL: must be one of/ },
-])('$environment stops the start', ({ environment, says }) => {
+])('refuses to start with $environment', ({ environment, says }) => {
   expect(() => readConfig(environment)).toThrow(says)
 })
 
@@ -46,7 +46,7 @@ describe('a secret in a file', () => {
   const key = Buffer.alloc(32, 7).toString('base64')
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  test('counts as the variable, without its last newline', () => {
+  test('replaces the variable, without its trailing newline', () => {
     const environment = {
       DATABASE_URL_FILE: write('database', 'postgres://waybill:hush@db/waybill\n'),
       WAYBILL_SECRET_KEY_FILE: write('key', `${key}\r\n`),
@@ -88,12 +88,12 @@ describe('a secret in a file', () => {
       environment: { WAYBILL_SECRET_KEY_FILE: write('short', 'hush') },
       says: /^WAYBILL_SECRET_KEY: must be 32 bytes/,
     },
-  ])('stops the start when it is wrong: $says', ({ environment, says }) => {
+  ])('prevents the start if it is invalid: $says', ({ environment, says }) => {
     expect(() => readConfig(environment)).toThrow(says)
     expect(() => readConfig(environment)).not.toThrow(/hush/)
   })
 
-  test('is there for every secret, and set to nothing counts as absent', () => {
+  test('is supported for every secret, and an empty path counts as unset', () => {
     expect(readConfig({ METRICS_TOKEN: 'token', METRICS_TOKEN_FILE: '' }).metricsToken).toBe('token')
     const guide = readFileSync(path.resolve(import.meta.dirname, '../../src/http/docs/guides/configuration.md'), 'utf8')
     for (const name of secretVariables) expect(guide).toContain(`\`${name}_FILE\``)
@@ -102,7 +102,7 @@ describe('a secret in a file', () => {
 
 const warned = (environment: Record<string, string>) => findConfigWarnings(readConfig(environment))
 
-test('a trusted proxy without a public URL is warned about', () => {
+test('warns about a trusted proxy without a public URL', () => {
   expect(warned({ TRUST_PROXY: 'loopback' })).toEqual([
     expect.stringMatching(/^TRUST_PROXY is set and WAYBILL_PUBLIC_URL is not/),
   ])
@@ -110,13 +110,13 @@ test('a trusted proxy without a public URL is warned about', () => {
   expect(warned({})).toEqual([])
 })
 
-test('every wrong variable gets a line, and no value is repeated', () => {
+test('reports every invalid variable on its own line without its value', () => {
   const wrong = { PORT: 'secret-1', DATABASE_URL: 'secret-2', LOG_LEVEL: 'secret-3' }
   expect(() => readConfig(wrong)).toThrow(/^PORT: .*\nDATABASE_URL: .*\nLOG_LEVEL: .*$/)
   expect(() => readConfig(wrong)).not.toThrow(/secret-/)
 })
 
-test('proxies are addresses, ranges and groups', () => {
+test('accepts addresses, ranges and named groups as proxies', () => {
   expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback ,2001:db8::1' }).trustedProxies).toEqual([
     '10.0.0.0/8',
     'loopback',
@@ -124,7 +124,7 @@ test('proxies are addresses, ranges and groups', () => {
   ])
 })
 
-test('the embedded key is made once, for its owner only, and refused when it is damaged', () => {
+test('creates the embedded key once with private permissions and rejects a damaged one', () => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-key-'))
   const file = path.join(dataDir, 'secret.key')
   expect(readOrCreateSecretKey(dataDir)).toEqual(readOrCreateSecretKey(dataDir))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createFairBatcher, type FairBatchOptions } from '../../src/platform/fair-batch.ts'
 
-/** Batches that end when the test says so. The result of a part is its items. */
+/** Batches that end when the test ends them. The result of a part is its items. */
 function openBatches(options: Partial<FairBatchOptions<string, string[]>> = {}) {
   const batches: { parts: string[][]; end: () => void; fail: (error: Error) => void }[] = []
   const call = createFairBatcher<string, string[]>({
@@ -24,7 +24,7 @@ function openBatches(options: Partial<FairBatchOptions<string, string[]>> = {}) 
   return { call, batches, parts: () => batches.map((batch) => batch.parts) }
 }
 
-/** Whatever was due has happened, and what that led to. */
+/** Lets pending callbacks and their consequences run. */
 async function turn(): Promise<void> {
   for (let count = 0; count < 2; count++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
@@ -34,7 +34,7 @@ function items(key: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${key}${index + 1}`)
 }
 
-test('runs a lone call at once', async () => {
+test('runs a single call immediately', async () => {
   const { call, batches } = openBatches()
   const result = call('a', ['a1'])
   await Promise.resolve()
@@ -42,13 +42,13 @@ test('runs a lone call at once', async () => {
   expect(await result).toEqual(['a1'])
 })
 
-test('answers a call without items', async () => {
+test('resolves a call without items', async () => {
   const { call, batches } = openBatches()
   expect(await call('a', [])).toEqual([])
   expect(batches).toEqual([])
 })
 
-test('spreads a large call over batches of at most maxItems, one after another', async () => {
+test('spreads a large call over successive batches of at most maxItems', async () => {
   const { call, batches, parts } = openBatches({ maxInFlight: 2 })
   const result = call('a', items('a', 6))
   await turn()
@@ -60,7 +60,7 @@ test('spreads a large call over batches of at most maxItems, one after another',
   expect(await result).toEqual(items('a', 6))
 })
 
-test('gives a key its share of the next batch, however much another key has waiting', async () => {
+test('gives each key its share of the next batch, whatever another key has queued', async () => {
   const { call, batches, parts } = openBatches()
   const large = [call('a', items('a', 9)), call('a', items('a', 9))]
   await turn()
@@ -77,7 +77,7 @@ test('gives a key its share of the next batch, however much another key has wait
   expect(await Promise.all(large)).toEqual([items('a', 9), items('a', 9)])
 })
 
-test('starts the next batch with the keys that found no room in the last one', async () => {
+test('starts the next batch with the keys that did not fit into the last one', async () => {
   const { call, batches, parts } = openBatches()
   for (const key of ['a', 'b', 'c', 'd']) void call(key, items(key, 4))
   await turn()
@@ -93,7 +93,7 @@ test('starts the next batch with the keys that found no room in the last one', a
   ])
 })
 
-test('makes batches smaller while they take too long, and larger again', async () => {
+test('shrinks batches while they take too long and grows them again', async () => {
   let time = 0
   const { call, batches, parts } = openBatches({ now: () => time })
   void call('a', items('a', 12))
@@ -106,7 +106,7 @@ test('makes batches smaller while they take too long, and larger again', async (
   expect(parts().map((batch) => batch.flat().length)).toEqual([4, 2, 1, 1, 2, 2])
 })
 
-/** Runs at once, and fails when a batch holds a bad item. */
+/** Runs immediately and fails if a batch contains a bad item. */
 function failing(bad: string, retry: 'halves' | 'keys' | 'none') {
   const ran: string[][] = []
   const call = createFairBatcher<string, string[]>({
@@ -127,27 +127,27 @@ function failing(bad: string, retry: 'halves' | 'keys' | 'none') {
   return { call, ran }
 }
 
-test.each(['halves', 'keys'] as const)('fails only the call with the bad item, retrying by %s', async (retry) => {
+test.each(['halves', 'keys'] as const)('fails only the call with the bad item when retrying by %s', async (retry) => {
   const { call, ran } = failing('c1', retry)
   const results = await Promise.allSettled(['a', 'b', 'c', 'd'].map((key) => call(key, items(key, 3))))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
-  // The others are not run with it again.
+  // The other items are not run with it again.
   expect(ran.at(-1)).not.toContain('c1')
 })
 
-test('fails every call of a batch whose error is of no single item', async () => {
+test('fails every call of a batch on an error that no single item causes', async () => {
   const { call } = failing('b1', 'none')
   const results = await Promise.allSettled([call('x', ['x1']), call('a', ['a1']), call('b', ['b1'])])
   expect(results.slice(1).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('goes on after a failed batch', async () => {
+test('continues after a failed batch', async () => {
   const { call } = failing('a1', 'none')
   await expect(call('a', ['a1'])).rejects.toThrow('cannot run a1')
   expect(await call('a', ['a2'])).toEqual(['a2'])
 })
 
-test('does every item once, in the order of its call, in batches within the bound', async () => {
+test('runs each item once, in the order of its call and within the maximum batch size', async () => {
   const calls = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 0, max: 12 }) }), {
     maxLength: 12,
   })

@@ -5,7 +5,7 @@ import { encodeId, encodeIdsInOrder, firstIdAt } from '../../src/platform/ids.ts
 
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
-test('ids sort by time', () => {
+test('sorts ids by time', () => {
   fc.assert(
     fc.property(time, time, (a, b) => {
       fc.pre(a !== b)
@@ -14,7 +14,7 @@ test('ids sort by time', () => {
   )
 })
 
-test('the first id of a time is not after any id made at that time, and after every earlier one', () => {
+test('starts the ids of a time with its first id', () => {
   fc.assert(
     fc.property(time, (at) => {
       fc.pre(at > 0)
@@ -24,11 +24,11 @@ test('the first id of a time is not after any id made at that time, and after ev
   )
 })
 
-test('an id is its prefix and 26 characters', () => {
+test('builds an id from a prefix and 26 characters', () => {
   expect(encodeId('acc', Date.now(), randomBytes(10))).toMatch(/^acc_[0-9a-hjkmnp-tv-z]{26}$/)
 })
 
-test('ids made in one go sort in the order in which they are returned, however many, and not before their time', () => {
+test('sorts ids of one batch in their order and never before their time', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 47 }), fc.integer({ min: 1, max: 10_000 }), (at, count) => {
       const ids = encodeIdsInOrder('evt', at, count, (size) => new Uint8Array(size))

@@ -4,21 +4,21 @@ import { createSecretBox } from '../../src/platform/secrets.ts'
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
 
-test('what is encrypted comes back for the same purpose, and never twice the same', () => {
+test('decrypts for the same purpose and never encrypts to the same ciphertext twice', () => {
   const box = createSecretBox([oldKey], randomBytes)
   const [first, second] = [box.encrypt('token', 'a'), box.encrypt('token', 'a')]
   expect(first).not.toBe(second)
   expect(box.decrypt(first, 'a')).toBe('token')
 })
 
-test('a ciphertext that was moved or changed does not decrypt', () => {
+test('rejects a ciphertext that was moved or changed', () => {
   const box = createSecretBox([oldKey], randomBytes)
   const sealed = box.encrypt('token', 'a')
   expect(() => box.decrypt(sealed, 'b')).toThrow(/authenticate/)
   expect(() => box.decrypt(sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA'), 'a')).toThrow(/authenticate/)
 })
 
-test('after a rotation the old key still decrypts and the new one encrypts', () => {
+test('decrypts with the old key after a rotation and encrypts with the new one', () => {
   const sealed = createSecretBox([oldKey], randomBytes).encrypt('token', 'a')
   const rotated = createSecretBox([newKey, oldKey], randomBytes)
   expect(rotated.decrypt(sealed, 'a')).toBe('token')
@@ -26,7 +26,7 @@ test('after a rotation the old key still decrypts and the new one encrypts', () 
   expect(rotated.isCurrent(rotated.encrypt('token', 'a'))).toBe(true)
 })
 
-test('a key that is not in the ring is named, not guessed', () => {
+test('names a key that is missing from the ring', () => {
   const sealed = createSecretBox([oldKey], randomBytes).encrypt('token', 'a')
   expect(() => createSecretBox([newKey], randomBytes).decrypt(sealed, 'a')).toThrow(
     /WAYBILL_SECRET_KEY does not contain/,

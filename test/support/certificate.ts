@@ -1,4 +1,4 @@
-/** For `receiver.example`, signed by itself and good for a hundred years: for tests only. */
+/** A self-signed certificate for `receiver.example`, valid for a hundred years and used only in tests. */
 export const testCertificate = {
   host: 'receiver.example',
   cert: `-----BEGIN CERTIFICATE-----

@@ -1,4 +1,4 @@
-/** Follows redirects from one site to another and keeps each site's cookies, as a browser does. */
+/** Follows redirects between sites and keeps the cookies of each, like a browser. */
 export interface CookieBrowser {
   get(url: string): Promise<Response>
   post(url: string, body: object): Promise<Response>

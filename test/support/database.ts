@@ -10,12 +10,12 @@ import { run, withDatabase } from './postgres.ts'
 
 export interface TestDatabase {
   db: Kysely<Database>
-  /** Present on PostgreSQL: for a second process, or a second pool. */
+  /** Present on PostgreSQL, for a second process or pool. */
   url?: string
   close: () => Promise<void>
 }
 
-/** A migrated database of this test file's own, on the database that the vitest project names. */
+/** Creates a migrated database for one test file, of the kind that the vitest project selects. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const source = inject('database')
   if (source.kind === 'pglite') {

@@ -1,25 +1,25 @@
-/** Makes of a migrated database one of before migration 0011. */
+/** Reverts migration 0011. */
 export const undoAuditChain = [
   'drop table audit_entries, audit_chains, audit_keys',
   'alter table audit_log_unchained rename to audit_log',
   `delete from waybill_migrations where name = '0011-audit-chain'`,
 ]
 
-/** One of before migration 0010. */
+/** Reverts migrations 0010 and later. */
 export const undoClocks = [
   ...undoAuditChain,
   'drop table event_clocks, database_clock',
   `delete from waybill_migrations where name = '0010-clocks'`,
 ]
 
-/** One of before migration 0009. */
+/** Reverts migrations 0009 and later. */
 const undoOutcomeUnknown = [
   ...undoClocks,
   'alter table overdue_messages drop column reported_at',
   `delete from waybill_migrations where name = '0009-outcome-unknown'`,
 ]
 
-/** One of before migration 0008. */
+/** Reverts migrations 0008 and later. */
 export const undoSwitchedOff = [
   ...undoOutcomeUnknown,
   'alter table whatsapp_accounts drop column active',
@@ -30,7 +30,7 @@ export const undoSwitchedOff = [
   `delete from waybill_migrations where name = '0008-switched-off'`,
 ]
 
-/** One of before migration 0007. */
+/** Reverts migrations 0007 and later. */
 export const undoNarrowKeys = [
   ...undoSwitchedOff,
   'drop index messages_to_number, messages_external_id, events_message, webhook_finished_deliveries_event, webhook_attempts_delivery',
@@ -43,7 +43,7 @@ export const undoNarrowKeys = [
   `delete from waybill_migrations where name = '0007-narrow-keys'`,
 ]
 
-/** One of before migration 0006. */
+/** Reverts migrations 0006 and later. */
 export const undoHotUpdates = [
   ...undoNarrowKeys,
   'drop table overdue_messages, overdue_progress, wa_message_ids',

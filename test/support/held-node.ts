@@ -1,15 +1,15 @@
 import { startTestServer, type TestServer, type TestServerOptions } from './server.ts'
 
-/** A node whose statements of the hot path stop before the database, while they are held. */
+/** A node that can hold its hot-path statements before they reach the database. */
 export interface HeldNode {
   node: TestServer
   hold: () => void
   letGo: () => void
-  /** Statements that wait now. */
+  /** The number of held statements. */
   held: () => number
 }
 
-/** Beside another server, whose database it shares. */
+/** Starts a node that shares the database of another server. */
 export async function startHeldNode(beside: TestServer, server: TestServerOptions['server'] = {}): Promise<HeldNode> {
   const waiting = new Set<() => void>()
   let holds = false

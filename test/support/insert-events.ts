@@ -10,7 +10,7 @@ export interface GivenEvent {
   createdAt: Date
 }
 
-/** Events of times that a test chooses, with a delivery, due now, to each endpoint that asked for their type. */
+/** Inserts events at given times with a due delivery for each subscribed endpoint. */
 export async function insertEvents(
   db: Kysely<Database>,
   events: readonly GivenEvent[],

@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** An organisation's own OpenID provider, which knows who is in front of the browser and asks nothing. */
+/** An organisation's OpenID provider that signs its current user in without asking. */
 export interface TestOidcProvider {
   issuer: string
   clientId: string
   clientSecret: string
-  /** Who that is. */
+  /** The current user. */
   person: { email: string; email_verified: boolean }
-  /** Serves a client that is found there: its address is known only once it listens. */
+  /** Registers a client, whose address is known only once it listens. */
   serve(clientUrl: string): void
   close(): Promise<void>
 }

@@ -3,29 +3,29 @@ import type { Role } from '../../contracts/procedure.ts'
 import { inviteOwner } from '../../src/users/invitation.ts'
 import type { TestResponse, TestServer } from './server.ts'
 
-/** As much of a server as a person meets, and what invites them. */
+/** The parts of a server that a user needs. */
 type Visited = Pick<TestServer, 'url' | 'request' | 'deps'>
 
-/** A person in front of the dashboard, as the server sees them: cookies, and requests from its own origin. */
+/** A dashboard user as the server sees them: cookies and same-origin requests. */
 export interface TestOwner {
   email: string
   password: string
-  /** One call of a settings procedure, such as `publicApi.get`. */
+  /** Calls a settings query such as `publicApi.get`. */
   query<T = Answer>(name: string, input?: object): Promise<SettingsAnswer<T>>
   mutate<T = Answer>(name: string, input?: object, headers?: Record<string, string>): Promise<SettingsAnswer<T>>
-  /** A request below `/settings/auth`, with the session's cookies. */
+  /** Requests a path below `/settings/auth` with the cookies of the session. */
   auth(path: string, body: object): Promise<TestResponse>
   signIn(password?: string): Promise<TestResponse>
-  /** The same person in another browser, not signed in yet. */
+  /** The same user in another browser, signed out. */
   elsewhere(): TestOwner
 }
 
-/** What answers may hold; tests say which part they expect. */
+/** Fields that responses may contain; each test names those it expects. */
 type Answer = Record<string, unknown>
 
 export interface SettingsAnswer<T> {
   statusCode: number
-  /** Absent from a failure, which the tests that look at it never forget. */
+  /** Absent on failure; only tests of a success read it. */
   data: T
   error: { message: string; data: DashboardErrorData }
 }
@@ -33,7 +33,7 @@ export interface SettingsAnswer<T> {
 const password = 'correct horse battery staple'
 let people = 0
 
-/** Invited, accepted and signed in, all through the server's own doors. */
+/** Invites, registers and signs in an owner through the server's own routes. */
 export async function signedInOwner(
   server: Visited,
   accountId: string,
@@ -44,14 +44,14 @@ export async function signedInOwner(
   const token = path.split('/').at(-1)
   const accepted = await owner.mutate('invitation.accept', { token, name: 'Ada', password })
   if (accepted.statusCode !== 200) throw new Error(`the invitation was not accepted: ${accepted.error.message}`)
-  // All people of a test come from one address.
+  // All users of a test share one address.
   await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
   const signedIn = await owner.signIn()
   if (signedIn.statusCode !== 200) throw new Error(`no sign-in: ${signedIn.text}`)
   return owner
 }
 
-/** Somebody without a session. */
+/** A user without a session. */
 export function visitor(server: Visited, email = 'nobody@example.com'): TestOwner {
   const jar = new Map<string, string>()
   const request = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {

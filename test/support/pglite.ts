@@ -8,12 +8,12 @@ import { migrate } from '../../src/platform/db/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where a test file gets its own migrated database from. */
+    /** How a test file obtains its own migrated database. */
     database: { kind: 'pglite'; template: string } | { kind: 'postgres'; adminUrl: string; template: string }
   }
 }
 
-/** Migrates one PGlite and keeps its files as a template: loading it is much faster than `initdb`. */
+/** Migrates one PGlite database and keeps its files as a template, since loading them is much faster than `initdb`. */
 export default async function setUpPGlite(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-pglite-'))
   const template = path.join(folder, 'template.tar')

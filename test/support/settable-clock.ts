@@ -4,10 +4,7 @@ import { openDatabase } from '../../src/platform/db/database.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
 import type { TestDatabase } from './database.ts'
 
-/**
- * Functions of these names in front of PostgreSQL's own: to every statement, and to what columns default to,
- * the clock of the database shows what a test sets it to.
- */
+/** Functions that shadow PostgreSQL's own, so that statements and column defaults see the time that a test sets. */
 const statements = [
   `create table clock_shift (seconds float8 not null)`,
   `insert into clock_shift values (0)`,
@@ -23,23 +20,23 @@ const statements = [
   `alter table idempotency_keys alter column created_at set default now()`,
 ]
 
-/** Makes the clock of a database one that `shiftClock` sets, for connections that are opened from then on. */
+/** Lets `shiftClock` set the clock of a database for all connections opened afterwards. */
 export async function makeClockSettable(db: Kysely<Database>): Promise<void> {
   await db.connection().execute(async (connection) => {
     for (const statement of statements) await sql.raw(statement).execute(connection)
   })
 }
 
-/** Sets the clock forward, or back when negative. */
+/** Sets the clock forward, or back if negative. */
 export async function shiftClock(db: Kysely<Database>, seconds: number): Promise<void> {
   await sql`update clock_shift set seconds = seconds + ${seconds}::float8`.execute(db)
 }
 
-/** The same database with a clock that can be set. Close it instead of the one given. */
+/** Returns the same database with a settable clock. Close the returned one. */
 export async function withSettableClock(database: TestDatabase): Promise<TestDatabase> {
   await makeClockSettable(database.db)
   const { url } = database
-  // PGlite has one connection, which knows.
+  // PGlite has a single connection, which is already set up.
   if (url === undefined) return database
   const db = openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
   return {

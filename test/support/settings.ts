@@ -4,12 +4,12 @@ import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import type { TestAccount, TestServer } from './server.ts'
 
-/** Every procedure of the dashboard under its dotted name, without `settings.`. */
+/** Every procedure of the dashboard by its dotted name without `settings.`. */
 export function listSettingsContracts(): { name: string; contract: DashboardProcedure }[] {
   return listProcedures<DashboardProcedure>(settingsContracts.settings)
 }
 
-/** An account in which everything can be named that a procedure names. */
+/** An account with a resource of every kind that a procedure refers to. */
 export interface FurnishedAccount extends TestAccount {
   messageId: string
   endpointId: string
@@ -35,7 +35,7 @@ export async function furnishedAccount(server: TestServer): Promise<FurnishedAcc
   return { ...account, messageId, endpointId, deliveryId }
 }
 
-/** An input for each procedure that is about one account, with that account's own ids. */
+/** An input with the account's own IDs for each procedure of an account. */
 export function inputsOf(account: FurnishedAccount): Record<string, object> {
   const { messageId, endpointId, deliveryId, whatsAppAccountId } = account
   return {

@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto'
 
-/** What an authenticator app shows now, or so many steps later: RFC 6238, with SHA-1, six digits and thirty seconds, as the apps do. */
+/**
+ * The code that an authenticator app shows now, or the given number of steps later (RFC 6238 with SHA-1, six digits,
+ * thirty seconds).
+ */
 export function totp(base32: string, steps = 0): string {
   const bits = [...base32.replace(/=+$/, '')]
     .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { once } from 'node:events'
 
 export interface ReceivedWebhook {
-  /** `webhook-id`. */
+  /** The `webhook-id` header. */
   id: string
   path: string
   headers: IncomingHttpHeaders
@@ -10,15 +10,15 @@ export interface ReceivedWebhook {
   at: number
 }
 
-/** How a receiver answers; what it does not answer stays open. */
+/** How a receiver responds; a request without a response stays open. */
 export type Behaviour = (received: ReceivedWebhook, response: ServerResponse, request: IncomingMessage) => void
 
 export interface WebhookReceiver {
   url: string
   received: ReceivedWebhook[]
-  /** Those of one path, which is how tests tell endpoints apart. */
+  /** The webhooks received at one path, which identifies the endpoint. */
   at(path: string): ReceivedWebhook[]
-  /** From now on; those of one path only, if one is given. */
+  /** Sets the behaviour for later requests, optionally of one path only. */
   behave(behaviour: Behaviour, path?: string): void
   close(): Promise<void>
 }
@@ -29,10 +29,10 @@ export function answer(statusCode: number, headers: Record<string, string> = {})
   return (_received, response) => void response.writeHead(statusCode, headers).end(`answer ${statusCode}`)
 }
 
-/** Holds the request open until the sender gives up. */
+/** Holds the request open until the sender times out. */
 export const neverAnswer: Behaviour = () => {}
 
-/** A customer's HTTP server. */
+/** An HTTP server of a customer. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = []
   const behaviours = new Map<string, Behaviour>()

@@ -20,13 +20,13 @@ export type WebhookDeps = Pick<
 
 export const webhookConfig = { timeoutSeconds: 1, retrySeconds: [0.05, 0.1, 3600], allowPrivate: true }
 
-/** Workers on a real database, and the deliveries that they find there. */
+/** Webhook workers on a real database with their deliveries. */
 export interface TestWebhooks {
   deps: WebhookDeps
   accountId: string
   startWorker(options?: WorkerOptions): Worker
   addEndpoint(url: string, input?: Partial<NewEndpoint>): Promise<{ endpointId: string; secret: string }>
-  /** Events with a delivery to each endpoint, due now; returns the events' ids. */
+  /** Inserts events with a due delivery for each endpoint and returns their IDs. */
   tell(count?: number): Promise<string[]>
   deliveries(endpointId?: string): Promise<{ id: string; attempts: number; generation: number; dueInSeconds: number }[]>
   finished(): Promise<{ event_id: string; outcome: string; attempts: number }[]>
@@ -34,7 +34,7 @@ export interface TestWebhooks {
   endpoint(
     endpointId: string,
   ): Promise<{ enabled: boolean; disabled_reason: string | null; failing_since: Date | null }>
-  /** Stops the workers, and forgets all deliveries and endpoints. */
+  /** Stops the workers and deletes all deliveries and endpoints. */
   reset(): Promise<void>
   close(): Promise<void>
 }

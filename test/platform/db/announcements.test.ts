@@ -19,7 +19,7 @@ function open(): Announcements {
   return createAnnouncements({ kind: 'postgres', url: database.url }, database.db, pino({ level: 'silent' }))
 }
 
-test('who listens hears what is announced, until it stops', async () => {
+test('notifies listeners until they stop', async () => {
   const announcements = open()
   const listener = vi.fn<() => void>()
   const stop = announcements.listen('deliveries', listener)
@@ -33,14 +33,12 @@ test('who listens hears what is announced, until it stops', async () => {
   await announcements.close()
 })
 
-test('other processes hear it, also after their connection was cut, and are told to look when they listen again', async ({
-  skip,
-}) => {
+test('notifies other processes and makes them check again after a lost connection', async ({ skip }) => {
   if (database.url === undefined) return skip('an embedded database belongs to one process')
   const [here, there] = [open(), open()]
   const listener = vi.fn<() => void>()
   there.listen('deliveries', listener)
-  // Told to look once it listens.
+  // Notified once it listens.
   await expect.poll(() => listener).toHaveBeenCalledTimes(1)
   here.announce('deliveries')
   await expect.poll(() => listener).toHaveBeenCalledTimes(2)
@@ -55,7 +53,7 @@ test('other processes hear it, also after their connection was cut, and are told
   await there.close()
 })
 
-test('announcements in a row are joined, and the last one is heard too', async ({ skip }) => {
+test('combines consecutive announcements and never drops the last one', async ({ skip }) => {
   if (database.url === undefined) return skip('an embedded database belongs to one process')
   const [here, there] = [open(), open()]
   const listener = vi.fn<() => void>()
@@ -68,7 +66,7 @@ test('announcements in a row are joined, and the last one is heard too', async (
   expect(listener.mock.calls.length).toBeLessThan(20)
 })
 
-test('an announcement made right before closing still leaves', async ({ skip }) => {
+test('delivers an announcement made right before closing', async ({ skip }) => {
   if (database.url === undefined) return skip('an embedded database belongs to one process')
   const [here, there] = [open(), open()]
   const listener = vi.fn<() => void>()

@@ -23,7 +23,7 @@ async function readTimeouts(db: TestDatabase['db']): Promise<object | undefined>
   return rows[0]
 }
 
-test('the server ends a statement before we stop waiting for it, unless it may take its time', async () => {
+test('sets a server timeout below the client timeout, unless a statement may run longer', async () => {
   const usual = database.url === undefined ? { statement: '0', lock: '0' } : { statement: '8s', lock: '1s' }
   expect(await readTimeouts(database.db)).toEqual(usual)
 
@@ -43,12 +43,12 @@ test.each([
   { error: new Error('Connection terminated unexpectedly'), unavailable: true, unknown: true },
   { error: Object.assign(new Error('shutdown'), { code: '57P01' }), unavailable: true, unknown: true },
   { error: Object.assign(new Error('duplicate'), { code: '23505' }), unavailable: false, unknown: false },
-])('after "$error.message", whether the statement happened is unknown: $unknown', ({ error, unavailable, unknown }) => {
+])('after "$error.message", the outcome of the statement is unknown: $unknown', ({ error, unavailable, unknown }) => {
   expect(isDatabaseUnavailable(error)).toBe(unavailable)
   expect(isOutcomeUnknown(error)).toBe(unknown)
 })
 
-test('a connection whose statement was not answered in time goes to nobody else', async (context) => {
+test('closes a connection whose statement timed out', async (context) => {
   if (database.url === undefined) return context.skip()
   const pool = new pg.Pool({ Client: PreparedClient, connectionString: database.url, max: 1, query_timeout: 200 })
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -63,7 +63,7 @@ test('a connection whose statement was not answered in time goes to nobody else'
   await pool.end()
 })
 
-test('what may take its time is waited for', async (context) => {
+test('waits for a statement that may run longer', async (context) => {
   if (database.url === undefined) return context.skip()
   const client = new PreparedClient({ connectionString: database.url, query_timeout: 200 })
   await client.connect()
@@ -80,6 +80,6 @@ test.each([
   { code: '55P03', passing: true },
   { code: '57014', passing: true },
   { code: '23505', passing: false },
-])('$code is passing: $passing', ({ code, passing }) => {
+])('$code is transient: $passing', ({ code, passing }) => {
   expect(isTransient(Object.assign(new Error('x'), { code }))).toBe(passing)
 })

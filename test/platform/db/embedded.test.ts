@@ -13,7 +13,7 @@ import { isDatabaseUnavailable, isOutcomeUnknown } from '../../../src/platform/d
 import { vacuumEmbedded } from '../../../src/platform/db/vacuum.ts'
 import { openTestDatabase } from '../../support/database.ts'
 
-describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an operator runs it', () => {
+describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () => {
   let folder: string
   let db: Kysely<Database>
   beforeAll(async () => {
@@ -27,16 +27,16 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('PostgreSQL flushes, by the call that the file system passes on', async () => {
+  test('flushes files with the system call of the file system layer', async () => {
     const { rows } = await sql`
     select current_setting('fsync') as fsync, current_setting('wal_sync_method') as method,
       current_setting('full_page_writes') as pages`.execute(db)
     expect(rows).toEqual([{ fsync: 'on', method: 'fsync', pages: 'on' }])
   })
 
-  test('a change of another file waits for the flush of the log that it relies on', async () => {
+  test('flushes the write-ahead log before a data file that depends on it', async () => {
     const flushes = vi.spyOn(fs, 'fdatasyncSync')
-    // On one connection: nothing between the statements waits for a flush.
+    // On one connection, so that nothing between the statements waits for a flush.
     await db.connection().execute(async (connection) => {
       await sql`insert into notes values (-1, 'in the log')`.execute(connection)
       expect(flushes).not.toHaveBeenCalled()
@@ -47,7 +47,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     await sql`delete from notes`.execute(db)
   })
 
-  /** Keeps the one connection until the end of the block. */
+  /** Holds the only connection until the end of the block. */
   async function occupy(): Promise<AsyncDisposable> {
     const begun = Promise.withResolvers<void>()
     const over = Promise.withResolvers<void>()
@@ -65,7 +65,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     }
   }
 
-  test('a statement that cannot begin in time is rejected as unavailable and never runs', async () => {
+  test('rejects a statement that cannot start in time and never runs it', async () => {
     {
       await using _occupied = await occupy()
       const insert = sql`insert into notes values (1, 'late')`.execute(db)
@@ -84,7 +84,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     expect((await sql`select * from notes`.execute(db)).rows).toEqual([])
   })
 
-  test('readiness does not wait behind other statements, nor does anything else in the process', async () => {
+  test('answers readiness and other work in the process while statements wait', async () => {
     const order: string[] = []
     const statements = Array.from({ length: 400 }, (_, index) =>
       sql`insert into notes values (${index}, repeat('x', 100))`.execute(db).then(() => order.push('insert')),
@@ -96,7 +96,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     expect(order.indexOf('timer')).toBeLessThan(200)
   })
 
-  test('statements of others stay out of a transaction, and a rollback takes nothing of theirs', async () => {
+  test('keeps statements of others out of a transaction and its rollback', async () => {
     await sql`delete from notes`.execute(db)
     const inserted = Promise.withResolvers<unknown>()
     await db
@@ -111,7 +111,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     expect((await sql`select id from notes`.execute(db)).rows).toEqual([{ id: 2 }])
   })
 
-  test('closing waits for the statement under way, and rejects those that wait', async () => {
+  test('finishes the running statement on close and rejects waiting ones', async () => {
     const turns = new Turns()
     await turns.take()
     const waiting = turns.take()
@@ -123,7 +123,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     expect(await closed).toBe('closed')
   })
 
-  test('dead rows are vacuumed', async () => {
+  test('vacuums dead rows', async () => {
     await sql`insert into notes select n, 'old' from generate_series(1000, 1999) n`.execute(db)
     for (let round = 0; round < 5; round++) await sql`update notes set text = 'new'`.execute(db)
     const use = async () => {
@@ -132,7 +132,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
       from pg_stat_user_tables where relname = 'notes'`.execute(db)
       return rows[0]
     }
-    // PostgreSQL brings its counts up to date once a second.
+    // PostgreSQL updates its statistics once a second.
     await expect.poll(async () => (await use())?.dead, { timeout: 10_000 }).toBeGreaterThan(1_000)
     await expect.poll(async () => (await vacuumEmbedded(db)).includes('notes'), { timeout: 10_000 }).toBe(true)
     await expect.poll(use, { timeout: 10_000 }).toEqual({ dead: 0, vacuums: 1 })
@@ -144,7 +144,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
     expect(await size()).toBe(before)
   })
 
-  test('the write-ahead log is checkpointed once there is much of it', async () => {
+  test('checkpoints a large write-ahead log', async () => {
     const redo = async () => {
       const { rows } = await sql<{ lsn: string }>`select redo_lsn::text as lsn from pg_control_checkpoint()`.execute(db)
       return rows[0]?.lsn
@@ -157,7 +157,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder, as an 
   })
 })
 
-test('a PostgreSQL server is left to its autovacuum', async (context) => {
+test('leaves vacuuming on a PostgreSQL server to autovacuum', async (context) => {
   const database = await openTestDatabase()
   if (database.url === undefined) {
     await database.close()

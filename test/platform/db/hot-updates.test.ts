@@ -21,13 +21,13 @@ async function send(): Promise<{ messageId: string; waMessageId: string }> {
   return account.trpc.message.send.mutate(sendMessage.example.input)
 }
 
-/** A status without our id in it. */
+/** A status without our message ID. */
 function reportByWamid(waMessageId: string, status: 'delivered' | 'read') {
   const report = { waMessageId, status, at: new Date(), error: undefined }
   return applyStatuses(server.deps, [{ accountId: account.accountId, messageId: undefined, waMessageId, report }])
 }
 
-test('nothing that a status changes is in an index, or in the condition of one', async () => {
+test('updates no column that an index contains or depends on', async () => {
   const { rows } = await sql<{ column: string }>`
     select distinct attname as column from pg_depend
     join pg_index on indexrelid = objid and indrelid = 'messages'::regclass
@@ -46,7 +46,7 @@ test('nothing that a status changes is in an index, or in the condition of one',
   ])
 })
 
-test('a wamid that a status was the first to tell finds its message from then on', async () => {
+test('finds a message by a wamid that its first status introduced', async () => {
   const { messageId, waMessageId } = await send()
   const { db } = server.deps
   await db.updateTable('messages').set({ status: 'pending', wa_message_id: null, sent_at: null }).execute()
@@ -58,7 +58,7 @@ test('a wamid that a status was the first to tell finds its message from then on
   expect(await reportByWamid(`${waMessageId}x`, 'delivered')).toMatchObject({ unknown: 1 })
 })
 
-test('a database of before finds its messages by their wamid, and those that are pending', async () => {
+test('finds messages of a migrated database by wamid, and its pending messages', async () => {
   const { db } = server.deps
   const [settled, pending] = [await send(), await send()]
   await db

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
 
-/** What another transaction of the database keeps locked delays nobody who does not need it. */
+/** A lock that another transaction holds must delay only the requests that need it. */
 
 const example = sendMessage.example.input
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Another program of the operator's that keeps a lock until the end of the block. */
+/** A lock held by another program of the operator until the end of the block. */
 async function lock(url: string, statement: string, values: unknown[] = []): Promise<AsyncDisposable> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -22,7 +22,7 @@ async function lock(url: string, statement: string, values: unknown[] = []): Pro
   return { [Symbol.asyncDispose]: () => client.end() }
 }
 
-/** An answer, and the place that it came in among all answers of the test. */
+/** A response and its position among all responses of the test. */
 function answerTo(request: Promise<TestResponse>, order: TestResponse[]): Promise<TestResponse> {
   return request.then((response) => {
     order.push(response)
@@ -34,7 +34,7 @@ function times<Result>(count: number, run: (index: number) => Promise<Result>): 
   return Array.from({ length: count }, (_, index) => run(index))
 }
 
-test('a locked rate limit of one account fails its own sends, and those of others go ahead', async (context) => {
+test('fails only the sends of an account whose rate limit is locked', async (context) => {
   const { url } = server.database
   if (url === undefined) return context.skip()
   const blocked = await server.account()
@@ -61,7 +61,7 @@ test('a locked rate limit of one account fails its own sends, and those of other
   for (const { statusCode } of await Promise.all(times(6, () => send(blocked)))) expect(statusCode).toBe(200)
 })
 
-test('while a table is locked, readiness and reads of others answer, and sends fail', async (context) => {
+test('answers readiness and unrelated reads, and fails sends, while a table is locked', async (context) => {
   const { url } = server.database
   if (url === undefined) return context.skip()
   const account = await server.account()
@@ -74,7 +74,7 @@ test('while a table is locked, readiness and reads of others answer, and sends f
     const over = new AbortController()
     const sends: number[] = []
     const reads: number[] = []
-    // More than there are connections, all the time.
+    // Always more than the number of connections.
     const loading = times(24, async (index) => {
       while (!over.signal.aborted) {
         sends.push((await send()).statusCode)
@@ -92,7 +92,7 @@ test('while a table is locked, readiness and reads of others answer, and sends f
       await Promise.all(loading)
     }
     expect(new Set(sends)).toEqual(new Set([503]))
-    // Reads that wait for the locked table use up what the account may read at a time.
+    // Reads that wait for the locked table use up the read limit of the account.
     expect([...new Set(reads)].filter((status) => status !== 503 && status !== 429)).toEqual([])
   }
 

@@ -16,12 +16,12 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('a migrated database has nothing left to migrate', async () => {
+test('has nothing to do on a migrated database', async () => {
   expect(await listPendingMigrations(database.db)).toEqual([])
   expect(await migrate(database.db)).toEqual([])
 })
 
-test('who waits for another process to migrate waits longer than any statement may take', async (context) => {
+test("waits for another process's migration longer than for any statement", async (context) => {
   if (database.url === undefined) return context.skip()
   const other = new pg.Client({ connectionString: database.url })
   await other.connect()
@@ -37,7 +37,7 @@ test('who waits for another process to migrate waits longer than any statement m
   await db.destroy()
 })
 
-test('a database of when 0004 and 0005 were one goes on as if they had always been two', async () => {
+test('recognizes a database that applied 0004 and 0005 as one migration', async () => {
   const { db, close } = await openTestDatabase()
   for (const statement of [
     ...undoHotUpdates,
@@ -52,7 +52,7 @@ test('a database of when 0004 and 0005 were one goes on as if they had always be
   await close()
 })
 
-test('a database of before the rules on passwords and links comes to keep them, with the newer of two', async () => {
+test('adds the constraints on passwords and links to an existing database and keeps the newer duplicate', async () => {
   const { db, close } = await openTestDatabase()
   await sql`drop schema public cascade`.execute(db)
   await sql`create schema public`.execute(db)

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const growing = ['messages', 'wa_message_ids', 'events', 'webhook_finished_deliveries', 'webhook_attempts']
 
-test('no index of what grows is in the order of a language, which the operating system may change', async () => {
+test('sorts no index of a growing table by a locale, which the operating system may change', async () => {
   const { rows } = await sql<{ index: string; collation: string }>`
     select distinct indexrelid::regclass::text as index, collname as collation
     from pg_index
@@ -28,7 +28,7 @@ test('no index of what grows is in the order of a language, which the operating 
   expect(rows).toEqual([])
 })
 
-test('only the primary key, which lists by account, has the account in front', async () => {
+test('starts only the primary key with the account', async () => {
   const { rows } = await sql<{ index: string }>`
     select indexrelid::regclass::text as index
     from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
@@ -39,7 +39,7 @@ test('only the primary key, which lists by account, has the account in front', a
   expect(rows).toEqual([])
 })
 
-test('a database of before keeps its messages, whatever their reference holds', async () => {
+test('keeps messages with any reference during migration', async () => {
   const { messageId } = await account.trpc.message.send.mutate({
     ...sendMessage.example.input,
     externalId: 'Größe "L", \\',

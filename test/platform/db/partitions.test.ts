@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** Records a message of that time; returns the partition that holds it. */
+/** Records a message at that time and returns its partition. */
 async function recordAt(time: Date): Promise<string> {
   const id = encodeId('msg', time.getTime(), new Uint8Array(10))
   const { rows } = await sql<{ partition: string }>`
@@ -34,7 +34,7 @@ async function countMessages(): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-test('a message is kept with those of its week, and the coming weeks have their place', async () => {
+test('stores messages by week and creates the coming weeks in advance', async () => {
   await createPartitions(database.db, now)
   await createPartitions(database.db, now)
 
@@ -45,11 +45,11 @@ test('a message is kept with those of its week, and the coming weeks have their 
   expect(await recordAt(new Date(now.getTime() + 400 * day))).toBe('messages_rest')
 })
 
-test('a migrated database has partitions for today', async () => {
+test('creates current partitions during migration', async () => {
   expect(await recordAt(new Date())).toMatch(/^messages_\d{8}$/)
 })
 
-test('whole weeks are dropped once their last day is older than the retention, and nothing younger', async () => {
+test('drops only weeks whose last day is older than the retention', async () => {
   await createPartitions(database.db, now)
   await sql`delete from messages`.execute(database.db)
   await recordAt(now)
@@ -71,7 +71,7 @@ test('whole weeks are dropped once their last day is older than the retention, a
   expect(await recordAt(now)).toBe('messages_rest')
 })
 
-test('rows that a clock weeks ahead has left in the rest move to their week when it is made', async () => {
+test('moves rows from the default partition to their week, even if written by a fast clock', async () => {
   const later = new Date('2032-05-12T12:00:00Z')
   expect(await recordAt(later)).toBe('messages_rest')
   expect(await recordAt(new Date(later.getTime() + 100 * day))).toBe('messages_rest')
@@ -86,7 +86,7 @@ test('rows that a clock weeks ahead has left in the rest move to their week when
   expect((await listPartitions()).filter((name) => name.endsWith('_20320607'))).toHaveLength(5)
 })
 
-test('a table in use is left for the next time, holds up nobody, and the other tables get their weeks', async (context) => {
+test('skips a locked table, blocks nobody and creates the weeks of the others', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
   const later = new Date('2034-05-10T12:00:00Z')
   await database.db.transaction().execute(async (reader) => {
@@ -113,7 +113,7 @@ async function isAnyoneWaiting(): Promise<boolean> {
   return rows.length > 0
 }
 
-test('a database without any partition fails when they cannot be made', async (context) => {
+test('fails without partitions if they cannot be created', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
   for (const name of (await listPartitions()).filter((candidate) => candidate.startsWith('webhook_attempts_')))
     await sql.raw(`drop table ${name}`).execute(database.db)

@@ -9,7 +9,7 @@ interface Asked {
   parameters: readonly unknown[]
 }
 
-/** A database that says what it was asked. */
+/** A database that returns the query it received. */
 const db = { executeQuery: (query: Asked) => Promise.resolve({ rows: [query] }) } as unknown as Kysely<Database>
 
 interface Item {
@@ -26,7 +26,7 @@ const columns: Columns<Item> = {
   at: { name: 'created_at', type: 'timestamptz' },
 }
 
-test('parameters are numbered as the text names them, whatever the order in which they are given', async () => {
+test('numbers parameters by their first use in the text', async () => {
   const find = statement<{ first: string; second: number }, Asked>(
     'find_test',
     ($) => `select ${$.second}, ${$.first}, ${$.second}`,
@@ -39,12 +39,12 @@ test('parameters are numbered as the text names them, whatever the order in whic
   expect(nameOf(asked?.sql ?? '')).toBe('find_test')
 })
 
-test('what is not given is null', async () => {
+test('binds a missing value as null', async () => {
   const find = statement<{ optional: string | undefined }, Asked>('find_optional_test', ($) => `select ${$.optional}`)
   expect((await find(db, { optional: undefined }))[0]?.parameters).toEqual([null])
 })
 
-test('names, values and arrays of columns come in one order', async () => {
+test('lists names, values and arrays of columns in the same order', async () => {
   const insertOne = statement<Item, Asked>(
     'insert_test',
     ($) => `(${namesOf(columns)}) values (${parametersOf($, columns)})`,
@@ -70,11 +70,11 @@ test('names, values and arrays of columns come in one order', async () => {
   expect(many?.parameters).toEqual(['{acc_1,acc_2}', ['a "b", {c}', null], '{0,2}', '{2026-11-20T09:30:00.000Z,null}'])
 })
 
-/** Never run: `tsc` fails when one of these compiles. */
+/** Never called: compilation fails if one of these calls is accepted. */
 export function rejectedByTheCompiler(): void {
   const find = statement<{ accountId: string; count: number }>(
     'rejected_test',
-    // @ts-expect-error: no such parameter
+    // @ts-expect-error: unknown parameter
     ($) => `select ${$.accuontId}`,
   )
   // @ts-expect-error: a parameter is missing
@@ -87,6 +87,6 @@ export function rejectedByTheCompiler(): void {
   const missing: Columns<Item> = { accountId: columns.accountId, label: columns.label, count: columns.count }
   // @ts-expect-error: the type of a column is not one for its values
   const other: Columns<Pick<Item, 'count'>> = { count: { name: 'count', type: 'text' } }
-  // @ts-expect-error: a statement for many items takes lists
+  // @ts-expect-error: a statement for many items requires lists
   void statement<Lists<Item>>('rejected_many_test', ($) => arraysOf($, columns))(db, { ...missing, ...other, label: 1 })
 }
