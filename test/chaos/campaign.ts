@@ -25,11 +25,11 @@ import { startUpstream, type Upstream, type UpstreamReply } from './start-upstre
 export interface RoundOptions {
   database: 'postgres' | 'pglite'
   seed: number
-  /** Ends with whichever comes first. */
+  /** The campaign ends when either limit is reached. */
   kills: number
   minutes: number
   faults: readonly FaultKind[]
-  /** In the end, the longest wait in which nothing happens any more; what is unfinished then is a violation. */
+  /** The longest wait for progress after the faults. Anything unfinished after it is a violation. */
   settleSeconds: number
 }
 
@@ -42,12 +42,12 @@ export interface Round {
 
 const sender = { phoneNumberId: '100000000000001', wabaId: '200000000000001', accessToken: 'chaos-access-token' }
 const appSecret = 'chaos-app-secret'
-/** Of all processes that share a PostgreSQL: what most installations run, and one that delivers nothing. */
+/** Roles of the processes that share PostgreSQL: most installations run `all`; `api` delivers no webhooks. */
 const roles = ['all', 'api', 'all'] as const
 
 type Nodes = [ChaosNode, ...ChaosNode[]]
 
-/** One service on a database of its own, disturbed, left alone until it is quiet, and checked. */
+/** Runs one service on its own database, injects faults, waits until it is idle and checks the ledger. */
 export async function runRound(options: RoundOptions): Promise<Round> {
   const { database, seed } = options
   await using resources = new AsyncDisposableStack()
@@ -154,7 +154,7 @@ async function setUp(environment: Record<string, string>, url: string): Promise<
   }
 }
 
-/** Some webhooks are answered with 500, and some too late: they come again. */
+/** Some webhooks are answered with 500 or too late, so that they are retried. */
 function receiveWebhook(note: (received: ReceivedWebhook) => void, random: Random): Behaviour {
   return (received, response, request) => {
     note(received)
@@ -167,9 +167,9 @@ function receiveWebhook(note: (received: ReceivedWebhook) => void, random: Rando
 interface WebhookNotes {
   secret: string
   ledger: LedgerWriter
-  /** The IDs that came. */
+  /** IDs of the received events. */
   webhooks: Set<string>
-  /** Then the time of a signature may be off, and the signature alone is verified. */
+  /** With clock jumps, a signature's timestamp may be off, so only the signature itself is verified. */
   clocksJump: boolean
 }
 
@@ -197,10 +197,13 @@ interface Settling {
   webhooks: ReadonlySet<string>
 }
 
-/** An event appears in `event.list` about two seconds after it happened. */
+/** `event.list` shows an event about two seconds after it happened. */
 const eventListMilliseconds = 4_000
 
-/** Waits until nothing more is to be expected. What still is when nothing happens any more, the checks report. */
+/**
+ * Waits until all expected work is done or nothing has progressed for the given time; the checks report what is
+ * missing.
+ */
 async function settle({ nodes, load, upstream, webhooks }: Settling, seconds: number): Promise<void> {
   let progress = ''
   let endsAt = 0

@@ -7,7 +7,7 @@ import type { Entry, EntryOf } from './ledger.ts'
 import { createRandom } from './random.ts'
 
 const second = 1000
-/** Whole seconds, as the timestamps of statuses are. */
+/** Whole seconds, like the timestamps of statuses. */
 const start = 1_800_000_000_000
 
 interface Sent {
@@ -17,7 +17,7 @@ interface Sent {
 
 const on = { node: 0, life: 1 }
 
-/** What is written down of one message when nothing goes wrong. */
+/** The ledger entries of one message without faults. */
 function sendMessage({ key, statuses = ['sent', 'delivered', 'read'] }: Sent): Entry[] {
   const [messageId, waMessageId, to] = [`msg_${key}`, `wamid.${key}`, '34600000001']
   const reports = statuses.map((status, index) => ({ status, index, timestamp: start / second + index + 1 }))
@@ -42,7 +42,7 @@ function emitEvent(key: string, { status, timestamp }: { status: ReportedStatus;
   const eventId = `evt_${key}_${status}`
   const at = new Date(timestamp * second).toISOString()
   const facts = { ...factsOf(key), waMessageId: `wamid.${key}`, ...(status === 'failed' && { error }), status }
-  // One type for each status.
+  // Each status has its own event type.
   const event = { type: `message.${status}`, timestamp: at, data: facts } as MessageEvent
   return [
     { at: start + second, kind: 'webhook', eventId, verified: true, event },
@@ -82,7 +82,7 @@ function toMessage(key: string, reports: { status: ReportedStatus; timestamp: nu
   }
 }
 
-/** A message that a killed process recorded and never sent; the client asks again 12 and 30 seconds later. */
+/** A message that a killed process recorded but never sent; the client retries after 12 and 30 seconds. */
 function neverDispatch(key: string): Entry[] {
   const inUse = { kind: 'answered', status: 409, code: 'IDEMPOTENCY_KEY_IN_USE' } as const
   const to = '34600000001'
@@ -112,13 +112,13 @@ function found(entries: readonly Entry[]): CheckName[] {
   return [...new Set(check(sorted).map((violation) => violation.check))]
 }
 
-/** Changes the entries of a kind; `undefined` drops one. */
+/** Changes all entries of a kind; returning `undefined` removes one. */
 function change<Kind extends Entry['kind']>(
   kind: Kind,
   to: (entry: EntryOf<Kind>) => Entry | undefined,
   entries: readonly Entry[] = healthy,
 ): Entry[] {
-  // The kind is compared right before.
+  // The comparison above ensures the kind.
   return entries.flatMap((entry) => (entry.kind === kind ? (to(entry as EntryOf<Kind>) ?? []) : entry))
 }
 
@@ -133,7 +133,7 @@ function answerTo(key: string, status: number, code: string): Entry[] {
   ]
 }
 
-test('a ledger without a fault has no violations', () => {
+test('finds no violations in a ledger without faults', () => {
   expect(check(healthy.toSorted((a, b) => a.at - b.at))).toEqual([])
 })
 
@@ -153,14 +153,14 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     entries: [...healthy, { at: start + 50, kind: 'accepted', messageId: 'msg_K1', waMessageId: 'wamid.K1b' }],
   },
   {
-    fault: 'a message that was answered is gone',
+    fault: 'an acknowledged message is missing',
     finds: ['answered sends', 'states'],
     entries: change('message', ({ message, ...entry }) =>
       message.messageId === 'msg_K1' ? undefined : { ...entry, message },
     ),
   },
   {
-    fault: 'a send is answered that WhatsApp never accepted',
+    fault: 'a send returned 200 but WhatsApp never accepted it',
     finds: ['answered sends', 'states', 'events'],
     entries: change('accepted', drop('msg_K1')),
   },
@@ -174,7 +174,7 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     }),
   },
   {
-    fault: 'a message went backwards',
+    fault: 'the status of a message went backwards',
     finds: ['states'],
     entries: change('message', (entry) =>
       entry.message.messageId === 'msg_K3'
@@ -188,12 +188,12 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     entries: change('acknowledged', (entry) => (entry.messageId === 'msg_K1' && entry.index === 2 ? undefined : entry)),
   },
   {
-    fault: 'WhatsApp lost the record of a status',
+    fault: 'WhatsApp has no record of a status',
     finds: ['states', 'events'],
     entries: withoutStatus('msg_K1', 2),
   },
   {
-    fault: 'a time of delivery is wrong',
+    fault: 'the delivery time of a message is wrong',
     finds: ['states'],
     entries: change('message', (entry) =>
       entry.message.messageId === 'msg_K1'
@@ -217,7 +217,7 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     ],
   },
   {
-    fault: 'an event has another payload than its message',
+    fault: 'the payload of an event does not match its message',
     finds: ['events', 'webhooks'],
     entries: change('event', (entry) =>
       entry.eventId === 'evt_K1_read'
@@ -226,7 +226,7 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     ),
   },
   {
-    fault: 'a refused send emitted an event',
+    fault: 'a rejected send emitted an event',
     finds: ['events'],
     entries: [
       ...change('answer', (entry) => (entry.key === 'K2' ? undefined : entry), withRefusal('K2')),
@@ -235,37 +235,37 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
   },
   { fault: 'a webhook never arrived', finds: ['webhooks'], entries: change('webhook', drop('evt_K1_read')) },
   {
-    fault: 'a webhook does not verify',
+    fault: 'the signature of a webhook is invalid',
     finds: ['webhooks'],
     entries: change('webhook', (entry) => ({ ...entry, verified: false })),
   },
   {
-    fault: 'the reader that follows skipped an event',
+    fault: 'the event reader skipped an event',
     finds: ['event.list'],
     entries: change('followed', drop('evt_K1_read')),
   },
   {
-    fault: 'the reader that follows got an event twice',
+    fault: 'the event reader received an event twice',
     finds: ['event.list'],
     entries: [...healthy, { at: start + 40 * second, kind: 'followed', eventId: 'evt_K1_read' }],
   },
   {
-    fault: 'a key was answered with 200 and then with 422',
+    fault: 'a key returned 200 and then 422',
     finds: ['idempotency'],
     entries: [...healthy, ...answerTo('K1', 422, 'MESSAGE_REJECTED')],
   },
   {
-    fault: 'a request that is right was answered with 404',
+    fault: 'a valid request returned 404',
     finds: ['idempotency'],
     entries: [...healthy, ...answerTo('K1', 404, 'TEMPLATE_NOT_FOUND')],
   },
   {
-    fault: 'a request was answered with 500',
+    fault: 'a request returned 500',
     finds: ['idempotency'],
     entries: [...healthy, ...answerTo('K1', 500, 'INTERNAL_ERROR')],
   },
   {
-    fault: '"nothing was sent" was answered, and WhatsApp accepted it',
+    fault: 'WhatsApp accepted a message that was reported as not sent',
     finds: ['idempotency'],
     entries: change('answer', (entry) =>
       entry.key === 'K1'
@@ -274,17 +274,17 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     ),
   },
   {
-    fault: 'a process ended by itself',
+    fault: 'a process exited on its own',
     finds: ['processes'],
     entries: [...healthy, { at: start, kind: 'node', ...on, change: 'exited', detail: 'code 1' }],
   },
   {
-    fault: 'a process did not start, and the database was there',
+    fault: 'a process did not start although the database was available',
     finds: ['processes'],
     entries: [...healthy, { at: start, kind: 'node', ...on, change: 'failed to start', detail: 'code 1' }],
   },
   {
-    fault: 'a genuine callback was refused',
+    fault: 'a valid callback was rejected',
     finds: ['processes'],
     entries: [...healthy, { at: start, kind: 'callback', status: 401 }],
   },
@@ -304,12 +304,12 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     entries: [...healthy, ...killInBetween(['K4', 'K5', 'K6', 'K7'])],
   },
   {
-    fault: 'such a key is released late',
+    fault: 'the key of an undispatched message is released late',
     finds: ['never dispatched'],
     entries: [...healthy, ...neverDispatch('K4'), ...later(sendMessage({ key: 'K4' }), 30 * second)],
   },
   {
-    fault: 'such a message is pending in the end, although its key was released',
+    fault: 'an undispatched message stays pending although its key was released',
     finds: ['never dispatched'],
     entries: [
       ...healthy,
@@ -344,7 +344,7 @@ function withoutStatus(messageId: string, index: number): Entry[] {
   return change('acknowledged', (entry) => (isOther(entry) ? entry : undefined), unreported)
 }
 
-/** The same messages, one of which WhatsApp refused at once. */
+/** The same messages, one of which WhatsApp rejected immediately. */
 function withRefusal(key: string): Entry[] {
   return change('accepted', (entry) =>
     entry.messageId === `msg_${key}`
@@ -353,24 +353,24 @@ function withRefusal(key: string): Entry[] {
   )
 }
 
-test.each(tampered)('finds that $fault', ({ entries, finds }) => {
+test.each(tampered)('detects that $fault', ({ entries, finds }) => {
   expect(found(entries)).toEqual(expect.arrayContaining(finds))
 })
 
-test('every check is shown to find something', () => {
+test('covers every check', () => {
   expect([...new Set(tampered.flatMap(({ finds }) => finds))].toSorted()).toEqual(Object.keys(checks).toSorted())
 })
 
 test.each([
   {
-    what: 'a rejection that a delivery overtakes',
+    what: 'a rejection followed by a delivery',
     entries: change('answer', (entry) =>
       entry.key === 'K3' ? { ...entry, outcome: { kind: 'answered', status: 422, code: 'MESSAGE_REJECTED' } } : entry,
     ),
   },
-  { what: 'a webhook that comes again', entries: [...healthy, ...healthy.filter(({ kind }) => kind === 'webhook')] },
+  { what: 'a repeated webhook', entries: [...healthy, ...healthy.filter(({ kind }) => kind === 'webhook')] },
   {
-    what: 'a message.sent from our own answer',
+    what: 'a message.sent event from the response to the send',
     entries: [
       ...later(emitEvent('K3', { status: 'sent', timestamp: start / second }), -1).map((entry) =>
         entry.kind === 'event' ? { ...entry, at: entry.at - second } : entry,
@@ -379,7 +379,7 @@ test.each([
     ],
   },
   {
-    what: 'a start that fails while the database is away',
+    what: 'a failed start while the database is unavailable',
     entries: [
       ...healthy,
       { at: start, kind: 'fault', fault: 'database', phase: 'begin', detail: 'crash' },
@@ -392,7 +392,7 @@ test.each([
     entries: [...healthy, ...killInBetween(['K4'])],
   },
   {
-    what: 'a key that is released late because every start was killed at once',
+    what: 'a key that is released late because every start was killed immediately',
     entries: [
       ...healthy,
       ...neverDispatch('K4'),
@@ -402,10 +402,10 @@ test.each([
     ] satisfies Entry[],
   },
   {
-    what: 'a message that was never dispatched and whose key is released in time',
+    what: 'an undispatched message whose key is released in time',
     entries: [...healthy, ...neverDispatch('K4'), ...later(sendMessage({ key: 'K4' }), 5 * second)],
   },
-])('does not mind $what', ({ entries }) => {
+])('accepts $what', ({ entries }) => {
   expect(found(entries)).toEqual([])
 })
 
@@ -414,7 +414,7 @@ function choose(seed: number): string[] {
   return Array.from({ length: 4_000 }, () => random.weighted({ often: 3, seldom: 1 }))
 }
 
-test('the same seed makes the same choices, each about as often as its weight says', () => {
+test('makes the same weighted choices for the same seed', () => {
   expect(choose(7)).toEqual(choose(7))
   expect(choose(7)).not.toEqual(choose(8))
   const often = choose(7).filter((choice) => choice === 'often').length

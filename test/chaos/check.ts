@@ -20,7 +20,7 @@ export const checks = {
 export type CheckName = keyof typeof checks
 
 interface Problem {
-  /** A key, a message, an event or a process. */
+  /** The ID of a key, a message, an event or a process. */
   id: string
   problem: string
 }
@@ -29,10 +29,10 @@ export interface Violation extends Problem {
   check: CheckName
 }
 
-/** Everything in the ledger that contradicts what Waybill promises. */
+/** Lists every ledger entry that violates a guarantee of Waybill. */
 export function check(entries: readonly Entry[]): Violation[] {
   const history = toHistory(entries)
-  // The keys of a table are the keys of its type.
+  // `Object.keys` returns only the keys of the table's type.
   return (Object.keys(checks) as CheckName[]).flatMap((name) =>
     checks[name](history).map((problem) => ({ check: name, ...problem })),
   )
@@ -86,7 +86,7 @@ function checkStates({ upstream, listed, got }: History): Problem[] {
   return [...received, ...unreceived, ...different]
 }
 
-/** Of several possible outcomes one has to be right. */
+/** If several outcomes are possible, one of them must match. */
 function fewest(problems: string[][]): string[] {
   return problems.toSorted((a, b) => a.length - b.length)[0] ?? []
 }
@@ -98,7 +98,7 @@ function compareState(expected: Expected, stored: Message): string[] {
     problems.push(`is ${stored.status} instead of ${expected.statuses.join(' or ')}`)
   if (isKnown && stored.waMessageId !== expected.waMessageId)
     problems.push(`has waMessageId ${stored.waMessageId} instead of ${expected.waMessageId}`)
-  // Without a status a failure is our own, or one that WhatsApp answered with at once.
+  // Without a status, the send itself failed or WhatsApp rejected it immediately.
   const times = expected.events.length > 0 ? (['deliveredAt', 'readAt', 'failedAt'] as const) : []
   for (const name of times)
     if (stored[name] !== expected[name]) problems.push(`has ${name} ${stored[name]} instead of ${expected[name]}`)
@@ -108,7 +108,7 @@ function compareState(expected: Expected, stored: Message): string[] {
 }
 
 function checkEvents({ upstream, listed, events }: History): Problem[] {
-  // An event about a message whose outcome is unknown reports no status.
+  // An event about an unknown outcome reports no status.
   const reports = events.filter(({ event }) => 'waMessageId' in event.data)
   const byMessage = Map.groupBy(reports, ({ event }) => event.data.messageId)
   const sequences = [...upstream.values()].flatMap((message): Problem[] => {
@@ -217,7 +217,7 @@ function checkEventList({ events, followed }: History): Problem[] {
   ]
 }
 
-/** Everything else is a refusal of a request that is right. */
+/** Any other response rejects a valid request. */
 const expectedAnswers = new Set(['200', '409', '422', '429', '503', '504'])
 
 function checkIdempotency({ attempts, upstream }: History): Problem[] {
@@ -228,7 +228,7 @@ function checkIdempotency({ attempts, upstream }: History): Problem[] {
   })
 }
 
-/** Answers in the order in which they came; those of requests that ran at once may come in either order. */
+/** Responses in the order of arrival. Responses to concurrent requests may arrive in either order. */
 function findContradictions(attempts: readonly Attempt[], messages: readonly UpstreamMessage[]): string[] {
   const answers = attempts.flatMap(({ at, answer }) =>
     answer?.outcome.kind === 'answered' ? [{ askedAt: at, at: answer.at, ...answer.outcome }] : [],
@@ -238,7 +238,7 @@ function findContradictions(attempts: readonly Attempt[], messages: readonly Ups
   const problems: string[] = []
   if (new Set(sent.map(({ messageId, waMessageId }) => `${messageId} ${waMessageId}`)).size > 1)
     problems.push('was answered with several messages')
-  // A send that was answered with 200 can fail later, and a retry whose first outcome was not stored yet reports that.
+  // A send that returned 200 can fail later. A retry whose first outcome was not stored yet reports that failure.
   const hasFailed = messages.some(({ statuses }) => statuses.some(({ status }) => status === 'failed'))
   if (sent.length > 0 && rejected.length > 0 && !hasFailed) problems.push('was answered with 200 and with 422')
   return problems
@@ -256,7 +256,7 @@ function findUntruths(attempts: readonly Attempt[], messages: readonly UpstreamM
       problems.push(`was answered with ${status} ${code}`)
     if (code === 'MESSAGE_REJECTED' && !hasFailed)
       problems.push('was rejected, and WhatsApp neither refused nor failed it')
-    // "Nothing was sent": certain to be about this request when it is the only one so far.
+    // "Nothing was sent" certainly refers to this request only if no other request was made before it.
     const isAlone = number === 1 && !attempts.some((other) => other.number !== 1 && other.at <= answer.at)
     const wasSent = messages.some(({ accepted }) => accepted.some((each) => each.at >= at && each.at <= answer.at))
     if (isAlone && wasSent && (status === 503 || status === 429))
@@ -265,7 +265,7 @@ function findUntruths(attempts: readonly Attempt[], messages: readonly UpstreamM
   return problems
 }
 
-/** How long after an outage of the database a start may still fail for it. */
+/** How long after a database outage a start may still fail because of it. */
 const afterOutageMilliseconds = 5_000
 
 function checkProcesses({ nodes, faults, callbacks, reads }: History): Problem[] {

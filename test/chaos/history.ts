@@ -2,12 +2,12 @@ import type { Message } from '../../contracts/api/message.ts'
 import type { MessageEvent } from '../../contracts/events.ts'
 import type { Entry, EntryOf } from './ledger.ts'
 
-/** A request with an idempotency key and what its client got for it. */
+/** A request with an idempotency key and the response its client received. */
 export interface Attempt extends EntryOf<'attempt'> {
   answer: EntryOf<'answer'> | undefined
 }
 
-/** A message as WhatsApp knows it, under the ID that Waybill gave it. */
+/** A message as seen by WhatsApp, under the ID that Waybill assigned. */
 export interface UpstreamMessage {
   messageId: string
   key: string
@@ -15,7 +15,7 @@ export interface UpstreamMessage {
   receivedAt: number[]
   accepted: { at: number; waMessageId: string }[]
   refused: EntryOf<'refused'>[]
-  /** In the order of their reports, which is that of their acknowledgements: each waited for the one before. */
+  /** In the order in which they were reported and acknowledged: each waited for the previous one. */
   statuses: (EntryOf<'reported'> & { acknowledged: boolean })[]
 }
 
@@ -24,7 +24,7 @@ export interface ListedEvent {
   event: MessageEvent
 }
 
-/** A ledger by what it is about. */
+/** The ledger grouped by subject. */
 export interface History {
   /** By idempotency key. */
   attempts: Map<string, Attempt[]>

@@ -1,4 +1,7 @@
-/** Loaded before a process (`node --import`): its clock is off by the milliseconds in a file, which may change at any time. */
+/**
+ * Loaded before a process (`node --import`). Shifts its clock by the milliseconds in a file that may change at any
+ * time.
+ */
 import { readFileSync } from 'node:fs'
 
 const file = process.env['CHAOS_CLOCK_FILE'] ?? ''

@@ -5,20 +5,20 @@ import type { Message } from '../../contracts/api/message.ts'
 import type { MessageEvent } from '../../contracts/events.ts'
 import type { ReportedStatus } from './fates.ts'
 
-/** One start of one server process. */
+/** One run of one server process. */
 export interface NodeLife {
   node: number
   life: number
 }
 
-/** What a client got for one request; `lost` is a connection that broke or a wait that was given up. */
+/** The response to a client's request; `lost` means a broken connection or a timeout. */
 export type Outcome =
   | { kind: 'lost'; reason: string }
   | { kind: 'answered'; status: number; code?: string; messageId?: string; waMessageId?: string }
 
 /**
- * What clients, WhatsApp, the webhook receiver and the operator saw, each written down by itself when it
- * happened. Nothing of it comes from Waybill's database.
+ * What clients, WhatsApp, the webhook receiver and the operator observed, recorded independently at the time. Nothing
+ * comes from Waybill's database.
  */
 export type Entry = { at: number } & (
   | ({ kind: 'attempt'; key: string; number: number; to: string } & NodeLife)
@@ -26,21 +26,21 @@ export type Entry = { at: number } & (
   | { kind: 'received'; key: string; messageId: string; to: string }
   | { kind: 'accepted'; messageId: string; waMessageId: string }
   | { kind: 'refused'; messageId: string; code: number }
-  /** Written when the status is reported for the first time. `index` counts the statuses of a message. */
+  /** Written when a status is reported for the first time. `index` counts the statuses of a message. */
   | { kind: 'reported'; messageId: string; index: number; status: ReportedStatus; timestamp: number }
   | { kind: 'acknowledged'; messageId: string; index: number }
-  /** A callback that was answered, and neither with 200 nor with 503. */
+  /** A callback answered with neither 200 nor 503. */
   | { kind: 'callback'; status: number }
   | { kind: 'webhook'; eventId: string; verified: boolean; problem?: string; event: MessageEvent | undefined }
-  /** What a reader that follows `event.list` by cursor got. */
+  /** An event received by the reader that pages through `event.list`. */
   | { kind: 'followed'; eventId: string }
-  /** A read that was answered, and neither with 200 nor with 503. */
+  /** A read answered with neither 200 nor 503. */
   | { kind: 'read'; path: string; status: number }
   | ({ kind: 'node'; change: NodeChange; detail?: string } & NodeLife)
   /** The messages that a killed process had marked as written in its send journal. */
   | ({ kind: 'marked'; messageIds: string[] } & NodeLife)
   | { kind: 'fault'; fault: string; phase: 'begin' | 'end'; detail?: string }
-  /** The end: what the API says when all is quiet. */
+  /** The final state: what the API returns once the service is idle. */
   | { kind: 'message'; via: 'list' | 'get'; message: Message }
   | { kind: 'event'; eventId: string; event: MessageEvent }
 )
@@ -54,10 +54,10 @@ export interface LedgerWriter {
   close(): Promise<void>
 }
 
-/** Distributes over the kinds, which `Omit` alone does not. */
+/** Distributes over the kinds, which plain `Omit` does not. */
 type WithoutTime<Each> = Each extends unknown ? Omit<Each, 'at'> : never
 
-/** JSON lines; each process that sees something has a file of its own in the folder. */
+/** JSON lines. Each observing process writes its own file in the folder. */
 export function openLedger(folder: string, name: string): LedgerWriter {
   const file = createWriteStream(path.join(folder, `${name}.jsonl`))
   return {
@@ -69,14 +69,14 @@ export function openLedger(folder: string, name: string): LedgerWriter {
   }
 }
 
-/** All entries of a folder, in the order in which they happened. */
+/** All entries of a folder in chronological order. */
 export function readLedger(folder: string): Entry[] {
   return (
     readdirSync(folder)
       .filter((name) => name.endsWith('.jsonl'))
       .flatMap((name) => readFileSync(path.join(folder, name), 'utf8').split('\n'))
       .filter((line) => line !== '')
-      // The writer above is the only one that writes there.
+      // Only the writer above writes these files.
       .map((line) => JSON.parse(line) as Entry)
       .sort((a, b) => a.at - b.at)
   )

@@ -7,9 +7,9 @@ import type { LedgerWriter, Outcome } from './ledger.ts'
 import type { ChaosNode } from './node.ts'
 import type { Random } from './random.ts'
 
-/** Longer than a send takes, shorter than the longest pauses: callers that give up try another process. */
+/** Longer than a send takes but shorter than the longest pauses, so that callers give up and try another process. */
 const attemptMilliseconds = 10_000
-/** More at once would keep a slow machine busy with requests that nobody waits for any more. */
+/** A higher limit would keep a slow machine busy with requests that have timed out. */
 const maxRetriesAtOnce = 8
 
 export interface LoadOptions {
@@ -17,27 +17,27 @@ export interface LoadOptions {
   apiKey: string
   ledger: LedgerWriter
   random: Random
-  /** Clients that each send one message after the other. */
+  /** Each client sends one message after the other. */
   clients: number
   /** The longest pause of a client between two messages. */
   pauseMilliseconds: number
 }
 
 export interface Load {
-  /** No new messages from now on; what has no final answer yet is asked for again. */
+  /** Stops new messages and keeps retrying those without a final response. */
   stopSending(): void
-  /** Keys without a final answer. */
+  /** Keys without a final response. */
   unanswered: ReadonlySet<string>
-  /** IDs of the messages in answers with 200. */
+  /** IDs of the messages that were acknowledged with 200. */
   answered: ReadonlySet<string>
-  /** IDs of the events that the reader of `event.list` got. */
+  /** IDs of the events that the reader of `event.list` received. */
   followed: ReadonlySet<string>
   stop(): Promise<void>
 }
 
 const stoppedOutcome: Outcome = { kind: 'lost', reason: 'the campaign is over' }
 
-/** Final for the caller: nothing else ever comes for this key. */
+/** Whether no retry can change this response. */
 function isFinal(outcome: Outcome): boolean {
   return outcome.kind === 'answered' && (outcome.status === 200 || outcome.code === 'MESSAGE_REJECTED')
 }
@@ -59,7 +59,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
       const number = keys++
       const message = { key: `K${String(number).padStart(7, '0')}`, to: chooseRecipient(random, number) }
       unanswered.add(message.key)
-      // Two requests with one key at once, through whichever processes.
+      // Two concurrent requests with one key, possibly through different processes.
       const isTwin = random.chance(0.05)
       const first = isTwin ? attempt(message, 2) : undefined
       const outcome = await attempt(message, 1)
@@ -70,7 +70,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
     }
   }
 
-  /** With the same key until the answer is final. */
+  /** Retries with the same key until the response is final. */
   async function retry(message: { key: string; to: string }, from: number): Promise<void> {
     const since = Date.now()
     for (let number = from; !isStopped(); number++) {
@@ -90,7 +90,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
     return outcome
   }
 
-  /** A caller that lost the answer: the same request, some time after its final answer. */
+  /** Simulates a caller that lost the response: repeats the request some time after its final response. */
   async function repeatSometimes(message: { key: string; to: string }): Promise<void> {
     if (!random.chance(0.1)) return
     await delay(random.between(0, 8_000))
@@ -137,7 +137,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
     }
   }
 
-  /** As a load balancer would: one that serves, or seems to; while none does, callers wait. */
+  /** Like a load balancer, picks a process that serves or seems to; callers wait while there is none. */
   async function pickNode(): Promise<ChaosNode> {
     for (;;) {
       const [first, ...others] = nodes.filter(({ state }) => state === 'up' || state === 'paused')
@@ -147,7 +147,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
     }
   }
 
-  /** Follows all events by cursor, as a caller does who has no endpoint. */
+  /** Pages through all events by cursor, like a caller without an endpoint. */
   async function follow(): Promise<void> {
     let last: string | undefined
     while (!isStopped()) {
@@ -196,7 +196,7 @@ interface Reader {
   agent?: Agent
 }
 
-/** Status 0 is an answer that was lost: whoever reads comes again. */
+/** Status 0 is a lost response; the reader tries again. */
 async function read<Data>(
   { url, apiKey, ledger, agent }: Reader,
   path: string,
@@ -226,7 +226,7 @@ async function readSurely<Data>(reader: Reader, path: string): Promise<Data> {
   throw new Error(`GET ${path} is not answered with 200, although nothing disturbs the service`)
 }
 
-/** Writes down all messages and events as the API has them, and each message that was answered with 200 by its id. */
+/** Records all messages and events returned by the API, and each acknowledged message by its ID. */
 export async function readEndState(reader: Reader, answered: Iterable<string>): Promise<void> {
   const { ledger } = reader
   for await (const message of pages<Message>(reader, '/api/v1/message'))
@@ -234,7 +234,7 @@ export async function readEndState(reader: Reader, answered: Iterable<string>): 
   for await (const event of pages<ListedEvent>(reader, '/api/v1/event')) ledger.write({ kind: 'event', ...event })
   for (const messageId of answered) {
     const message = await readSurely<Message>(reader, `/api/v1/message/${messageId}`).catch(() => undefined)
-    // One that is not found is missing from the ledger, which is what the check looks for.
+    // A message that is not found stays out of the ledger, which the check reports.
     if (message) ledger.write({ kind: 'message', via: 'get', message })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run test:chaos` disturbs a real service at random under load and checks it against what clients,
- * WhatsApp and a webhook receiver saw. `--check <folder>` checks the ledger of an earlier round again.
+ * `npm run test:chaos` injects random faults into a real service under load and compares it with what clients, WhatsApp
+ * and a webhook receiver observed. `--check <folder>` checks the ledger of an earlier round.
  */
 import { parseArgs } from 'node:util'
 import { runRound, type RoundOptions } from './campaign.ts'

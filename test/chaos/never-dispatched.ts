@@ -2,31 +2,31 @@ import type { Message } from '../../contracts/api/message.ts'
 import type { Attempt, History } from './history.ts'
 import type { EntryOf, NodeLife } from './ledger.ts'
 
-/** The key of such a message is released by the next start, while there is a process and a database. */
+/** The next start must release the key of such a message within this time, counted while a process and the database are up. */
 export const maxReleaseMilliseconds = 10_000
 
-/** A message that a process recorded and, killed in between, never sent: its key was blocked for nothing. */
+/** A message that a process recorded but was killed before sending, so that its key was blocked unnecessarily. */
 export interface NeverDispatched {
   key: string
   released: boolean
   /**
-   * From the next start of the process that was killed to the release, or to the end. Only the time in which a process
-   * and the database were up counts: a start that is killed at once releases nothing.
+   * From the next start of the killed process to the release, or to the end of the round. Counts only while a process and
+   * the database were up, since a start that is killed immediately releases nothing.
    */
   milliseconds: number
 }
 
-/** Messages whose process was killed after it marked them as written and before WhatsApp received anything. */
+/** Messages whose process was killed after marking them as written but before WhatsApp received anything. */
 export function listKilledInBetween({ listed, marked, upstream }: History): Message[] {
   return [...listed.values()].filter(
     ({ messageId, status }) => status === 'pending' && marked.has(messageId) && !upstream.has(messageId),
   )
 }
 
-/** After this a request that nobody waits for any more is over. */
+/** No request runs longer than this after its client has given up. */
 const longestSendMilliseconds = 25_000
 
-/** Codes of answers about an earlier request with the key. */
+/** Error codes that refer to an earlier request with the key. */
 const blocked = new Set(['IDEMPOTENCY_KEY_IN_USE', 'SEND_OUTCOME_UNKNOWN'])
 
 export function findNeverDispatched(history: History): NeverDispatched[] {
@@ -39,7 +39,10 @@ export function findNeverDispatched(history: History): NeverDispatched[] {
   })
 }
 
-/** The key was answered as taken, WhatsApp had received nothing yet, and whoever had taken it was killed. */
+/**
+ * Finds a key that was reported as in use before WhatsApp received anything, although every process that could hold it
+ * was killed.
+ */
 function examine(
   { nodes, faults, endsAt }: History,
   attempts: readonly Attempt[],
@@ -61,7 +64,7 @@ function examine(
   return { released, milliseconds: countUp({ nodes, faults }, findNextStart(nodes, block.kill, until), until) }
 }
 
-/** Of those that may hold the key at a time: undefined while one of them may still be at work. */
+/** The last kill of the processes that may hold the key at a time; undefined while one of them may still be working. */
 function findLastKill(
   nodes: History['nodes'],
   attempts: readonly Attempt[],
@@ -76,7 +79,7 @@ function findLastKill(
   return isOver ? kills.toSorted((a, b) => (a?.at ?? 0) - (b?.at ?? 0)).at(-1) : undefined
 }
 
-/** Whose connection was refused has reached nobody. */
+/** An attempt whose connection was refused did not reach a process. */
 function mayHold(answer: Attempt['answer'], time: number): boolean {
   if (!answer || answer.at > time) return true
   return answer.outcome.kind === 'lost' && answer.outcome.reason !== 'ECONNREFUSED'
@@ -86,7 +89,7 @@ function findKill(nodes: History['nodes'], { node, life }: NodeLife): EntryOf<'n
   return nodes.find((each) => each.node === node && each.life === life && each.change === 'killed')
 }
 
-/** Without one until then it was released earlier, by another process. */
+/** Without a later start, another process released the key earlier. */
 function findNextStart(nodes: History['nodes'], kill: EntryOf<'node'>, until: number): number {
   return (
     nodes.find(({ node, at, change }) => node === kill.node && change === 'ready' && at >= kill.at && at <= until)
@@ -94,7 +97,7 @@ function findNextStart(nodes: History['nodes'], kill: EntryOf<'node'>, until: nu
   )
 }
 
-/** The milliseconds between two times in which at least one process was ready and the database was undisturbed. */
+/** The milliseconds between two times during which at least one process was ready and the database had no fault. */
 function countUp({ nodes, faults }: Pick<History, 'nodes' | 'faults'>, from: number, until: number): number {
   const outages = faults.filter(({ fault }) => fault === 'database')
   const changes = [...nodes, ...outages].toSorted((a, b) => a.at - b.at)

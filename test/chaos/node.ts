@@ -10,11 +10,11 @@ import type { Random } from './random.ts'
 
 const stopMilliseconds = 20_000
 
-/** One of Waybill's server processes: it keeps its address, and is started again each time it is killed. */
+/** One Waybill server process. It keeps its address and is restarted after each kill. */
 export class ChaosNode {
   readonly url: string
   state: 'down' | 'starting' | 'up' | 'paused' = 'down'
-  /** When it began to listen. */
+  /** When it started to listen. */
   readyAt = 0
   /** How often it was started. */
   life = 0
@@ -35,7 +35,7 @@ export class ChaosNode {
     this.url = `http://127.0.0.1:${port}`
   }
 
-  /** Resolves when it listens; a start that fails is tried again, unless it was killed. */
+  /** Resolves when it listens. Retries a failed start unless the process was killed. */
   async start(): Promise<void> {
     for (;;) {
       const isReady = await this.#startOnce()
@@ -46,7 +46,7 @@ export class ChaosNode {
     }
   }
 
-  /** True also when another start has taken its place. */
+  /** Also true if another start has replaced this one. */
   async #startOnce(): Promise<boolean> {
     this.state = 'starting'
     this.life++
@@ -73,7 +73,7 @@ export class ChaosNode {
     }
   }
 
-  /** At whatever moment it is, also while it starts or stands still. Resolves to whether there was a process. */
+  /** Kills the process in any state, also while it starts or is paused. Resolves to whether there was a process. */
   async kill(): Promise<boolean> {
     const child = this.#child
     this.state = 'down'
@@ -99,7 +99,7 @@ export class ChaosNode {
     this.#note('resumed')
   }
 
-  /** In order, as its operator would. */
+  /** Stops it cleanly, as an operator would. */
   async stop(): Promise<void> {
     this.#stopping = true
     const child = this.#child
@@ -125,7 +125,7 @@ export class ChaosNode {
   }
 }
 
-/** Below the ports that outgoing connections take: a node must find its own free again after a kill. */
+/** Below the range of outgoing connections, so that a node finds its port free after a kill. */
 export async function choosePort(random: Random): Promise<number> {
   for (;;) {
     const port = random.between(15_000, 31_000)

@@ -1,16 +1,16 @@
-/** A seeded source of chance: the same seed plans the same faults and the same messages. */
+/** A seeded random number generator: the same seed produces the same faults and messages. */
 export interface Random {
   /** At least 0, less than 1. */
   next(): number
-  /** A whole number, both ends included. */
+  /** An integer between both bounds, inclusive. */
   between(least: number, most: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly [T, ...T[]]): T
-  /** Each key as often as its weight says. */
+  /** Chooses a key with a probability proportional to its weight. */
   weighted<Key extends string>(weights: Record<Key, number>): Key
 }
 
-/** Mulberry32: 32 bits of state are plenty for choosing faults. */
+/** Mulberry32: 32 bits of state are enough to choose faults. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
@@ -28,7 +28,7 @@ export function createRandom(seed: number): Random {
       const entries = Object.entries<number>(weights)
       let left = next() * entries.reduce((sum, [, weight]) => sum + weight, 0)
       const chosen = entries.find(([, weight]) => (left -= weight) < 0) ?? entries[0]
-      // The keys of a table are the keys of its type.
+      // `Object.keys` returns only the keys of the table's type.
       return chosen?.[0] as Key
     },
   }

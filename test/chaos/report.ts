@@ -3,7 +3,7 @@ import { toHistory, type History } from './history.ts'
 import type { Entry } from './ledger.ts'
 import { findNeverDispatched, listKilledInBetween } from './never-dispatched.ts'
 
-/** What happened in a round, in figures; those of several rounds add up. */
+/** The counts of one round; counts of several rounds are added. */
 export type Figures = Record<string, number>
 
 export function countFigures(entries: readonly Entry[]): Figures {
@@ -68,7 +68,7 @@ function countKillsWhileStarting({ nodes }: History): number {
   return nodes.filter(({ change, node, life }) => change === 'killed' && !ready.has(`${node} ${life}`)).length
 }
 
-/** Two tables: what was done, and what each check found. */
+/** Two tables: the injected faults with the traffic, and the violations by check. */
 export function toReport(figures: Figures, violations: readonly Violation[]): string {
   const found = Object.keys(checks).map((name) => [
     name,

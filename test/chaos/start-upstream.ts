@@ -5,7 +5,7 @@ import path from 'node:path'
 export interface UpstreamOptions {
   seed: number
   port: number
-  /** Of the ledger. */
+  /** The folder of the ledger. */
   folder: string
   appSecret: string
   sender: { phoneNumberId: string; wabaId: string }
@@ -13,17 +13,17 @@ export interface UpstreamOptions {
   callbackOrigins: [string, ...string[]]
 }
 
-/** `reset` and `garbage` strike before or after the message was accepted. */
+/** `reset` and `garbage` apply either before or after the message is accepted. */
 export type Behaviour = 'normal' | 'slow' | 'refused' | 'reset' | 'garbage'
 
 export type UpstreamCommand = { kind: 'behave'; behaviour: Behaviour } | { kind: 'look' } | { kind: 'close' }
 
 export interface UpstreamReply {
-  /** Messages with statuses that were not acknowledged yet, or not reported yet. */
+  /** Messages with statuses that are not yet reported or not yet acknowledged. */
   outstanding: number
-  /** Statuses. */
+  /** Acknowledged statuses. */
   acknowledged: number
-  /** Idempotency keys of which it received a message and accepted none: a caller may never know more. */
+  /** Idempotency keys of messages that were received but not accepted; their callers may never learn the outcome. */
   undecided: string[]
 }
 
@@ -31,7 +31,7 @@ export interface Upstream {
   url: string
   behave(behaviour: Behaviour): Promise<void>
   look(): Promise<UpstreamReply>
-  /** When it resolves the ledger is complete. */
+  /** The ledger is complete when this resolves. */
   close(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
   void ended.then(([code]) => child.connected && console.error(`the simulated upstream ended with code ${code}`))
   await Promise.race([once(child, 'message'), ended.then(fail)])
   let turn: Promise<unknown> = Promise.resolve()
-  // One command at a time: replies come in the order of the commands.
+  // Sends one command at a time, since replies arrive in the order of the commands.
   const obey = (command: UpstreamCommand) => {
     const reply = turn.then(async () => {
       const answered = once(child, 'message')

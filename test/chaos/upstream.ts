@@ -1,7 +1,7 @@
 /**
- * Process: WhatsApp, independent of Waybill's own simulator. It writes down which messages it really
- * received and accepted and which statuses it reported, and reports each status until it is acknowledged,
- * as Meta does. Started by start-upstream.ts, which tells it what to do over IPC.
+ * Process: a WhatsApp that shares no code with Waybill's own simulator. It records which messages it received and
+ * accepted and which statuses it reported. It repeats each status until it is acknowledged, like Meta.
+ * start-upstream.ts starts it and controls it over IPC.
  */
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -17,7 +17,7 @@ interface TrackedMessage {
   waMessageId: string
   to: string
   statuses: readonly ReportedStatus[]
-  /** The status that is reported now. */
+  /** The position of the status that is being reported. */
   index: number
   timestamp: number
   dueAt: number
@@ -25,7 +25,7 @@ interface TrackedMessage {
   inFlight: boolean
 }
 
-// start-upstream.ts, which alone starts this process, has written them.
+// Written by start-upstream.ts, the only file that starts this process.
 const options = JSON.parse(process.argv[2] ?? '') as UpstreamOptions
 const random = createRandom(options.seed)
 const ledger = openLedger(options.folder, 'upstream')
@@ -36,9 +36,9 @@ let behaviour: Behaviour = 'normal'
 let accepted = 0
 let callbacksInFlight = 0
 let acknowledgements = 0
-/** Keys that were refused once, by recipients that refuse the first send alone. */
+/** Keys that were rejected once, for recipients that reject only the first send. */
 const refusedOnce = new Set<string>()
-/** Keys of which a message was received and none accepted. */
+/** Keys with a received but no accepted message. */
 const undecided = new Set<string>()
 const tracked = new Set<TrackedMessage>()
 
@@ -68,14 +68,14 @@ interface SendBody {
 }
 
 function handleSend(body: string, response: ServerResponse): void {
-  // What Waybill sends is checked elsewhere; an unreadable send ends this process, and with it the campaign.
+  // Other tests check the format of sends. An unreadable one ends this process and with it the campaign.
   const { to: number, biz_opaque_callback_data: messageId, template } = JSON.parse(body) as SendBody
   const to = number.replace('+', '')
   const key = template.components[0]?.parameters[1]?.text ?? ''
   ledger.write({ kind: 'received', key, messageId, to })
   undecided.add(key)
   const fate = fateOf(to)
-  // Reset and garbage strike half of the sends before they are accepted, and half of them after.
+  // `reset` and `garbage` interrupt half of the sends before they are accepted and half of them after.
   const isBroken = behaviour === 'reset' || behaviour === 'garbage'
   if (isBroken && random.chance(0.5)) return answerBadly(response)
   if (fate.refusal && (fate.refusal.only === 'always' || !refusedOnce.has(key))) {
@@ -141,7 +141,7 @@ function scheduleNext(message: TrackedMessage): void {
   if (message.index >= message.statuses.length) tracked.delete(message)
 }
 
-/** Reports what is due, several messages to a callback; of one message never two statuses at once. */
+/** Reports due statuses, several messages per callback but never two statuses of one message at once. */
 function reportDue(): void {
   const now = Date.now()
   const due = [...tracked].filter(({ inFlight, dueAt }) => !inFlight && dueAt <= now)
@@ -153,14 +153,14 @@ async function report(messages: TrackedMessage[]): Promise<void> {
   for (const message of messages) {
     message.inFlight = true
     if (message.attempts++ > 0) continue
-    // Whole seconds, as Meta's are. Repeats of one status are a second apart, so that the earliest one counts.
+    // Whole seconds, like Meta's. Repeats of a status are a second apart, so that the earliest one must win.
     message.timestamp = Math.floor(Date.now() / 1000) + message.index
     const status = message.statuses[message.index] ?? 'sent'
     const { messageId, index, timestamp } = message
     ledger.write({ kind: 'reported', messageId, index, status, timestamp })
   }
   const body = Buffer.from(JSON.stringify(toCallback(messages)))
-  // Meta repeats itself now and then, also to another process behind the same address.
+  // Meta sometimes repeats a callback, also to another process behind the same address.
   const attempts = random.chance(0.05) ? [postCallback(body), postCallback(body)] : [postCallback(body)]
   const acknowledged = (await Promise.all(attempts)).some(Boolean)
   callbacksInFlight--
@@ -231,7 +231,7 @@ const phoneNumber = {
   status: 'CONNECTED',
 }
 
-/** Refused connections: nobody listens, and what was open is cut. */
+/** Refuses connections: closes the listener and resets open connections. */
 function behave(next: Behaviour): void {
   if (next === 'refused' && behaviour !== 'refused') {
     server.close()
@@ -257,7 +257,7 @@ async function obey(command: UpstreamCommand): Promise<UpstreamReply> {
 process.on('message', (command: UpstreamCommand) => {
   void obey(command).then((reply) => process.send?.(reply))
 })
-// Whoever started it is gone.
+// The parent process has ended.
 process.on('disconnect', () => process.exit())
 server.listen(options.port, '127.0.0.1', () => process.send?.('listening'))
 const reporting = setInterval(reportDue, 25)

@@ -47,7 +47,7 @@ async function listed(): Promise<string[]> {
   return items.map(({ what, outcome }) => `${what}: ${outcome}`)
 }
 
-test('a command that is killed in the middle leaves its start behind, with an unknown outcome', async () => {
+test('keeps the start of a killed command with an unknown outcome', async () => {
   const { endpointId } = await addEndpoint(app.deps, accountId, { url: receiver.url })
   const command = start('webhook', 'test', endpointId)
   await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(1)
@@ -59,7 +59,7 @@ test('a command that is killed in the middle leaves its start behind, with an un
   expect(await verifyAudit(app.deps, accountId)).toMatchObject({ ok: true, entries: 1 })
 })
 
-test('processes that write at the same time make one unbroken chain', async () => {
+test('writes one unbroken chain from concurrent processes', async () => {
   const commands = Array.from({ length: 6 }, (_, number) => start('allow-list', 'set', accountId, `192.0.2.${number}`))
   await Promise.all(commands.map((command) => once(command, 'exit')))
 

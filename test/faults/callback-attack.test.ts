@@ -51,39 +51,39 @@ function post(body: Buffer, signature = wellFormed): Promise<number> {
   })
 }
 
-/** What the process used up to now: of the CPU, and of memory at its peak. */
+/** CPU time and peak memory of the process so far. */
 async function usage(): Promise<{ cpuMilliseconds: number; peakBytes: number }> {
   const [stat, status] = await Promise.all([
     readFile(`/proc/${node.pid}/stat`, 'utf8'),
     readFile(`/proc/${node.pid}/status`, 'utf8'),
   ])
-  // Behind the name in brackets, the 12th and the 13th field count hundredths of a second (proc(5)).
+  // After the name in parentheses, fields 12 and 13 count hundredths of a second (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const peak = /VmHWM:\s+(\d+) kB/.exec(status)?.[1]
   return { cpuMilliseconds: (Number(fields[11]) + Number(fields[12])) * 10, peakBytes: Number(peak) * 1024 }
 }
 
-/** A million of what costs most to parse, in just 3 MB. */
+/** A million of the values that are most expensive to parse, in just 3 MB. */
 const million = Buffer.from(`{"entry":[{"id":1,"changes":[${'{},'.repeat(999_999)}{}]}]}`)
 
 test.each([
   { what: 'a million empty changes', body: million },
-  { what: 'numbers where ids are looked for', body: Buffer.alloc(3 * mebibyte, '"id":1,') },
-  { what: 'ids without an end', body: Buffer.alloc(3 * mebibyte, `"id":${'1'.repeat(40)}`) },
-])('twenty unsigned callbacks of 3 MB cost little: $what', async ({ body }) => {
-  // So that what runs for the first time is not counted.
+  { what: 'numbers in place of ids', body: Buffer.alloc(3 * mebibyte, '"id":1,') },
+  { what: 'endless ids', body: Buffer.alloc(3 * mebibyte, `"id":${'1'.repeat(40)}`) },
+])('rejects twenty unsigned callbacks of 3 MB cheaply: $what', async ({ body }) => {
+  // Warms up the code, so that the first run is not counted.
   expect(await post(body)).toBe(401)
   const before = await usage()
   const answers = []
   for (let count = 0; count < 20; count++) answers.push(await post(body))
   const after = await usage()
   expect(answers).toEqual(Array.from({ length: 20 }, () => 401))
-  // Measured alone: 5 to 8 ms. Here what the process does beside it counts too. Parsing one takes 200 ms, reading it 2 s.
+  // One takes 5 to 8 ms alone; here, other work of the process counts too. Parsing one takes 200 ms, reading it 2 s.
   expect((after.cpuMilliseconds - before.cpuMilliseconds) / 20).toBeLessThan(100)
   expect(after.peakBytes - before.peakBytes).toBeLessThan(100 * mebibyte)
 })
 
-test('twenty unsigned callbacks of a million changes at once neither stop the process nor hold up a send', async () => {
+test('serves sends during twenty unsigned callbacks with a million changes each', async () => {
   const before = await usage()
   const attack = Promise.all(Array.from({ length: 20 }, () => post(million)))
   const sent = await node.send(apiKey, sendMessage.example.input)
@@ -95,7 +95,7 @@ test('twenty unsigned callbacks of a million changes at once neither stop the pr
   expect(after.peakBytes - before.peakBytes).toBeLessThan(200 * mebibyte)
 })
 
-test('a body in chunks of a byte is not read to its end', async () => {
+test('stops reading a body that arrives in one-byte chunks', async () => {
   const before = await usage()
   const socket = await openConnection('127.0.0.1')
   socket.write(headers('Transfer-Encoding: chunked'))
@@ -108,15 +108,15 @@ test('a body in chunks of a byte is not read to its end', async () => {
 const addresses = Array.from({ length: 10 }, (_, index) => `127.0.0.${index + 1}`)
 
 test.each([
-  { what: '80 connections of one address that trickle', count: 80, from: addresses.slice(0, 1), start: 1 },
+  { what: '80 slow connections from one address', count: 80, from: addresses.slice(0, 1), start: 1 },
   {
-    what: '80 connections of one address that stall after a megabyte',
+    what: '80 connections from one address that stall after a megabyte',
     count: 80,
     from: addresses.slice(0, 1),
     start: mebibyte,
   },
-  { what: '800 connections of ten addresses that trickle', count: 800, from: addresses, start: 1 },
-])('genuine callbacks are taken beside $what', { timeout: 120_000 }, async ({ count, from, start }) => {
+  { what: '800 slow connections from ten addresses', count: 800, from: addresses, start: 1 },
+])('accepts genuine callbacks during $what', { timeout: 120_000 }, async ({ count, from, start }) => {
   const sockets = await Promise.all(
     Array.from({ length: count }, (_, index) => openConnection(from[index % from.length] ?? '')),
   )
@@ -125,7 +125,7 @@ test.each([
     socket.write(Buffer.alloc(start, ' '))
   }
   const trickle = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write(' ')), 100)
-  // Until the server holds what they sent.
+  // Waits until the server holds their bodies.
   await expect.poll(countHeld, { timeout: 20_000 }).toBeGreaterThan(0)
   try {
     const small = Buffer.from(JSON.stringify(callback(1)))
@@ -140,7 +140,7 @@ test.each([
   }
 })
 
-test('a body that trickles in is given up after a few seconds', async () => {
+test('aborts a slow body after a few seconds', async () => {
   const socket = await openConnection('127.0.0.1')
   socket.write(headers('Content-Length: 3000000'))
   socket.write(' ')
@@ -153,7 +153,7 @@ test('a body that trickles in is given up after a few seconds', async () => {
 
 async function openConnection(localAddress: string): Promise<Socket> {
   const socket = connect({ port: Number(new URL(node.url).port), host: '127.0.0.1', localAddress })
-  // The server closes it when it gives up: that is what these tests are about.
+  // The tests expect the server to close the connection.
   socket.on('error', () => undefined)
   await new Promise<void>((resolve) => socket.once('connect', resolve))
   return socket
@@ -175,7 +175,7 @@ async function countHeld(): Promise<number> {
   return Number(/^waybill_whatsapp_callback_bytes_held (\d+)/m.exec(await body.text())?.[1])
 }
 
-/** Statuses of messages that nobody sent. */
+/** Statuses of unknown messages. */
 function callback(statuses: number): object {
   const value = {
     metadata: { phone_number_id: simulator.phoneNumberId },

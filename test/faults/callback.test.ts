@@ -29,7 +29,7 @@ beforeAll(async () => {
     .values({
       id: app.deps.newId('ep'),
       account_id: accountId,
-      // Switched off: its deliveries wait to be counted.
+      // Disabled, so that its deliveries wait and can be counted.
       url: 'https://example.com/',
       events: ['message.delivered'],
       secret_encrypted: 'never opened',
@@ -77,13 +77,13 @@ async function countWaiting(): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Each holds the process before a step of its transaction, by a lock that the step needs. */
+/** Each lock blocks the process before one step of its transaction. */
 test.each([
   { step: 'the messages are locked', lock: 'lock table messages in access exclusive mode' },
-  { step: 'their states are written', lock: 'lock table messages in exclusive mode' },
-  { step: 'the events are written', lock: 'lock table events in exclusive mode' },
-  { step: 'the deliveries are written', lock: 'lock table webhook_deliveries in exclusive mode' },
-])('a process killed before $step has taken nothing, and the repeated callback is taken once', async ({ lock }) => {
+  { step: 'their states are updated', lock: 'lock table messages in exclusive mode' },
+  { step: 'the events are inserted', lock: 'lock table events in exclusive mode' },
+  { step: 'the deliveries are inserted', lock: 'lock table webhook_deliveries in exclusive mode' },
+])('applies a repeated callback once if the process was killed before $step', async ({ lock }) => {
   const victim = await startServe(environment)
   const sent = await victim.send(apiKey, sendMessage.example.input)
   const { messageId = '', waMessageId = '' } = sent.body.data ?? {}
@@ -111,7 +111,7 @@ test.each([
   await successor.exited
 })
 
-test('a process killed after the commit and before its answer has taken all, and the repeated callback changes nothing', async () => {
+test('ignores a repeated callback if the process was killed between commit and response', async () => {
   const victim = await startServe(environment)
   const sent = await victim.send(apiKey, sendMessage.example.input)
   const { messageId = '', waMessageId = '' } = sent.body.data ?? {}

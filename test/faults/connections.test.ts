@@ -42,7 +42,7 @@ async function readAtWork(node: ServeProcess): Promise<string> {
   return /^waybill_http_requests_at_work (.*)$/m.exec(await response.text())?.[1] ?? 'missing'
 }
 
-/** Each sends 376 KB of requests, and reads nothing of what it gets. */
+/** Each connection sends 376 KB of requests and reads no responses. */
 function openSilent(node: ServeProcess): Socket[] {
   const read = `GET /api/v1/template?limit=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\n\r\n`
   return [1, 2, 3].map(() => {
@@ -52,10 +52,10 @@ function openSilent(node: ServeProcess): Socket[] {
   })
 }
 
-test('three connections that never read their answers keep nobody out, and do not keep the process from ending', async () => {
+test('serves other clients and shuts down despite three clients that read no responses', async () => {
   const node = await startServe(environment)
   const silent = openSilent(node)
-  // Scalar's file fills what the kernel keeps for a client that does not read.
+  // Scalar's file fills the kernel buffers of a client that does not read.
   const unread = open(node).pause()
   unread.write('GET /docs/scalar.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(64))
   for (let n = 0; n < 20; n++) expect((await node.send(otherKey, sendMessage.example.input)).statusCode).toBe(200)
@@ -66,7 +66,7 @@ test('three connections that never read their answers keep nobody out, and do no
   for (const socket of [...silent, unread]) socket.destroy()
 })
 
-test('a process ends although a client never finishes its request', async () => {
+test('shuts down although a client never finishes its request', async () => {
   const node = await startServe(environment)
   const socket = open(node)
   socket.write('POST /api/v1/message/send HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Le')

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 
-/** Loaded before a server: writes one byte to `FLUSHES_FILE` for each flush that has ended. */
+/** Loaded before a server. Writes one byte to `FLUSHES_FILE` after each flush. */
 const file = fs.openSync(process.env['FLUSHES_FILE'] ?? '', 'a')
 
 function count(): void {

@@ -17,7 +17,7 @@ export const secretKey = randomBytes(32).toString('base64')
 const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-faults-'))
 process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
 
-/** The environment of a node whose WhatsApp is the simulator. All nodes of a test file keep their journals together. */
+/** The environment of a node that uses the simulator. All nodes of a test file share a folder for their journals. */
 export function environmentOf(databaseUrl: string, simulator: Simulator): Record<string, string> {
   return {
     DATABASE_URL: databaseUrl,
@@ -31,7 +31,7 @@ export function openApp(environment: Record<string, string>): App {
   return buildApp(readConfig(environment), { log: pino({ level: 'silent' }) })
 }
 
-/** A customer who may send through the simulator. */
+/** Creates a customer who can send through the simulator. */
 export async function makeCustomer(
   { deps }: App,
   simulator: Pick<Simulator, 'phoneNumberId' | 'wabaId' | 'accessToken'>,
@@ -40,7 +40,7 @@ export async function makeCustomer(
   const { accountId } = await createAccount(deps, { name: 'Fault tests' })
   await updateAccount(deps, accountId, { rateLimit: 1_000_000 })
   const { apiKey } = await generateKey(deps, accountId)
-  // The upstream of a campaign answers sends and lists, and nothing about numbers.
+  // The upstream of a chaos campaign does not describe phone numbers, so the account is added unverified.
   const { phoneNumberId, wabaId, accessToken } = simulator
   await addWhatsAppAccount(deps, accountId, { phoneNumberId, wabaId, accessToken, unverified: true })
   await syncTemplates(deps, accountId)

@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-test('the embedded database loses nothing that was answered, however often its process is killed', async () => {
+test('keeps every acknowledged send when the process is killed repeatedly', async () => {
   const environment = { WAYBILL_DATA_DIR: dataDir, GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)
   const { apiKey, accountId } = await makeCustomer(setUp, simulator)
@@ -48,7 +48,7 @@ test('the embedded database loses nothing that was answered, however often its p
   expect(answered.filter((id) => !stored.has(id))).toEqual([])
 })
 
-test('an answered send is on disk: each one waits for flushes of the write-ahead log', async () => {
+test('flushes the write-ahead log before it acknowledges a send', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-flushed-'))
   const environment = { WAYBILL_DATA_DIR: path.join(folder, 'data'), GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)
@@ -64,7 +64,7 @@ test('an answered send is on disk: each one waits for flushes of the write-ahead
   for (let sent = 0; sent < 100; sent++) {
     expect((await node.send(apiKey, sendMessage.example.input)).statusCode).toBe(200)
     const after = await countFlushes()
-    // The record before WhatsApp is called, and its answer.
+    // One flush for the record before the call to WhatsApp, one for its outcome.
     expect(after - before).toBeGreaterThanOrEqual(2)
     before = after
   }

@@ -12,7 +12,7 @@ import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
 import { environmentOf, makeCustomer, openApp } from './customer.ts'
 
-/** What a killed process had recorded and not written to WhatsApp is released this soon after the next start. */
+/** The next start releases recorded but unsent messages of a killed process within this time. */
 const releasedWithin = { timeout: 10_000, interval: 50 }
 
 let simulator: Simulator
@@ -32,13 +32,13 @@ interface Deaf {
   stop(): void
 }
 
-/** Takes connections and never says a word, so that no TLS connection is made and no request is written. */
+/** Accepts connections without answering, so that no TLS connection is made and no request is written. */
 async function startDeaf(): Promise<Deaf> {
   const sockets: Socket[] = []
   const server = createServer((socket) => void sockets.push(socket.on('error', () => {})))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // a TCP server has no other kind of address
+  const { port } = server.address() as AddressInfo // A TCP server always has an address of this type.
   return {
     url: `https://127.0.0.1:${port}`,
     get connections() {
@@ -59,7 +59,7 @@ function sendsOf(messageId: string | undefined): number {
   return simulator.requests.filter(({ body }) => JSON.stringify(body).includes(String(messageId))).length
 }
 
-/** Sends with a process that dies before it has a connection to WhatsApp. */
+/** Sends with a process that is killed before it connects to WhatsApp. */
 async function dieBeforeWriting(environment: Record<string, string>, apiKey: string, reference: string): Promise<void> {
   const victim = await startServe({ ...environment, GRAPH_API_URL: deaf.url })
   const before = deaf.connections
@@ -107,21 +107,21 @@ describe('on PostgreSQL', () => {
     await postgres.stop()
   })
 
-  test('the next start releases what a killed process never wrote to WhatsApp', async () => {
+  test('releases unsent messages of a killed process on the next start', async () => {
     await dieBeforeWriting(environment, apiKey, 'next-start')
     const successor = await startServe(environment)
     await expectRetryToSend(successor, apiKey, 'next-start')
     await stop(successor)
   })
 
-  test('a process beside it releases it too', async () => {
+  test('releases unsent messages from another running process', async () => {
     const sibling = await startServe(environment)
     await dieBeforeWriting(environment, apiKey, 'sibling')
     await expectRetryToSend(sibling, apiKey, 'sibling')
     await stop(sibling)
   })
 
-  test('an insert that commits after its process was killed is released', async () => {
+  test('releases a message whose insert commits after its process was killed', async () => {
     const victim = await startServe(environment)
     const blocker = new pg.Client({ connectionString: postgres.url })
     await blocker.connect()
@@ -150,7 +150,7 @@ describe('on PostgreSQL', () => {
     return rows[0]?.count ?? 0
   }
 
-  test('a message that was written when its process was killed stays pending', async () => {
+  test('keeps a message pending if its process was killed after writing the request', async () => {
     const request = { ...requestOf('written'), to: '15559000003' }
     const victim = await startServe(environment)
     const lost = victim.send(apiKey, request, { 'idempotency-key': 'written' }).catch(() => 'lost')
@@ -170,7 +170,7 @@ describe('on PostgreSQL', () => {
     await stop(successor)
   })
 
-  test('a server that can keep no journal says so once, and serves', async () => {
+  test('serves without a journal and logs the reason once', async () => {
     const node = await startServe({ ...environment, WAYBILL_DATA_DIR: '/dev/null/none' })
     expect((await node.send(apiKey, requestOf('without'))).statusCode).toBe(200)
     expect(node.output.filter((line) => line.includes('could not open the send journal'))).toHaveLength(1)
@@ -178,7 +178,7 @@ describe('on PostgreSQL', () => {
   })
 })
 
-test('the embedded database releases at its next start what a killed process never wrote to WhatsApp', async () => {
+test('releases unsent messages of a killed process with the embedded database', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-embedded-'))
   const environment = { WAYBILL_DATA_DIR: dataDir, GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)

@@ -30,7 +30,7 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-/** A network that can hold back what follows a word on its way to the database. */
+/** A TCP proxy that can hold back everything after a given word on its way to the database. */
 async function startSlowNetwork(to: string): Promise<{ url: string; held(): boolean; release(): void; stop(): void }> {
   const target = new URL(to)
   const sockets: Socket[] = []
@@ -51,7 +51,7 @@ async function startSlowNetwork(to: string): Promise<{ url: string; held(): bool
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // a TCP server has no other kind of address
+  const { port } = server.address() as AddressInfo // A TCP server always has an address of this type.
   const url = new URL(to)
   url.port = String(port)
   return {
@@ -65,7 +65,7 @@ async function startSlowNetwork(to: string): Promise<{ url: string; held(): bool
   }
 }
 
-test('an insert that arrives after its caller has given up does nothing, and its key is free', async () => {
+test('ignores an insert that arrives after its caller timed out and frees the key', async () => {
   const network = await startSlowNetwork(postgres.url)
   const db = openDatabase({ kind: 'postgres', url: network.url }, pino({ level: 'silent' }))
   const createdAt = new Date()
@@ -92,7 +92,7 @@ test('an insert that arrives after its caller has given up does nothing, and its
     .toBeGreaterThan(givenUpAt)
   network.release()
 
-  // It has been run when its session is idle again.
+  // An idle session has finished the insert.
   await expect
     .poll(async () => {
       const { rows } = await sql<{ count: number }>`

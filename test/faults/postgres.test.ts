@@ -43,7 +43,7 @@ function findByExternalId(externalId: string) {
     .executeTakeFirst()
 }
 
-test('two processes that start together on an empty database migrate it once', async () => {
+test('migrates an empty database once when two processes start together', async () => {
   await run(postgres.url, 'create database fresh')
   const fresh = { ...environment, DATABASE_URL: withDatabase(postgres.url, 'fresh') }
 
@@ -60,7 +60,7 @@ test('two processes that start together on an empty database migrate it once', a
   }
 })
 
-test('while the database is away a send is refused, and by itself accepted again when it is back', async () => {
+test('rejects sends while the database is unavailable and accepts them again afterwards', async () => {
   const node = await startServe(environment)
   expect((await node.send(apiKey, example)).statusCode).toBe(200)
 
@@ -78,7 +78,7 @@ test('while the database is away a send is refused, and by itself accepted again
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
-test('a message that WhatsApp accepts while the database is away is answered, and settled when it is back', async () => {
+test('acknowledges a send accepted during a database outage and stores its outcome afterwards', async () => {
   const node = await startServe(environment)
   const answer = node.send(apiKey, { ...example, to: answersAfterThreeSeconds, externalId: 'settled-later' })
   await expect.poll(() => upstreamSends(answersAfterThreeSeconds)).toBe(1)
@@ -95,7 +95,7 @@ test('a message that WhatsApp accepts while the database is away is answered, an
   await node.exited
 })
 
-test('a process killed while WhatsApp holds the request leaves the message pending, and a retry never sends twice', async () => {
+test('keeps a message pending if killed during the request to WhatsApp and never sends it twice', async () => {
   const to = '15559000003'
   const request = { ...example, to, externalId: 'killed' }
   const headers = { 'idempotency-key': 'killed-1' }
@@ -121,7 +121,7 @@ test('a process killed while WhatsApp holds the request leaves the message pendi
   await successor.exited
 })
 
-test('SIGTERM: readiness fails first, the request in flight is answered, and the process ends well', async () => {
+test('fails readiness on SIGTERM, answers requests in progress and exits cleanly', async () => {
   const node = await startServe(environment)
   const before = upstreamSends(answersAfterThreeSeconds)
   const inFlight = node.send(apiKey, { ...example, to: answersAfterThreeSeconds })
@@ -134,7 +134,7 @@ test('SIGTERM: readiness fails first, the request in flight is answered, and the
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
-test('a body that drips in is cut off after ten seconds, and harms nobody', async () => {
+test('aborts a slow body after ten seconds without affecting other requests', async () => {
   const node = await startServe(environment)
   const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
   let answer = ''

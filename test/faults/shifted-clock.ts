@@ -1,4 +1,4 @@
-/** Loaded before a process (`node --import`): its clock is this many milliseconds off. */
+/** Loaded before a process (`node --import`). Shifts its clock by a fixed number of milliseconds. */
 const shift = Number(process.env['SHIFT_CLOCK_MILLISECONDS'])
 const TrueDate = Date
 

@@ -19,9 +19,9 @@ import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
 import { openApp } from './customer.ts'
 
 const timeoutSeconds = 2
-/** The deadline, and what the worker adds to it. */
+/** The timeout of an attempt plus the margin that the worker adds. */
 const leaseSeconds = timeoutSeconds + 10
-/** Requests that an endpoint gets at once before it has answered any. */
+/** The number of concurrent requests to an endpoint before its first response. */
 const firstWindow = 4
 
 let postgres: RunningPostgres
@@ -72,7 +72,7 @@ function idsOf(deliveries: { id: string }[]): string[] {
   return [...new Set(deliveries.map(({ id }) => id))].toSorted()
 }
 
-/** Holds every request until released; then it accepts. */
+/** Holds every request until released, then accepts it. */
 function holdRequests(): { behaviour: Behaviour; release: () => void } {
   const held: (() => void)[] = []
   let released = false
@@ -89,7 +89,7 @@ async function finishedCount(): Promise<number> {
   return (await webhooks.finished()).length
 }
 
-test('a worker killed while receivers hold its requests: all is delivered within the lease, with the same ids', async () => {
+test('redelivers the events of a killed worker within the lease, with the same ids', async () => {
   await webhooks.addEndpoint(receiver.url)
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)
@@ -111,7 +111,7 @@ test('a worker killed while receivers hold its requests: all is delivered within
   for (const id of heldByVictim) expect(receiver.received.filter((received) => received.id === id)).toHaveLength(2)
 })
 
-test('SIGTERM: what is under way is finished, what waits is left for others at once, and nothing goes twice', async () => {
+test('finishes attempts in progress on SIGTERM and releases the rest immediately, without duplicates', async () => {
   await webhooks.addEndpoint(receiver.url)
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)
@@ -129,7 +129,7 @@ test('SIGTERM: what is under way is finished, what waits is left for others at o
   expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(told.toSorted())
 })
 
-test('SIGTERM while receivers never answer: it ends within the deadline, and gives back what it held', async () => {
+test('exits within the deadline on SIGTERM and releases its claims if receivers never answer', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(holdRequests().behaviour)
   const leaver = await startWorkerProcess()
@@ -142,7 +142,7 @@ test('SIGTERM while receivers never answer: it ends within the deadline, and giv
   for (const { dueInSeconds } of await webhooks.deliveries()) expect(dueInSeconds).toBeLessThan(3)
 })
 
-test('a worker that stood still past its lease neither completes nor disturbs what another has done', async () => {
+test('ignores the results of a worker that was paused past its lease', async () => {
   await webhooks.addEndpoint(receiver.url)
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)
@@ -157,7 +157,7 @@ test('a worker that stood still past its lease neither completes nor disturbs wh
   const before = await webhooks.finished()
   sleeper.kill('SIGCONT')
 
-  // It is awake again when it delivers something new.
+  // A new delivery shows that the worker runs again.
   const later = await webhooks.tell(20)
   await expect.poll(finishedCount, { timeout: 10_000 }).toBe(firstWindow + 20)
   await expect.poll(async () => (await sleeper.get('/healthz')).statusCode).toBe(200)
@@ -166,7 +166,7 @@ test('a worker that stood still past its lease neither completes nor disturbs wh
   expect(idsOf(receiver.received)).toEqual([...told, ...later].toSorted())
 })
 
-test('PostgreSQL goes away and comes back under load: the worker recovers by itself, and nothing is lost', async () => {
+test('recovers from a PostgreSQL restart under load without losing deliveries', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave((received, response) => void setTimeout(() => accept(received, response, response.req), 20))
   const node = await startWorkerProcess()
@@ -183,7 +183,7 @@ test('PostgreSQL goes away and comes back under load: the worker recovers by its
   expect(await webhooks.deliveries()).toEqual([])
 })
 
-test('connections that are cut, the listening one too, cost nothing but a moment', async () => {
+test('recovers quickly from closed connections, including the listener', async () => {
   await webhooks.addEndpoint(receiver.url)
   await startWorkerProcess()
   const listening = async () => {
@@ -205,7 +205,7 @@ test('connections that are cut, the listening one too, cost nothing but a moment
   expect(await listening()).not.toContain(before)
 })
 
-test.each([10, -10])('on a node whose clock is %i minutes off nothing is early, nothing late', async (minutes) => {
+test.each([10, -10])('delivers on schedule on a node whose clock is %i minutes off', async (minutes) => {
   const { secret } = await webhooks.addEndpoint(receiver.url)
   await startWorkerProcess({
     NODE_OPTIONS: `--import=${path.join(import.meta.dirname, 'shifted-clock.ts')}`,
@@ -226,9 +226,9 @@ test.each([10, -10])('on a node whose clock is %i minutes off nothing is early, 
     expect(attempt?.at).toBeLessThan(toldAt + 2_000)
     const waited = (retry?.at ?? 0) - (attempt?.at ?? 0)
     expect(waited).toBeGreaterThanOrEqual(2_000)
-    // The schedule, its longest jitter, the time between two looks, and what a busy machine takes.
+    // The scheduled delay, its maximum jitter, the polling interval and a margin for a busy machine.
     expect(waited).toBeLessThan(2_200 + 1_000 + 1_000)
-    // The verifier refuses timestamps that are more than five minutes off.
+    // The verifier rejects timestamps that are more than five minutes off.
     expect(() => new Webhook(secret).verify(retry?.body ?? '', retry?.headers as Record<string, string>)).not.toThrow()
   }
   const { rows } = await sql<{ off: number }>`
@@ -238,7 +238,7 @@ test.each([10, -10])('on a node whose clock is %i minutes off nothing is early, 
   for (const { off } of rows) expect(off).toBeLessThan(60)
 })
 
-test("the database's clock is set back by an hour under two workers: nothing waits for it, and one of them says so", async () => {
+test('delivers without delay when the database clock is set back by an hour, and logs it once', async () => {
   await makeClockSettable(app.deps.db)
   await webhooks.addEndpoint(receiver.url)
   const workers = [await startWorkerProcess(), await startWorkerProcess()]
