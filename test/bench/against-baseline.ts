@@ -4,16 +4,16 @@ import type { Stage } from './stage.ts'
 import { startProcess } from './start-process.ts'
 import type { Sides } from './summarize.ts'
 
-/** Our server and the afternoon version, each on a database of its own, before one upstream. */
-export interface AgainstAfternoon extends AsyncDisposable {
-  /** Throws unless every send that was answered is stored as sent, on both sides. */
+/** Our server and the baseline, each with its own database but the same upstream. */
+export interface AgainstBaseline extends AsyncDisposable {
+  /** Throws unless every acknowledged send is stored as sent on both sides. */
   compare(connections: number): Promise<Comparison>
 }
 
-export async function openAgainstAfternoon(
+export async function openAgainstBaseline(
   stage: Stage,
   { upstreamMilliseconds = 0 }: { upstreamMilliseconds?: number } = {},
-): Promise<AgainstAfternoon> {
+): Promise<AgainstBaseline> {
   await using resources = new AsyncDisposableStack()
   const upstream = resources.use(await startProcess('test/bench/upstream.ts', { args: [String(upstreamMilliseconds)] }))
   const open = async (script: string, args: string[]) => {
@@ -22,7 +22,7 @@ export async function openAgainstAfternoon(
     return { customer, target: customer.sendThrough(server.url) }
   }
   const ours = await open('src/cli/waybill.js', ['serve'])
-  const other = await open('test/bench/afternoon.ts', [])
+  const other = await open('test/bench/baseline.ts', [])
   const kept = resources.move()
   return {
     compare: async (connections) => {

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --against DIR` compares this checkout with another one, such as the version before a
- * change. Each side sets up its own schema with its own code and runs as its own process; load, upstream and
- * receivers are shared.
+ * `npm run bench -- --against DIR` compares this checkout with another one, for example the version before a change.
+ * Each side sets up its schema with its own code and runs as its own process. Both share the load generator, the
+ * upstream and the receivers.
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -21,9 +21,9 @@ const callbackLoads = [
   { statusesPerCallback: 1, connections: 64 },
   { statusesPerCallback: 100, connections: 8 },
 ]
-/** Each can be reported twice; enough for the fastest that was seen. */
+/** Each message can be reported twice; enough for the fastest measured run. */
 const storedMessages = { thorough: 400_000, quick: 120_000 }
-/** Nothing listens there: no worker runs while statuses are measured. */
+/** Nothing listens at this address: no worker runs while statuses are measured. */
 const unusedEndpointUrl = 'http://127.0.0.1:9'
 
 export async function compareSends(stage: Stage, otherRoot: string): Promise<Row[]> {
@@ -71,7 +71,7 @@ async function compareCallbacks(
     )
     const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/add.ts')>(
       checkout,
-      // The second is where it was before the source was grouped by domain.
+      // The second path is from before the source was grouped by domain.
       '../../src/webhooks/endpoints/add.ts',
       '../../src/webhook/add-endpoint.ts',
     )
@@ -110,7 +110,7 @@ export async function compareWorkers(stage: Stage, otherRoot: string): Promise<R
   return [await compareDeliveries(stage, { ours, other }, { count, receiver }, { measure: 'deliveries/s' })]
 }
 
-/** Loads a module of a checkout, whose set-up fits its own schema, from the first of these places that it has. */
+/** Loads a module from a checkout, whose code fits its own schema. Tries the given paths in order. */
 function load<Module>(checkout: string, ...files: string[]): Promise<Module> {
   const places = files.map((file) => path.resolve(checkout, 'test/bench', file))
   const place = places.find((candidate) => existsSync(candidate))

@@ -1,6 +1,5 @@
 /**
- * Process: our own server, the arguments being `waybill`'s, with no two calls of the database in one batch:
- * each runs its statement for one, as it would alone.
+ * Process: our own server with `waybill`'s arguments but without batching. Each database call runs its own statement.
  */
 import { registerHooks } from 'node:module'
 
@@ -14,6 +13,6 @@ registerHooks({
   },
 })
 
-// Only now, so that the hook sees what it imports.
+// Imported after the hook is registered.
 const { main } = await import('../../src/cli/main.ts')
 process.exitCode = await main(process.argv.slice(2), process.env)

@@ -1,7 +1,7 @@
 /**
- * Process: WhatsApp and a customer's server in one, so that one clock tells how long a status takes from one
- * to the other. `POST /measure` with `ArrivalOptions` sends callbacks at a steady pace, each with one status,
- * and answers with `ArrivalResult` when all webhooks are there.
+ * Process: WhatsApp and a customer's server in one, so that a single clock measures the time from a status to its
+ * webhook. `POST /measure` with `ArrivalOptions` sends callbacks with one status each at a steady rate and responds
+ * with `ArrivalResult` when all webhooks have arrived.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
@@ -12,17 +12,17 @@ import { listen } from './listen.ts'
 import type { ArrivalOptions, ArrivalResult } from './measure-arrivals.ts'
 import { numbered } from './numbered-ids.ts'
 
-/** More than are ever under way at this pace. */
+/** More than are ever in progress at this rate. */
 const connections = 64
 
-/** When each message's status was sent; what it took, once it has arrived. */
+/** When the status of each message was sent, and its latency once the webhook has arrived. */
 const sentAt = new Map<string, number>()
 const took: number[] = []
 let allArrived = Promise.withResolvers<void>()
 let expected = 0
 
 async function handle(request: IncomingMessage): Promise<string> {
-  // measure-arrivals.ts alone starts this process: what comes is its question, and webhooks.
+  // Only measure-arrivals.ts starts this process, so requests are its own or webhooks.
   const body = await json(request)
   if (request.url === '/measure') return JSON.stringify(await measure(body as ArrivalOptions))
   noteArrival((body as { data: { messageId: string } }).data.messageId)

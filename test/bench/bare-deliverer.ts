@@ -2,7 +2,7 @@ import { request } from 'undici'
 import type { Deliverer } from './deliverer.ts'
 import { startProcess } from './start-process.ts'
 
-/** A loop of signed POSTs; there is no queue, and nothing is recorded. */
+/** A loop of signed POSTs without a queue or records. */
 export async function startBareDeliverer(urls: string[]): Promise<Deliverer> {
   const running = await startProcess('test/bench/bare-sender.ts', { args: urls })
   return {

@@ -1,11 +1,11 @@
-/** Process: makes as many signed POSTs as it is asked for by `POST /<count>`, to the URLs given as arguments. */
+/** Process: `POST /<count>` makes that many signed POSTs to the URLs given as arguments. */
 import { createServer } from 'node:http'
 import { webhooks } from '../../contracts/events.ts'
 import { listen } from './listen.ts'
 import { createSignedPost, secret } from './signed-post.ts'
 
 const urls = process.argv.slice(2)
-/** At once: as many as our worker allows eight endpoints. */
+/** The concurrency that our worker allows for eight endpoints. */
 const concurrency = 512
 const payload = JSON.stringify(webhooks['message.delivered'].example)
 const post = createSignedPost(secret)

@@ -1,4 +1,4 @@
-/** Process: what any Node server pays. Reads the JSON body and answers what the route answers, no more. */
+/** Process: the minimum cost of a Node.js server. Reads the JSON body and returns the response of the route. */
 import { createServer } from 'node:http'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { listen } from './listen.ts'

@@ -7,9 +7,9 @@ import { accessTokenPurpose } from '../../src/accounts/whatsapp/secrets.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 
 /**
- * Process: the yardstick. The send endpoint as a good developer writes it in an afternoon, with the
- * libraries and the defaults that everybody takes: Fastify, pg, zod, global fetch, each statement by
- * itself. Same schema, same request, same answer. Nobody tunes it, in either direction.
+ * Process: the baseline. The send endpoint as a competent developer writes it first, with common libraries and their
+ * defaults: Fastify, pg, zod and global fetch, without batching. It has the same schema, requests and responses as
+ * Waybill and is not tuned in either direction.
  */
 
 const env = z

@@ -3,10 +3,10 @@ import { numbered } from './numbered-ids.ts'
 import type { Callbacks } from './target.ts'
 import { writeRequest } from './write-request.ts'
 
-/** What becomes of a message, in this order; each of them is news once. */
+/** The statuses of a message, in this order; each changes the message once. */
 const statuses = ['delivered', 'read'] as const
 
-/** First all messages are delivered, then all are read; throws when nothing new is left to tell. */
+/** Reports all messages as delivered, then all as read. Throws when no status is left. */
 export function writeCallbacks(target: Callbacks): () => Buffer {
   const { url, phoneNumberId, messages, statusesPerCallback } = target
   const key = createSecretKey(Buffer.from(target.appSecret))
@@ -38,7 +38,7 @@ export function writeCallbacks(target: Callbacks): () => Buffer {
   }
 }
 
-/** With the fields that Meta sends along (reference, section 4.3). */
+/** With the fields that Meta includes (reference, section 4.3). */
 function toStatus({ messages }: Callbacks, position: number): object {
   const number = position % messages.count
   return {

@@ -5,17 +5,17 @@ import type { Receiver } from './start-receiver.ts'
 import { summarize, type Sides } from './summarize.ts'
 
 export interface DeliveryRounds {
-  /** Deliveries of a round. */
+  /** The number of deliveries per round. */
   count: number
-  /** Where they arrive: each side's begin with its own part. */
+  /** Receives the webhooks; the path of each side starts with its own prefix. */
   receiver: Receiver
 }
 
 const sides = ['ours', 'other'] as const
 
 /**
- * Both sides deliver the same number by turns, each with the machine to itself; what counts is the time from
- * the first arrival to the last. Throws unless all of them are recorded as delivered.
+ * Both sides deliver the same number in turn, each with the machine to itself. The result is the time from the first to
+ * the last arrival. Throws unless all are recorded as delivered.
  */
 export async function compareDeliveries(
   stage: Stage,
@@ -29,7 +29,7 @@ export async function compareDeliveries(
     return perSecond
   }
   const both = async () => ({ ours: await deliver('ours'), other: await deliver('other') })
-  // Compiles the code and fills the caches of both.
+  // Warms up the compiler and caches of both sides.
   await both()
   const rounds: Sides<number>[] = []
   while (rounds.length < stage.rounds.count) rounds.push(await both())

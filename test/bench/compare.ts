@@ -5,26 +5,23 @@ import type { Target } from './target.ts'
 
 export interface Rounds {
   count: number
-  /** Of each round. */
+  /** Per round. */
   warmUpSeconds: number
   seconds: number
-  /** Before the first round: both sides get compiled code and full caches. */
+  /** Before the first round, to warm up the compiler and caches of both sides. */
   firstWarmUpSeconds: number
 }
 
 export interface Comparison {
   rounds: Sides<LoadResult>[]
-  /** Answers in all, the warm-ups' too. */
+  /** All responses, including those of warm-ups. */
   answered: Sides<number>
 }
 
-/** What is sent to a side; as a function, when it depends on how many answers have come before. */
+/** The requests to a side; a function if they depend on the number of previous responses. */
 export type Load = Target | Target[] | ((answered: number) => Target)
 
-/**
- * The same load on both sides, by turns in short rounds, so that a machine that grows slower or busier
- * meanwhile does so for both.
- */
+/** Runs the same load on both sides alternately in short rounds, so that changes in the machine's speed affect both. */
 export async function compare(
   loads: Sides<Load>,
   connections: number | Sides<number>,
@@ -51,10 +48,10 @@ export async function compare(
   return { rounds: results, answered }
 }
 
-/** Share of a core from which on the load generator may be what is measured. */
+/** From this share of a core on, the load generator may be the bottleneck. */
 const tooBusy = 0.9
 
-/** One figure of a comparison as a line of the table. `times`: how many of what is measured an answer stands for. */
+/** One figure of a comparison as a table row. `times`: how many measured items each response stands for. */
 export function toRow(
   { rounds }: Comparison,
   figure: 'perSecond' | 'p50' | 'p99',

@@ -1,16 +1,18 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A kept-alive connection that carries one request at a time. */
+/** A keep-alive connection that carries one request at a time. */
 export interface Connection {
-  /** Resolves when the whole answer is there: a 200, or a 503 of a server that has too much to do. Throws at any other. */
+  /**
+   * Resolves when the whole response has arrived: a 200, or a 503 of an overloaded server. Throws on any other status.
+   */
   exchange(): Promise<Outcome>
   close(): void
 }
 
 export type Outcome = 'served' | 'refused'
 
-/** Where a refusal would make a figure of nothing. */
+/** Rejects a refusal where it would falsify the figure. */
 export function assertServed(outcome: Outcome): void {
   if (outcome !== 'served') throw new Error('refused with a 503')
 }
@@ -20,7 +22,7 @@ const outcomes = new Map<string, Outcome>([
   ['503', 'refused'],
 ])
 
-/** `nextRequest` gives the bytes of each request; they are on their way before it is asked again. */
+/** `nextRequest` returns the bytes of each request; they are sent before the next call. */
 export async function openConnection(url: string, nextRequest: () => Buffer): Promise<Connection> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -65,7 +67,7 @@ class SocketConnection implements Connection {
   }
 }
 
-/** With one request in flight, what comes after the head is its body and nothing else. */
+/** With one request in progress, everything after the response head is its body. */
 function isComplete(received: Buffer): boolean {
   const headEnd = received.indexOf('\r\n\r\n')
   if (headEnd === -1) return false

@@ -13,16 +13,16 @@ import { example } from './example.ts'
 import type { Stage } from './stage.ts'
 import type { RepeatedRequest } from './target.ts'
 
-/** A migrated database with one customer in it, who may send as fast as he can. */
+/** A migrated database with one customer without a rate limit. */
 export interface Customer extends AsyncDisposable {
-  /** Of a process that serves him. */
+  /** The environment of a process that serves the customer. */
   environment: Record<string, string>
   deps: Deps
   accountId: string
   whatsAppAccountId: string
-  /** His send, through the server at this address. */
+  /** The customer's send request to the server at this address. */
   sendThrough(url: string): RepeatedRequest
-  /** Messages that are stored as sent, with WhatsApp's id. */
+  /** Counts messages stored as sent with a WhatsApp message ID. */
   countSent(): Promise<number>
 }
 
@@ -51,7 +51,7 @@ export async function createCustomer(stage: Stage, upstreamUrl: string): Promise
     phoneNumberId,
     wabaId: '102290129340398',
     accessToken,
-    // The stand-in knows no numbers.
+    // The stand-in for WhatsApp does not describe phone numbers.
     unverified: true,
   })
   await syncTemplates(deps, accountId)
@@ -71,7 +71,7 @@ export async function createCustomer(stage: Stage, upstreamUrl: string): Promise
   }
 }
 
-/** As long as Meta's own tokens are. */
+/** As long as Meta's tokens. */
 const accessToken = randomBytes(100).toString('hex')
 
 export function sendTarget(url: string, apiKey: string, path = '/api/v1/message/send'): RepeatedRequest {

@@ -1,12 +1,12 @@
-/** Has webhooks to deliver, and delivers them. */
+/** A process that delivers queued webhooks. */
 export interface Deliverer extends AsyncDisposable {
-  /** Queues so many in one transaction; resolves at any time after that. */
+  /** Queues this many in one transaction and may resolve before they are delivered. */
   deliver(count: number): Promise<void>
-  /** Resolves when it is recorded of all that they were delivered; throws if it is not. */
+  /** Resolves when all are recorded as delivered; throws otherwise. */
   settled(): Promise<void>
 }
 
-/** Several, as the customers of a service have them. */
+/** Several, since a service has several customers. */
 export function endpointUrls(receiverUrl: string, part: string): string[] {
   return Array.from({ length: 8 }, (_, index) => `${receiverUrl}/${part}/${index}`)
 }

@@ -1,9 +1,9 @@
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 
-/** What the load generator replaces by seven digits, other ones in each request. */
+/** The load generator replaces this with seven different digits in each request. */
 export const varying = '#######'
 
-/** The send that every side gets: other recipients and references each time, as in life. */
+/** The send request for every side, with a different recipient and reference each time. */
 export const example: SendMessageRequest = {
   to: `3460${varying}`,
   template: 'order_shipped',

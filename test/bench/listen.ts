@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 
-/** Listens on a free port and tells the process that started this one where. */
+/** Listens on a free port and prints the address for the parent process. */
 export async function listen(server: Server): Promise<void> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

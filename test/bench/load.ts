@@ -1,8 +1,8 @@
 /**
- * Process: the load generator. Keeps one request in flight on each of its connections and prints a
- * `LoadResult` as JSON. Bare sockets and a prepared request, since it shares the machine with what
- * it measures; any answer but a 200 ends it, so that no figure counts failures. Where refusals are
- * expected, a caller that got a 503 comes again after the second that `Retry-After` asks for.
+ * Process: the load generator. Keeps one request in progress on each connection and prints a `LoadResult` as JSON. It
+ * uses raw sockets and prepared requests because it shares the machine with the measured server. It stops on any
+ * response other than 200, so that no figure includes failures. Where refusals are expected, a caller that receives a
+ * 503 retries after the delay in `Retry-After`.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeCallbacks } from './callbacks.ts'
@@ -11,7 +11,7 @@ import { repeatRequest } from './repeated-request.ts'
 import type { LoadOptions, LoadResult } from './run-load.ts'
 import type { Target } from './target.ts'
 
-// run-load.ts, which alone starts this process, has written them.
+// Written by run-load.ts, the only file that starts this process.
 const options = JSON.parse(process.argv[2] ?? '') as LoadOptions
 
 const retryAfterMilliseconds = 1_000
@@ -29,14 +29,14 @@ async function openConnections({ targets, connections }: LoadOptions): Promise<C
   return Promise.all(opened.flat())
 }
 
-/** For each connection its requests. Callbacks are told once, whichever connection carries them. */
+/** The requests of each connection. Callbacks are sent once, on any connection. */
 function requestsTo(target: Target): () => () => Buffer {
   if ('body' in target) return () => repeatRequest(target)
   const nextCallback = writeCallbacks(target)
   return () => nextCallback
 }
 
-/** Returns how many answers a second it got, from its first request in the measured time to the answer of its last. */
+/** Returns the responses per second, from the first request in the measured time to the last response. */
 async function keepBusy(connection: Connection): Promise<number> {
   let [measured, measuredSince, measuredUntil] = [0, 0, 0]
   while (state.phase !== 'ending') {
@@ -58,7 +58,7 @@ async function keepBusy(connection: Connection): Promise<number> {
   return measured === 0 ? 0 : (measured * 1000) / (measuredUntil - measuredSince)
 }
 
-/** Resolves, when the measured time is over, to the share of a core that this process took. */
+/** Resolves to this process's share of a core when the measured time has ended. */
 async function measure(): Promise<number> {
   await delay(options.warmUpSeconds * 1000)
   state.phase = 'measuring'

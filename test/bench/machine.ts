@@ -1,7 +1,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import pg from 'pg'
 
-/** What the figures were measured on, in one line. */
+/** Describes the machine of the measurement in one line. */
 export async function describeMachine(databaseUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -1,7 +1,7 @@
 /**
- * `npm run bench` measures every row and prints them as Markdown; `npm run bench -- send` measures one,
- * `--quick` in shorter rounds. `--against DIR` compares sends, statuses and deliveries with another checkout
- * instead. Every figure is the median of rounds in which both sides take turns.
+ * `npm run bench` measures every row and prints a Markdown table; `npm run bench -- send` measures one row and
+ * `--quick` uses shorter rounds. `--against DIR` compares sends, statuses and deliveries with another checkout instead.
+ * Every figure is the median of rounds that alternate between both sides.
  */
 import { parseArgs } from 'node:util'
 import { compareSends, compareStatuses, compareWorkers } from './against-version.ts'
@@ -52,9 +52,7 @@ const chosen = positionals.length === 0 ? benchmarks : positionals.map(findBench
 
 await using stage = await openStage({ quick: values.quick, databaseUrl: process.env['DATABASE_URL'] })
 console.log(await describeMachine(stage.adminUrl))
-console.log(
-  `Medians of ${stage.rounds.count} rounds, the sides by turns; the ratio is the median of the rounds' ratios.\n`,
-)
+console.log(`Medians of ${stage.rounds.count} alternating rounds; the ratio is the median of the rounds' ratios.\n`)
 console.log(tableHeader.join('\n'))
 for (const benchmark of chosen) console.log(toLines(benchmark, await benchmark.run(stage)).join('\n'))
 

@@ -10,14 +10,14 @@ import {
 import type { Database } from '../../src/platform/db/schema.ts'
 import { nameOf } from '../../src/platform/db/statement.ts'
 
-/** The rows that PostgreSQL would give for these parameters. */
+/** The rows that PostgreSQL would return for these parameters. */
 export type Answer = (parameters: readonly unknown[]) => object[]
 
-/** A database that is not there: each statement, by its name, is answered at once; any other gets no rows. */
+/** A database stub that returns fixed rows for each named statement, and no rows for any other. */
 export function openNoDatabase(answers: Readonly<Record<string, Answer>>): Kysely<Database> {
   const answer = ({ sql, parameters }: CompiledQuery) => answers[nameOf(sql) ?? '']?.(parameters) ?? []
   const connection: DatabaseConnection = {
-    // Kysely's types leave to each dialect what its rows are.
+    // Kysely leaves the row type to each dialect.
     executeQuery: async <R>(query: CompiledQuery) => ({ rows: answer(query) as R[] }),
     streamQuery: () => {
       throw new Error('nothing is streamed here')
@@ -33,12 +33,12 @@ export function openNoDatabase(answers: Readonly<Record<string, Answer>>): Kysel
   })
 }
 
-/** For a statement that joins the questions of many: the same row for each, under its place. */
+/** For a batched statement: the same row for each item, under its index. */
 export function each(row: object): Answer {
   return ([questions]) => listOf(questions).map((_, index) => ({ ...row, n: index + 1 }))
 }
 
-/** A parameter that holds a value of each question. */
+/** A parameter that holds a value for each item. */
 export function listOf(parameter: unknown): unknown[] {
   if (typeof parameter === 'string') return parameter.slice(1, -1).split(',')
   if (!Array.isArray(parameter)) throw new Error('the statement has changed: this parameter was a list')

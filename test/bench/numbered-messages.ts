@@ -3,15 +3,15 @@ import type { Customer } from './customer.ts'
 import { numberDigits, numberedIdStart } from './numbered-ids.ts'
 import { openForFilling } from './open-for-filling.ts'
 
-/** Messages that WhatsApp has accepted, and whose ids follow from their number. */
+/** Accepted messages whose IDs are derived from a number. */
 export interface NumberedMessages {
   count: number
-  /** What the number is put behind. */
+  /** The prefix of the number. */
   idStart: string
   waMessageIdStart: string
 }
 
-/** Stores them in one statement, on the server. */
+/** Stores the messages in one statement on the server. */
 export async function storeNumberedMessages(customer: Customer, count: number): Promise<NumberedMessages> {
   await using db = openForFilling(customer)
   const { accountId, whatsAppAccountId } = customer

@@ -9,13 +9,13 @@ import { until } from './until.ts'
 
 export const queue = 'webhooks'
 
-/** pg-boss, with a job for each webhook. */
+/** pg-boss with one job per webhook. */
 export async function startPgBossDeliverer(stage: Stage, urls: string[]): Promise<Deliverer> {
   await using resources = new AsyncDisposableStack()
   const databaseUrl = await stage.createDatabase()
   const boss = await new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false }).start()
   resources.defer(() => boss.stop())
-  // In a table of its own, as pg-boss advises for a large queue.
+  // A separate table, as pg-boss recommends for a large queue.
   await boss.createQueue(queue, { partition: true })
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -27,7 +27,7 @@ export async function startPgBossDeliverer(stage: Stage, urls: string[]): Promis
     deliver: async (count) => {
       const jobs = Array.from({ length: count }, (_, index) => ({ data: toWebhook(urls, queued + index) }))
       queued += count
-      // In one transaction, so that the workers find all of them at once.
+      // In one transaction, so that the workers find all jobs at once.
       await client.query('begin')
       await boss.insert(queue, jobs, { db: { executeSql: (text, values) => client.query(text, values) } })
       await client.query('analyze')

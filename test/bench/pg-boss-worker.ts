@@ -1,6 +1,6 @@
 /**
- * Process: the yardstick for deliveries. pg-boss 12 makes the signed POST of each job, and records of each
- * how it ended. Tuned: batches and workers in the number that gave most, no wait between full batches.
+ * Process: the baseline for deliveries. pg-boss 12 makes the signed POST of each job and records its outcome. It is
+ * tuned: the fastest number of batches and workers, without a pause between full batches.
  */
 import { PgBoss, type JobResult } from 'pg-boss'
 import { createServer } from 'node:http'
@@ -35,5 +35,5 @@ await boss.work<Webhook>(
     ),
 )
 
-// Listening says that it is ready.
+// Listening signals that it is ready.
 await listen(createServer())

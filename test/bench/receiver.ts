@@ -1,8 +1,7 @@
 /**
- * Process: a customer's server that costs as little as it can. It answers a webhook at once, or after the
- * milliseconds given as argument, and counts what arrives by the first part of the path; under `/dead`
- * nothing is ever answered. `/expect/<part>/<count>` starts to count, and `/arrivals/<part>` answers when
- * so many have come.
+ * Process: a customer's server at minimum cost. It responds to a webhook immediately or after the milliseconds given as
+ * argument, and counts arrivals by the first path segment. It never responds under `/dead`. `/expect/<part>/<count>`
+ * starts a count, and `/arrivals/<part>` responds when it is reached.
  */
 import { listen } from './listen.ts'
 import { createSocketServer } from './socket-server.ts'
@@ -32,7 +31,7 @@ const server = createSocketServer(({ path }, answer) => {
   }
 })
 
-/** The rate is that of all from the first to the last. */
+/** The rate covers all arrivals from the first to the last. */
 function noteArrival(kind: Expected | undefined): void {
   if (!kind) return
   const now = performance.now()

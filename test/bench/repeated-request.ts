@@ -2,7 +2,7 @@ import { varying } from './example.ts'
 import type { RepeatedRequest } from './target.ts'
 import { writeRequest } from './write-request.ts'
 
-/** The same bytes each time but for the digits, which are written into their places. */
+/** Returns the same bytes each time except for the digits, which are replaced in place. */
 export function repeatRequest({ url, path, headers, body }: RepeatedRequest): () => Buffer {
   const request = writeRequest({ url, path, headers, body })
   const places = findVarying(request)
@@ -19,7 +19,7 @@ function findVarying(request: Buffer): number[] {
 }
 
 const numbers = 10 ** varying.length
-/** Shares no factor with `numbers`, so that all of them come before one comes again, in no order. */
+/** Shares no factor with `numbers`, so that every number appears once, in no obvious order, before any repeats. */
 const step = 7_368_787
 let number = Date.now() % numbers
 

@@ -1,4 +1,4 @@
-/** One line of the table. */
+/** One row of the table. */
 export interface Row {
   measure: string
   unit: 'per second' | 'ms' | 'MB'
@@ -8,12 +8,12 @@ export interface Row {
   goal?: Goal | undefined
 }
 
-/** Ours divided by the other: the median of the rounds, and the extremes that say how far to trust it. */
+/** Our figure divided by the other: the median of the rounds with its extremes. */
 export interface Ratio {
   median: number
   least: number
   most: number
 }
 
-/** A bound on the ratio: rates want to be high, times low. */
+/** A bound on the ratio: a minimum for rates, a maximum for times. */
 export type Goal = { atLeast: number } | { atMost: number }

@@ -4,25 +4,25 @@ import { promisify } from 'node:util'
 import type { Target } from './target.ts'
 
 export interface LoadOptions {
-  /** Each gets its share of the connections. */
+  /** The connections are divided evenly between the targets. */
   targets: Target[]
   connections: number
-  /** Seconds of load before anything is counted. */
+  /** Seconds of load before measuring. */
   warmUpSeconds: number
   seconds: number
-  /** More is asked of the server than it can do, and it may say so. */
+  /** Expects 503 responses, since the load exceeds the server's limit. */
   mayRefuse?: boolean
 }
 
 export interface LoadResult {
-  /** Answers per second. */
+  /** Responses per second. */
   perSecond: number
-  /** Milliseconds from the request's first byte out to the answer's last byte in. */
+  /** Milliseconds from the first byte of the request to the last byte of the response. */
   p50: number
   p99: number
-  /** Every answer, those outside the measured time too. */
+  /** All responses, including those outside the measured time. */
   answered: number
-  /** Share of one core that the load generator itself took. */
+  /** The load generator's share of one core. */
   busy: number
 }
 

@@ -7,7 +7,7 @@ export interface Webhook {
   payload: string
 }
 
-/** The signed POST of Standard Webhooks as a good developer writes it; throws unless the answer is a 2xx. */
+/** The signed POST of Standard Webhooks in a straightforward implementation; throws unless the response is a 2xx. */
 export function createSignedPost(secret: string): (webhook: Webhook) => Promise<void> {
   const dispatcher = new Agent({ connections: 256, headersTimeout: 15_000, bodyTimeout: 15_000 })
   const key = createSecretKey(Buffer.from(secret, 'base64'))
@@ -30,5 +30,5 @@ export function createSignedPost(secret: string): (webhook: Webhook) => Promise<
   }
 }
 
-/** Of 24 bytes, as an endpoint of ours has one. */
+/** 24 bytes, like the secrets of our endpoints. */
 export const secret = createHmac('sha256', 'bench').digest().subarray(0, 24).toString('base64')

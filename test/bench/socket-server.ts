@@ -5,13 +5,13 @@ export interface SocketRequest {
   path: string
 }
 
-/** `answer` may be called at once or later; the body of the answer is JSON. */
+/** `answer` may be called immediately or later; the body of the response is JSON. */
 type OnRequest = (request: SocketRequest, answer: (json: string) => void) => void
 
 /**
- * An HTTP server for those whom a benchmark does not measure, since they share the machine with those whom
- * it does: half of what `node:http` costs. It reads of a request what is needed here: its first line and
- * where it ends, by its `Content-Length`. A connection carries one request at a time.
+ * A minimal HTTP server for the unmeasured processes, since they share the machine with the measured ones: half the
+ * cost of `node:http`. It reads only the first line and the `Content-Length` of a request. A connection carries one
+ * request at a time.
  */
 export function createSocketServer(onRequest: OnRequest): Server {
   return createServer({ noDelay: true }, (socket) => {
@@ -22,12 +22,12 @@ export function createSocketServer(onRequest: OnRequest): Server {
       received = request ? undefined : bytes
       if (request) onRequest(request, (json) => write(socket, json))
     })
-    // Who goes away in the middle, as each load does in the end, is no failure.
+    // A connection that closes early is not a failure; every load ends that way.
     socket.on('error', () => socket.destroy())
   })
 }
 
-/** Undefined until it is there as a whole. */
+/** Undefined until the whole request has arrived. */
 function readRequest(bytes: Buffer): SocketRequest | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd === -1) return undefined

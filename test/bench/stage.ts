@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { run, startPostgres, withDatabase } from '../support/postgres.ts'
 import type { Rounds } from './compare.ts'
 
-/** What every benchmark runs on. */
+/** The environment of every benchmark. */
 export interface Stage extends AsyncDisposable {
-  /** Rounds are shorter, and what is filled in is less. */
+  /** Uses shorter rounds and less data. */
   isQuick: boolean
   rounds: Rounds
-  /** Of the PostgreSQL server. */
+  /** The URL of the PostgreSQL server. */
   adminUrl: string
   createDatabase(): Promise<string>
 }
@@ -15,7 +15,7 @@ export interface Stage extends AsyncDisposable {
 const thorough: Rounds = { count: 5, warmUpSeconds: 0.2, seconds: 0.8, firstWarmUpSeconds: 1.5 }
 const quick: Rounds = { count: 3, warmUpSeconds: 0.2, seconds: 0.7, firstWarmUpSeconds: 1 }
 
-/** On the PostgreSQL that `DATABASE_URL` names, or one of its own; its databases go with it. */
+/** Uses the PostgreSQL server in `DATABASE_URL` or starts one; drops its databases at the end. */
 export async function openStage(options: { quick: boolean; databaseUrl: string | undefined }): Promise<Stage> {
   await using resources = new AsyncDisposableStack()
   const adminUrl = options.databaseUrl ?? (await startOwn(resources))

@@ -5,13 +5,13 @@ import { createInterface } from 'node:readline'
 
 export const root = path.resolve(import.meta.dirname, '../..')
 
-/** A server in a process of its own, so that each side has an event loop and a heap to itself. */
+/** A server in its own process, so that each side has its own event loop and heap. */
 export interface RunningProcess extends AsyncDisposable {
   url: string
   pid: number
 }
 
-/** Resolves once the process has printed its address. What it writes to standard error is shown. */
+/** Resolves when the process has printed its address. Its standard error is passed through. */
 export async function startProcess(
   script: string,
   {
@@ -34,10 +34,10 @@ export async function startProcess(
   })
   return {
     url,
-    // It has one: it has written its address.
+    // Defined, since the process has printed its address.
     pid: child.pid ?? NaN,
     [Symbol.asyncDispose]: async () => {
-      // On SIGTERM a server would first stay a while for its load balancer.
+      // On SIGTERM, a server would first wait for its load balancer.
       child.kill('SIGINT')
       await exited
     },

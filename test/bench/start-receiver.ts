@@ -1,11 +1,11 @@
 import { request } from 'undici'
 import { startProcess, type RunningProcess } from './start-process.ts'
 
-/** Where webhooks arrive: a process of its own. */
+/** A separate process that receives webhooks. */
 export interface Receiver extends RunningProcess {
   /**
-   * Runs `deliver`, and resolves when `count` webhooks have come to a path that begins with `/<part>`: to how
-   * many came a second, from the first to the last of them.
+   * Runs `deliver` and resolves when `count` webhooks have arrived at paths that begin with `/<part>`, to the number
+   * per second between the first and the last.
    */
   receive(part: string, count: number, deliver: () => Promise<void>): Promise<number>
 }

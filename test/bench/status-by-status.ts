@@ -1,8 +1,7 @@
 /**
- * Process: the yardstick for callbacks. Takes what WhatsApp posts as a good developer writes it in an
- * afternoon, with the libraries and the defaults that everybody takes: each status in a transaction of its
- * own, from the look at its message to the deliveries of its event. Same schema, same rows. Nobody tunes
- * it, in either direction.
+ * Process: the baseline for callbacks. It handles callbacks as a competent developer writes it first, with common
+ * libraries and their defaults: one transaction per status, from reading its message to inserting the deliveries of its
+ * event. It has the same schema and rows as Waybill and is not tuned in either direction.
  */
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import fastify from 'fastify'

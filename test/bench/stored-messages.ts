@@ -7,13 +7,13 @@ import { withoutIndexes } from './without-indexes.ts'
 
 const days = 28
 const dayMilliseconds = 86_400_000
-/** Beside the customer, who has a tenth of all messages. */
+/** Besides the customer, who has a tenth of all messages. */
 const otherAccounts = 1_000
 
 /**
- * As many messages as a service has after four weeks, from the oldest to the newest, in a partition for each
- * week: those of all accounts interleaved, most of them read. Statistics and visibility are brought up to
- * date, and all is on disk, so that nothing of it is left to do while something is measured.
+ * Stores as many messages as a service has after four weeks, oldest to newest, in weekly partitions. The messages of
+ * all accounts are interleaved and most are read. Statistics and visibility maps are updated and everything is flushed,
+ * so that no maintenance disturbs a measurement.
  */
 export async function storeWeeksOfMessages(customer: Customer, count: number): Promise<void> {
   await using db = openForFilling(customer)
@@ -56,14 +56,14 @@ async function insertMessages(
     cross join lateral to_timestamp(milliseconds / 1000.0) as at`.execute(db)
 }
 
-/** As a send leaves them. */
+/** The rows that a send leaves. */
 async function insertWaMessageIds(db: Kysely<Database>): Promise<void> {
   await sql`
     insert into wa_message_ids (hash, account_id, message_id)
     select hashtextextended(wa_message_id, 0), account_id, id from messages`.execute(db)
 }
 
-/** The milliseconds in ten digits of base32, as in our own ids; what follows is the version, and chance. */
+/** The milliseconds as ten digits of base32, as in our IDs, followed by the version and random digits. */
 const timeOfId = Array.from(
   { length: 10 },
   (_, index) =>

@@ -1,7 +1,6 @@
 /**
- * Process: our own server with a part of it taken out. `verb`: the route with an authentication that
- * asks no database and a verb that does nothing. `database <upstream URL>`: the whole send, each
- * statement answered at once by what PostgreSQL would say.
+ * Process: our own server with one part stubbed. `handler`: the route with authentication without a database and an
+ * empty handler. `database <upstream URL>`: the complete send with fixed results for each statement.
  */
 import { randomBytes } from 'node:crypto'
 import { sendMessage } from '../../contracts/api/message.ts'
@@ -18,7 +17,7 @@ const [part, upstreamUrl = 'http://127.0.0.1:1'] = process.argv.slice(2)
 
 const app = buildApp(
   readConfig({
-    // Nobody listens there, and nobody asks.
+    // Never connected to.
     DATABASE_URL: 'postgres://127.0.0.1:1/none',
     WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
     GRAPH_API_URL: upstreamUrl,
@@ -63,7 +62,7 @@ const deps: Deps = {
   }),
 }
 
-if (part === 'verb') Object.assign(apiHandlers.message, { send: () => Promise.resolve(sendMessage.example.output) })
+if (part === 'handler') Object.assign(apiHandlers.message, { send: () => Promise.resolve(sendMessage.example.output) })
 const server = await createServer(deps, {
   trustedProxies: [],
   metricsToken: undefined,

@@ -5,7 +5,7 @@ export interface Sides<T> {
   other: T
 }
 
-/** A line of the table from the same figure of each round. */
+/** Builds a table row from one figure of each round. */
 export function summarize(
   rounds: Sides<number>[],
   { measure, unit, goal }: Pick<Row, 'measure' | 'unit' | 'goal'>,

@@ -2,11 +2,11 @@ import type { Benchmark } from './benchmark.ts'
 import type { Goal, Row } from './row.ts'
 
 export const tableHeader = [
-  toLine(['row', 'measure', 'ours', 'other', 'against', 'ratio (least to most)', 'goal', 'met']),
+  toLine(['row', 'measure', 'ours', 'other', 'against', 'ratio (minimum to maximum)', 'goal', 'met']),
   toLine(['---', '---', '--:', '--:', '---', '--:', '--:', '---']),
 ]
 
-/** The lines of a benchmark as Markdown. */
+/** The rows of a benchmark as Markdown. */
 export function toLines({ name, against }: Benchmark, rows: Row[]): string[] {
   return rows.map((row) => {
     const { median, least, most } = row.ratio

@@ -1,9 +1,9 @@
 import type { NumberedMessages } from './numbered-messages.ts'
 
-/** What the load generator sends to a server. */
+/** The requests that the load generator sends to a server. */
 export type Target = RepeatedRequest | Callbacks
 
-/** One request again and again, other digits in it each time. */
+/** One repeated request with different digits each time. */
 export interface RepeatedRequest {
   url: string
   path: string
@@ -11,13 +11,13 @@ export interface RepeatedRequest {
   body: string
 }
 
-/** Signed callbacks of WhatsApp's, each status of them news. */
+/** Signed WhatsApp callbacks in which every status is new. */
 export interface Callbacks {
   url: string
   appSecret: string
   phoneNumberId: string
   messages: NumberedMessages
   statusesPerCallback: number
-  /** How many callbacks were sent before. */
+  /** How many callbacks were already sent. */
   sent: number
 }

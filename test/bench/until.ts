@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const everyMilliseconds = 20
 const atMostMilliseconds = 60_000
 
-/** Looks again and again until it is so; throws when it takes too long. */
+/** Polls until the condition is true; throws on a timeout. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   const startedAt = performance.now()
   while (!(await isSo())) {

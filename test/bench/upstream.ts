@@ -1,6 +1,6 @@
 /**
- * Process: a stand-in for the Graph API that costs as little as it can. It accepts every send, at once or
- * after the milliseconds given as argument, and knows one template.
+ * Process: a stand-in for the Graph API at minimum cost. It accepts every send, immediately or after the milliseconds
+ * given as argument, and lists one template.
  */
 import { example, templateComponents } from './example.ts'
 import { listen } from './listen.ts'

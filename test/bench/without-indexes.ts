@@ -1,7 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../src/platform/db/schema.ts'
 
-/** Fills a table without all of its indexes but the primary key, and then makes them: in half the time. */
+/**
+ * Drops all indexes of a table except the primary key while it is filled, and recreates them afterwards, in half the
+ * time.
+ */
 export async function withoutIndexes(
   db: Kysely<Database>,
   table: keyof Database,
@@ -12,6 +15,6 @@ export async function withoutIndexes(
     from pg_index where indrelid = ${table}::regclass and not indisprimary`.execute(db)
   for (const { name } of rows) await sql.raw(`drop index ${name}`).execute(db)
   await fill()
-  // PostgreSQL writes `only` for a partitioned table; the partitions shall have theirs too.
+  // PostgreSQL prints `only` for a partitioned table, but the partitions need the index too.
   for (const { definition } of rows) await sql.raw(definition.replace(' ON ONLY ', ' ON ')).execute(db)
 }

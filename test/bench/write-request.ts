@@ -1,4 +1,4 @@
-/** A POST as the bytes that go over the wire. */
+/** The bytes of a POST request. */
 export function writeRequest({
   url,
   path,

@@ -6,10 +6,10 @@ import { startProcess } from '../start-process.ts'
 
 const goals: { connections: number; p50?: Goal }[] = [{ connections: 1, p50: { atMost: 1.05 } }, { connections: 128 }]
 
-/** What batching the statements of concurrent requests costs a single request, and what it gives many. */
+/** The cost of batching for a single request and its benefit for many concurrent ones. */
 export const batched: Benchmark = {
   name: 'batched',
-  against: 'the same server, each call a statement of its own',
+  against: 'the same server without batching',
   run: async (stage) => {
     await using upstream = await startProcess('test/bench/upstream.ts')
     await using joining = await createCustomer(stage, upstream.url)

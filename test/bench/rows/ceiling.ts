@@ -5,10 +5,10 @@ import { startProcess } from '../start-process.ts'
 
 const connections = 256
 
-/** How much of our own speed the database leaves: the same server, the same upstream, no statements. */
+/** The share of our speed that the database leaves: the same server and upstream without statements. */
 export const ceiling: Benchmark = {
   name: 'ceiling',
-  against: 'the same server, database calls taken out',
+  against: 'the same server without a database',
   run: async (stage) => {
     await using upstream = await startProcess('test/bench/upstream.ts')
     await using customer = await createCustomer(stage, upstream.url)

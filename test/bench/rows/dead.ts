@@ -13,10 +13,10 @@ import { startProcess } from '../start-process.ts'
 import { startReceiver } from '../start-receiver.ts'
 import { type Sides, summarize } from '../summarize.ts'
 
-/** A pace that leaves the machine idle: what is measured is the way, not the queue. */
+/** A rate that leaves the machine idle, to measure latency instead of queueing. */
 const statusesPerSecond = 100
 
-/** What an endpoint that lets every attempt time out does to the deliveries of the others. */
+/** How an endpoint whose attempts all time out affects the deliveries of others. */
 export const dead: Benchmark = {
   name: 'dead',
   against: 'without the dead endpoint',
@@ -49,7 +49,7 @@ async function compareArrivals(stage: Stage): Promise<Row[]> {
   const ours = await open(true)
   const other = await open(false)
   const both = async () => ({ ours: await ours(), other: await other() })
-  // Compiles the code and fills the caches of both.
+  // Warms up the compiler and caches of both sides.
   await both()
   const rounds: Sides<ArrivalResult>[] = []
   while (rounds.length < stage.rounds.count) rounds.push(await both())

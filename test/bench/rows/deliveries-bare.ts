@@ -6,7 +6,7 @@ import { startOurDeliverer } from '../our-deliverer.ts'
 import { startProcess } from '../start-process.ts'
 import { startReceiver } from '../start-receiver.ts'
 
-/** What the queue, the leases and the records cost: the other side has none of them. */
+/** The cost of the queue, the leases and the records, which the other side lacks. */
 export const deliveriesBare: Benchmark = {
   name: 'deliveries-bare',
   against: 'a bare loop of signed POSTs, no database',

@@ -13,7 +13,7 @@ const receivers: { milliseconds: number; measure: string; goal?: Goal }[] = [
   { milliseconds: 50, measure: 'deliveries/s, the receiver takes 50 ms' },
 ]
 
-/** From a full queue to signed POSTs that are made and recorded, by one worker process. */
+/** From a full queue to signed and recorded POSTs, by one worker process. */
 export const deliveries: Benchmark = {
   name: 'deliveries',
   against: 'pg-boss, the same POST as a job',

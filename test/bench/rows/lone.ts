@@ -1,13 +1,13 @@
-import { openAgainstAfternoon } from '../against-baseline.ts'
+import { openAgainstBaseline } from '../against-baseline.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { toRow } from '../compare.ts'
 
-/** A send that has the server to itself: what joining the work of many must not make slower. */
+/** A single send at a time, which batching must not slow down. */
 export const lone: Benchmark = {
   name: 'lone',
-  against: 'the afternoon version',
+  against: 'the baseline',
   run: async (stage) => {
-    await using sides = await openAgainstAfternoon(stage)
+    await using sides = await openAgainstBaseline(stage)
     const comparison = await sides.compare(1)
     return [
       toRow(comparison, 'p50', { measure: 'p50 of a lone send', goal: { atMost: 1 } }),

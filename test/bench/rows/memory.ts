@@ -10,10 +10,10 @@ import type { Target } from '../target.ts'
 const connections = 128
 const few = 20_000
 const many = { thorough: 200_000, quick: 60_000 }
-/** After the load: what a request holds is given back. */
+/** Time after the load for requests to free their memory. */
 const restMilliseconds = 1_000
 
-/** What a server keeps of the sends that are over: the same process, early and late. */
+/** The memory that a server keeps after many sends, compared with the same process after few. */
 export const memory: Benchmark = {
   name: 'memory',
   against: `the same process after ${few.toLocaleString('en')} sends`,
@@ -39,7 +39,7 @@ export const memory: Benchmark = {
   },
 }
 
-/** At least so many; returns how many they were. */
+/** Sends at least this many; returns the actual count. */
 async function send(target: Target, count: number): Promise<number> {
   let sent = 0
   while (sent < count)

@@ -8,9 +8,8 @@ import { startProcess } from '../start-process.ts'
 const connections = 256
 
 /**
- * What a second node gives, under a load that keeps more than one core busy. Each node takes a core for
- * itself, and PostgreSQL, the upstream and the load generator need theirs: with fewer than five, two nodes
- * share what one had.
+ * The benefit of a second node under a load that keeps more than one core busy. Each node, PostgreSQL, the upstream and
+ * the load generator need a core each; with fewer than five cores, two nodes share those of one.
  */
 export const nodes: Benchmark = {
   name: 'nodes',

@@ -3,10 +3,10 @@ import { compare, toRow } from '../compare.ts'
 import { createCustomer } from '../customer.ts'
 import { startProcess } from '../start-process.ts'
 
-/** As many as the server works on at once (src/http/load-limit.ts). */
+/** The server's limit of concurrent requests (src/http/load-limit.ts). */
 const connections = 512
 
-/** Twice the callers that the server takes at once: who is served is served as fast as before. */
+/** Twice as many callers as the server allows: served requests must not become slower. */
 export const overload: Benchmark = {
   name: 'overload',
   against: `the same server with ${connections} connections`,

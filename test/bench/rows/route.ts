@@ -5,12 +5,12 @@ import { startProcess } from '../start-process.ts'
 
 const connections = 64
 
-/** What our HTTP layer adds (routing, key, headers, validation) to what any Node server pays. */
+/** The cost of our HTTP layer (routing, key, headers, validation) compared with any Node.js server. */
 export const route: Benchmark = {
   name: 'route',
   against: 'bare node:http, same answer',
   run: async (stage) => {
-    await using ours = await startProcess('test/bench/stubbed.ts', { args: ['verb'] })
+    await using ours = await startProcess('test/bench/stubbed.ts', { args: ['handler'] })
     await using other = await startProcess('test/bench/bare.ts')
     const targets = { ours: sendTarget(ours.url, 'any'), other: sendTarget(other.url, 'any') }
     const comparison = await compare(targets, connections, stage.rounds)

@@ -1,4 +1,4 @@
-import { openAgainstAfternoon } from '../against-baseline.ts'
+import { openAgainstBaseline } from '../against-baseline.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { toRow } from '../compare.ts'
 import type { Goal, Row } from '../row.ts'
@@ -9,12 +9,14 @@ const goals: { connections: number; perSecond?: Goal; p99?: Goal }[] = [
   { connections: 256, perSecond: { atLeast: 10 } },
 ]
 
-/** The whole way: key, rate, checks, durable record, upstream that answers at once, durable outcome. */
+/**
+ * A complete send: key, rate limit, checks, durable record, an upstream that responds immediately and durable outcome.
+ */
 export const send: Benchmark = {
   name: 'send',
-  against: 'the afternoon version',
+  against: 'the baseline',
   run: async (stage) => {
-    await using sides = await openAgainstAfternoon(stage)
+    await using sides = await openAgainstBaseline(stage)
     const rows: Row[] = []
     for (const { connections, perSecond, p99 } of goals) {
       const comparison = await sides.compare(connections)

@@ -1,16 +1,16 @@
-import { openAgainstAfternoon } from '../against-baseline.ts'
+import { openAgainstBaseline } from '../against-baseline.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { toRow } from '../compare.ts'
 
 const upstreamMilliseconds = 50
 const connections = 512
 
-/** With an upstream as slow as a good day on the Internet, many sends are in flight at once. */
+/** Many concurrent sends to an upstream with a typical Internet latency. */
 export const slowUpstream: Benchmark = {
   name: 'slow-upstream',
-  against: 'the afternoon version',
+  against: 'the baseline',
   run: async (stage) => {
-    await using sides = await openAgainstAfternoon(stage, { upstreamMilliseconds })
+    await using sides = await openAgainstBaseline(stage, { upstreamMilliseconds })
     const comparison = await sides.compare(connections)
     const at = `upstream takes ${upstreamMilliseconds} ms, ${connections} connections`
     return [

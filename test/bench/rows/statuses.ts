@@ -9,17 +9,17 @@ import { startProcess } from '../start-process.ts'
 import type { Sides } from '../summarize.ts'
 import type { Target } from '../target.ts'
 
-/** Of callbacks with a hundred, fewer at once: each keeps the other side busy for long. */
+/** Fewer concurrent callbacks with a hundred statuses, since each keeps the other side busy for long. */
 const loads = [
   { statusesPerCallback: 1, connections: 64 },
   { statusesPerCallback: 100, connections: 8 },
 ]
-/** Each can be told of twice; enough for the fastest that was seen. */
+/** Each message can be reported twice; enough for the fastest measured run. */
 const messages = { thorough: 400_000, quick: 120_000 }
 
 /**
- * Signed callbacks whose every status changes a message and is told to one endpoint, so that each of them
- * means an update, an event and a delivery, durable when the callback is answered. No worker runs.
+ * Signed callbacks in which every status changes a message and one endpoint subscribes to it, so that each status
+ * causes an update, an event and a delivery. All are durable when the callback is answered. No worker runs.
  */
 export const statuses: Benchmark = {
   name: 'statuses',
@@ -62,7 +62,7 @@ async function measure(stage: Stage, { statusesPerCallback, connections }: (type
 
 const nobody = 'http://127.0.0.1:9'
 
-/** Throws unless each status of a callback that was answered has its delivery. */
+/** Throws unless each status of an acknowledged callback has a delivery. */
 async function checkDeliveries(customers: Sides<Customer>, answered: Sides<number>, each: number): Promise<void> {
   for (const side of ['ours', 'other'] as const) {
     const { count } = await customers[side].deps.db

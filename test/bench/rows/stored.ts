@@ -7,7 +7,7 @@ import { storeWeeksOfMessages } from '../stored-messages.ts'
 const connections = 128
 const storedMessages = { thorough: 5_000_000, quick: 500_000 }
 
-/** What a database that has grown does to a send. */
+/** The effect of many stored messages on a send. */
 export const stored: Benchmark = {
   name: 'stored',
   against: 'an empty database',

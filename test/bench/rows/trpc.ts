@@ -5,12 +5,12 @@ import { startProcess } from '../start-process.ts'
 
 const connections = 64
 
-/** The same call through both doors of one server, its verb stubbed so that only the doors differ. */
+/** The same call over both transports of one server, with a stubbed handler so that only the transports differ. */
 export const trpc: Benchmark = {
   name: 'trpc',
   against: 'the same call over REST',
   run: async (stage) => {
-    await using server = await startProcess('test/bench/stubbed.ts', { args: ['verb'] })
+    await using server = await startProcess('test/bench/stubbed.ts', { args: ['handler'] })
     const targets = {
       ours: sendTarget(server.url, 'any', '/trpc/message.send'),
       other: sendTarget(server.url, 'any'),
