@@ -45,7 +45,7 @@ test.each([
   `wb_test_${'0'.repeat(64)}`,
   ` wb_live_${'0'.repeat(64)}x`,
 ])('rejects the malformed key %j without a database statement', async (key) => {
-  const { node, hold, held, letGo } = await startHeldNode(server)
+  const { node, hold, held, release } = await startHeldNode(server)
   hold()
   for (const to of ['/api/v1/message', '/trpc/message.list']) {
     const response = await node.request('GET', to, { headers: { 'x-api-key': key } })
@@ -56,7 +56,7 @@ test.each([
   // A well-formed key is looked up.
   const lookedUp = node.request('GET', '/api/v1/message', { headers: { 'x-api-key': `wb_live_${'0'.repeat(64)}` } })
   await expect.poll(held).toBe(1)
-  letGo()
+  release()
   expect((await lookedUp).statusCode).toBe(401)
   await node.close()
 })
@@ -74,7 +74,7 @@ test('generates a key in the specified format and stores only its hash', async (
 
 test('authenticates a request before validating it', async () => {
   const response = await server.request('POST', path, {
-    headers: { ...json, 'x-api-key': 'stranger' },
+    headers: { ...json, 'x-api-key': 'unknown' },
     body: '{broken',
   })
   expect(response.json().error.code).toBe('INVALID_API_KEY')

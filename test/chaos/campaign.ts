@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { type MessageEvent, messageEventTypes } from '../../contracts/events.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
-import { makeCustomer, openApp, secretKey } from '../faults/customer.ts'
+import { createCustomer, openApp, secretKey } from '../faults/customer.ts'
 import {
   accept,
   answer,
@@ -146,7 +146,7 @@ async function createNodes({ environment, nodeClockFile, shared, ledger, random 
 async function setUp(environment: Record<string, string>, url: string): Promise<{ apiKey: string; secret: string }> {
   const app = openApp(environment)
   try {
-    const { accountId, apiKey } = await makeCustomer(app, sender)
+    const { accountId, apiKey } = await createCustomer(app, sender)
     const { secret } = await addEndpoint(app.deps, accountId, { url, events: messageEventTypes })
     return { apiKey, secret }
   } finally {
@@ -209,7 +209,7 @@ async function settle({ nodes, load, upstream, webhooks }: Settling, seconds: nu
   let endsAt = 0
   const until = async (isQuiet: (upstream: UpstreamReply) => boolean) => {
     for (;;) {
-      const reply = await upstream.look()
+      const reply = await upstream.status()
       const now = `${reply.acknowledged} ${load.unanswered.size} ${load.followed.size} ${webhooks.size}`
       if (now !== progress) endsAt = Date.now() + seconds * 1000
       progress = now

@@ -56,7 +56,7 @@ function checkAnsweredSends({ attempts, upstream, got }: History): Problem[] {
       const stored = got.get(messageId)
       const problems = [
         !sent?.accepted.some((accepted) => accepted.waMessageId === waMessageId) &&
-          'answered with 200, and WhatsApp did not accept it under this ID',
+          'answered with 200, but WhatsApp accepted no message with this ID',
         sent && (sent.key !== key || sent.to !== to) && 'answered with the message of another request',
         !stored && 'answered with 200, and message.get does not find it',
         stored && stored.waMessageId !== waMessageId && 'message.get has another waMessageId',
@@ -72,7 +72,7 @@ function checkStates({ upstream, listed, got }: History): Problem[] {
   const received = [...upstream.values()].flatMap((message): Problem[] => {
     const { messageId, statuses } = message
     const stored = listed.get(messageId)
-    if (!stored) return [{ id: messageId, problem: 'WhatsApp received it, and message.list does not have it' }]
+    if (!stored) return [{ id: messageId, problem: 'received by WhatsApp but missing from message.list' }]
     const problems = fewest(expectAnyOf(message).map((expected) => compareState(expected, stored)))
     if (statuses.some(({ acknowledged }) => !acknowledged)) problems.push('a status was never acknowledged')
     return problems.map((problem) => ({ id: messageId, problem }))
@@ -135,7 +135,7 @@ function compareEvent(
   stored: Message | undefined,
 ): Problem[] {
   if (!sent || sent.accepted.length === 0)
-    return [{ id: eventId, problem: 'an event of a message that WhatsApp did not accept' }]
+    return [{ id: eventId, problem: 'an event of a message that WhatsApp never accepted' }]
   const errorCode = 'error' in data ? data.error.code : undefined
   const report = sent.statuses.find(({ status }) => status === data.status)
   const isOwnTime = data.status === 'sent'
@@ -166,7 +166,7 @@ function checkWebhooks({ events, webhooks }: History): Problem[] {
   const wrong = [...webhooks].flatMap(([eventId, attempts]) =>
     attempts.flatMap(({ verified, problem, event }): Problem[] => [
       ...(verified ? [] : [{ id: eventId, problem: `the signature does not verify: ${problem}` }]),
-      ...(known.has(eventId) ? [] : [{ id: eventId, problem: 'arrived by webhook, but event.list does not have it' }]),
+      ...(known.has(eventId) ? [] : [{ id: eventId, problem: 'arrived by webhook but is missing from event.list' }]),
       ...(known.has(eventId) && !isDeepStrictEqual(known.get(eventId), event)
         ? [{ id: eventId, problem: 'the webhook and event.list differ' }]
         : []),
@@ -176,8 +176,8 @@ function checkWebhooks({ events, webhooks }: History): Problem[] {
 }
 
 /**
- * A process can be killed between the mark in its journal and the write that follows at once, and then nobody can know.
- * If that happened more often, the mark would come too early.
+ * If a process is killed between the mark in its journal and the write that follows immediately, the outcome stays
+ * unknown. More such kills would mean that the mark is written too early.
  */
 const maxKilledInBetween = (kills: number) => Math.max(3, kills * 0.04)
 
@@ -192,7 +192,10 @@ function checkNeverDispatched(history: History): Problem[] {
   const stranded = [...history.listed.values()]
     .filter(({ messageId, status }) => status === 'pending' && !history.upstream.has(messageId))
     .filter(({ messageId }) => !unknown.has(messageId))
-    .map(({ messageId }) => ({ id: messageId, problem: 'is pending in the end, and WhatsApp never received it' }))
+    .map(({ messageId }) => ({
+      id: messageId,
+      problem: 'still pending at the end, although WhatsApp never received it',
+    }))
   const late = findNeverDispatched(history)
     .filter(({ key, milliseconds }) => milliseconds > maxReleaseMilliseconds && !unknown.has(key))
     .map(({ key, milliseconds, released }) => ({
@@ -208,10 +211,10 @@ function checkEventList({ events, followed }: History): Problem[] {
   const all = events.map(({ eventId }) => eventId)
   const known = new Set(all)
   return [
-    ...all.filter((id) => !seen.has(id)).map((id) => ({ id, problem: 'was skipped by the reader that follows' })),
+    ...all.filter((id) => !seen.has(id)).map((id) => ({ id, problem: 'was skipped by the event reader' })),
     ...[...seen].flatMap(([id, times]): Problem[] => [
       ...(times > 1 ? [{ id, problem: `was read ${times} times by the reader that follows` }] : []),
-      ...(known.has(id) ? [] : [{ id, problem: 'was read by the reader that follows, and is not there in the end' }]),
+      ...(known.has(id) ? [] : [{ id, problem: 'was read by the event reader but is missing at the end' }]),
     ]),
     ...(known.size === all.length ? [] : [{ id: 'event.list', problem: 'lists an event twice' }]),
   ]
@@ -224,7 +227,10 @@ function checkIdempotency({ attempts, upstream }: History): Problem[] {
   const sentBy = Map.groupBy(upstream.values(), ({ key }) => key)
   return [...attempts].flatMap(([key, of]) => {
     const messages = sentBy.get(key) ?? []
-    return [...findContradictions(of, messages), ...findUntruths(of, messages)].map((problem) => ({ id: key, problem }))
+    return [...findContradictions(of, messages), ...findFalseClaims(of, messages)].map((problem) => ({
+      id: key,
+      problem,
+    }))
   })
 }
 
@@ -244,7 +250,7 @@ function findContradictions(attempts: readonly Attempt[], messages: readonly Ups
   return problems
 }
 
-function findUntruths(attempts: readonly Attempt[], messages: readonly UpstreamMessage[]): string[] {
+function findFalseClaims(attempts: readonly Attempt[], messages: readonly UpstreamMessage[]): string[] {
   const problems: string[] = []
   const hasFailed = messages.some(
     ({ refused, statuses }) => refused.length > 0 || statuses.some(({ status }) => status === 'failed'),
@@ -255,7 +261,7 @@ function findUntruths(attempts: readonly Attempt[], messages: readonly UpstreamM
     if (!expectedAnswers.has(String(status)) || code === 'IDEMPOTENCY_KEY_REUSED')
       problems.push(`was answered with ${status} ${code}`)
     if (code === 'MESSAGE_REJECTED' && !hasFailed)
-      problems.push('was rejected, and WhatsApp neither refused nor failed it')
+      problems.push('was rejected, although WhatsApp neither rejected nor failed it')
     // "Nothing was sent" certainly refers to this request only if no other request was made before it.
     const isAlone = number === 1 && !attempts.some((other) => other.number !== 1 && other.at <= answer.at)
     const wasSent = messages.some(({ accepted }) => accepted.some((each) => each.at >= at && each.at <= answer.at))

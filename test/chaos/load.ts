@@ -216,14 +216,14 @@ async function read<Data>(
   }
 }
 
-async function readSurely<Data>(reader: Reader, path: string): Promise<Data> {
+async function readUntilSuccess<Data>(reader: Reader, path: string): Promise<Data> {
   for (let tries = 0; tries < 20; tries++) {
     const { status, data } = await read<Data>(reader, path)
     if (data) return data
     if (status >= 400 && status < 500) break
     await delay(500)
   }
-  throw new Error(`GET ${path} is not answered with 200, although nothing disturbs the service`)
+  throw new Error(`GET ${path} did not return 200, although no fault was active`)
 }
 
 /** Records all messages and events returned by the API, and each acknowledged message by its ID. */
@@ -233,7 +233,7 @@ export async function readEndState(reader: Reader, answered: Iterable<string>): 
     ledger.write({ kind: 'message', via: 'list', message })
   for await (const event of pages<ListedEvent>(reader, '/api/v1/event')) ledger.write({ kind: 'event', ...event })
   for (const messageId of answered) {
-    const message = await readSurely<Message>(reader, `/api/v1/message/${messageId}`).catch(() => undefined)
+    const message = await readUntilSuccess<Message>(reader, `/api/v1/message/${messageId}`).catch(() => undefined)
     // A message that is not found stays out of the ledger, which the check reports.
     if (message) ledger.write({ kind: 'message', via: 'get', message })
   }
@@ -243,7 +243,7 @@ async function* pages<Item>(reader: Reader, path: string): AsyncGenerator<Item> 
   let cursor: string | undefined
   do {
     const query = `?limit=100${cursor === undefined ? '' : `&cursor=${cursor}`}`
-    const page = await readSurely<{ items: Item[]; nextCursor?: string }>(reader, path + query)
+    const page = await readUntilSuccess<{ items: Item[]; nextCursor?: string }>(reader, path + query)
     yield* page.items
     cursor = page.nextCursor
   } while (cursor !== undefined)

@@ -12,13 +12,13 @@ import { addFigures, countFigures, toReport, type Figures } from './report.ts'
 const usage = `npm run test:chaos -- [options]
 
   --database postgres|pglite  (postgres)
-  --kills N                   ends after so many kills of server processes (100)
-  --minutes M                 ends after so many minutes, if that comes first (no limit)
-  --round N                   kills on one database; then another round begins on a new one (100)
-  --faults a,b                some of ${faultKinds.join(', ')} (all)
-  --seed N                    plans the same faults and messages again (random)
-  --settle S                  after a round, longest wait without progress, in seconds (60)
-  --check FOLDER              checks a ledger again, without a campaign`
+  --kills N                   stops after this many kills of server processes (100)
+  --minutes M                 stops after this many minutes if that comes first (no limit)
+  --round N                   kills per round; each round uses a new database (100)
+  --faults a,b                faults to inject: ${faultKinds.join(', ')} (all)
+  --seed N                    repeats the faults and messages of a seed (random)
+  --settle S                  longest wait without progress after a round, in seconds (60)
+  --check FOLDER              checks the ledger of an earlier round only`
 
 const maxShown = 40
 
@@ -52,7 +52,7 @@ async function runCampaign(): Promise<void> {
   const [kills, endsAt] = [readNumber('kills'), Date.now() + readNumber('minutes') * 60_000]
   console.log(`--database ${options.database} --seed ${options.seed} --faults ${options.faults.join(',')}`)
   if (options.database === 'pglite' && options.faults.includes('database'))
-    console.log('The embedded database has no process of its own: database faults are left out.')
+    console.log('Database faults are skipped: the embedded database has no process of its own.')
   let total: Figures = {}
   const violations: Violation[] = []
   for (let seed = options.seed, done = 0; done < kills && Date.now() < endsAt; seed++) {
@@ -80,7 +80,8 @@ function showViolations(violations: readonly Violation[]): void {
 
 function readOptions(): RoundOptions {
   const { database } = values
-  if (database !== 'postgres' && database !== 'pglite') throw new Error(`--database is postgres or pglite\n\n${usage}`)
+  if (database !== 'postgres' && database !== 'pglite')
+    throw new Error(`--database must be postgres or pglite\n\n${usage}`)
   return {
     database,
     seed: readNumber('seed'),
@@ -93,12 +94,12 @@ function readOptions(): RoundOptions {
 
 function readNumber(name: 'seed' | 'kills' | 'round' | 'minutes' | 'settle'): number {
   const value = Number(values[name])
-  if (!(value >= 0)) throw new Error(`--${name} is a number\n\n${usage}`)
+  if (!(value >= 0)) throw new Error(`--${name} must be a number of at least 0\n\n${usage}`)
   return value
 }
 
 function readFault(name: string): FaultKind {
   const found = faultKinds.find((kind) => kind === name)
-  if (!found) throw new Error(`there is no fault "${name}"\n\n${usage}`)
+  if (!found) throw new Error(`unknown fault "${name}"\n\n${usage}`)
   return found
 }

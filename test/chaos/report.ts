@@ -18,34 +18,34 @@ export function countFigures(entries: readonly Entry[]): Figures {
   const released = findNeverDispatched(history).filter(({ key }) => !inBetween.has(key))
   return {
     'kills of server processes': lives('killed'),
-    'of them while starting': countKillsWhileStarting(history),
+    'kills during start': countKillsWhileStarting(history),
     pauses: lives('paused'),
     ...countFaults(history),
     'idempotency keys': attempts.size,
-    'requests to send': answers.length,
+    'send requests': answers.length,
     'answered 200': status(200),
     'answered 409': status(409),
     'answered 422': status(422),
     'answered 429': status(429),
     'answered 503': status(503),
     'answered 504': status(504),
-    'without an answer': answers.filter((each) => each?.kind !== 'answered').length,
-    'messages in Waybill': listed.size,
-    'messages that WhatsApp received': messages.length,
-    'messages that WhatsApp accepted': messages.filter(({ accepted }) => accepted.length > 0).length,
+    'without a response': answers.filter((each) => each?.kind !== 'answered').length,
+    'messages stored by Waybill': listed.size,
+    'messages received by WhatsApp': messages.length,
+    'messages accepted by WhatsApp': messages.filter(({ accepted }) => accepted.length > 0).length,
     'statuses acknowledged': messages.flatMap(({ statuses }) => statuses.filter(({ acknowledged }) => acknowledged))
       .length,
     events: events.length,
     'webhooks received': [...webhooks.values()].flat().length,
-    'of them repeats': [...webhooks.values()].flat().length - webhooks.size,
-    'outcome unknown in the end': [...listed.values()].filter((message) => message.status === 'pending').length,
+    'repeated webhooks': [...webhooks.values()].flat().length - webhooks.size,
+    'unknown outcomes at the end': [...listed.values()].filter((message) => message.status === 'pending').length,
     'killed between mark and write': inBetween.size,
     'never dispatched, blocked a key': released.length,
     [longest]: Math.max(0, ...released.map(({ milliseconds }) => milliseconds)),
   }
 }
 
-const longest = 'longest wait for its release, ms'
+const longest = 'longest wait for a key release, ms'
 
 export function addFigures(a: Figures, b: Figures): Figures {
   const names = new Set([...Object.keys(a), ...Object.keys(b)])

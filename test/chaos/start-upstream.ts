@@ -16,7 +16,7 @@ export interface UpstreamOptions {
 /** `reset` and `garbage` apply either before or after the message is accepted. */
 export type Behaviour = 'normal' | 'slow' | 'refused' | 'reset' | 'garbage'
 
-export type UpstreamCommand = { kind: 'behave'; behaviour: Behaviour } | { kind: 'look' } | { kind: 'close' }
+export type UpstreamCommand = { kind: 'behave'; behaviour: Behaviour } | { kind: 'status' } | { kind: 'close' }
 
 export interface UpstreamReply {
   /** Messages with statuses that are not yet reported or not yet acknowledged. */
@@ -30,7 +30,7 @@ export interface UpstreamReply {
 export interface Upstream {
   url: string
   behave(behaviour: Behaviour): Promise<void>
-  look(): Promise<UpstreamReply>
+  status(): Promise<UpstreamReply>
   /** The ledger is complete when this resolves. */
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
   await Promise.race([once(child, 'message'), ended.then(fail)])
   let turn: Promise<unknown> = Promise.resolve()
   // Sends one command at a time, since replies arrive in the order of the commands.
-  const obey = (command: UpstreamCommand) => {
+  const execute = (command: UpstreamCommand) => {
     const reply = turn.then(async () => {
       const answered = once(child, 'message')
       child.send(command)
@@ -54,11 +54,11 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
   }
   return {
     url: `http://127.0.0.1:${options.port}`,
-    behave: async (behaviour) => void (await obey({ kind: 'behave', behaviour })),
-    look: () => obey({ kind: 'look' }),
+    behave: async (behaviour) => void (await execute({ kind: 'behave', behaviour })),
+    status: () => execute({ kind: 'status' }),
     close: async () => {
       if (!child.connected) return
-      await obey({ kind: 'close' })
+      await execute({ kind: 'close' })
       child.disconnect()
       await ended
     },
@@ -66,5 +66,5 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
 }
 
 function fail(): never {
-  throw new Error('the simulated upstream ended by itself; its message is above')
+  throw new Error('the simulated upstream exited unexpectedly; see its message above')
 }

@@ -77,7 +77,7 @@ function handleSend(body: string, response: ServerResponse): void {
   const fate = fateOf(to)
   // `reset` and `garbage` interrupt half of the sends before they are accepted and half of them after.
   const isBroken = behaviour === 'reset' || behaviour === 'garbage'
-  if (isBroken && random.chance(0.5)) return answerBadly(response)
+  if (isBroken && random.chance(0.5)) return answerWithFault(response)
   if (fate.refusal && (fate.refusal.only === 'always' || !refusedOnce.has(key))) {
     refusedOnce.add(key)
     ledger.write({ kind: 'refused', messageId, code: fate.refusal.code })
@@ -95,12 +95,12 @@ function handleSend(body: string, response: ServerResponse): void {
 }
 
 function respond(response: ServerResponse, status: number, body: object): void {
-  if (behaviour === 'reset' || behaviour === 'garbage') return answerBadly(response)
+  if (behaviour === 'reset' || behaviour === 'garbage') return answerWithFault(response)
   const milliseconds = behaviour === 'slow' ? random.between(200, 3_000) : random.between(0, 40)
   setTimeout(() => answer(response, status, body), milliseconds)
 }
 
-function answerBadly(response: ServerResponse): void {
+function answerWithFault(response: ServerResponse): void {
   if (behaviour === 'reset') return void response.destroy()
   const [status, text] = random.pick<readonly [number, string]>([
     [200, 'OK'],
@@ -241,7 +241,7 @@ function behave(next: Behaviour): void {
   behaviour = next
 }
 
-async function obey(command: UpstreamCommand): Promise<UpstreamReply> {
+async function execute(command: UpstreamCommand): Promise<UpstreamReply> {
   if (command.kind === 'behave') behave(command.behaviour)
   if (command.kind === 'close') {
     clearInterval(reporting)
@@ -250,12 +250,12 @@ async function obey(command: UpstreamCommand): Promise<UpstreamReply> {
   return {
     outstanding: tracked.size,
     acknowledged: acknowledgements,
-    undecided: command.kind === 'look' ? [...undecided] : [],
+    undecided: command.kind === 'status' ? [...undecided] : [],
   }
 }
 
 process.on('message', (command: UpstreamCommand) => {
-  void obey(command).then((reply) => process.send?.(reply))
+  void execute(command).then((reply) => process.send?.(reply))
 })
 // The parent process has ended.
 process.on('disconnect', () => process.exit())

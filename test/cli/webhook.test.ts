@@ -88,7 +88,7 @@ function newId(prefix: 'evt' | 'dlv'): string {
   return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
 }
 
-async function happen(accountId: string, count: number): Promise<void> {
+async function emit(accountId: string, count: number): Promise<void> {
   const event = { accountId, type: 'message.delivered', messageId: 'msg_1', payload: '{}', createdAt: new Date() }
   const events = Array.from({ length: count }, () => ({ ...event, id: newId('evt') }))
   await withDatabase((db) => insertEvents(db, events, () => newId('dlv')))
@@ -198,10 +198,10 @@ test('never prints stored secrets and headers', async () => {
 
 test('lists, retries and recovers deliveries with progress', async () => {
   const accountId = await createAccount()
-  await happen(accountId, 6000)
+  await emit(accountId, 6000)
   const { endpointId } = await add(accountId)
   await waybill.json(['webhook', 'disable', endpointId])
-  await happen(accountId, 2)
+  await emit(accountId, 2)
 
   const page = await json(['webhook', 'deliveries', endpointId, '--limit', '1'])
   expect(page).toMatchObject({
@@ -262,8 +262,8 @@ test.each([
 
 test.each([
   { typed: ['list', 'acc_none'], says: 'There is no account "acc_none"' },
-  ...['enable', 'test', 'deliveries'].map((verb) => ({
-    typed: [verb, 'ep_none'],
+  ...['enable', 'test', 'deliveries'].map((action) => ({
+    typed: [action, 'ep_none'],
     says: 'Endpoint "ep_none" was not found',
   })),
   { typed: ['recover', 'ep_none', '--since', '1h'], says: 'Endpoint "ep_none" was not found' },
@@ -285,7 +285,7 @@ test('rejects a private address without WEBHOOK_ALLOW_PRIVATE', async () => {
 
 test.runIf(inject('database').kind === 'pglite')("applies the server's own setting in a running server", async () => {
   const accountId = await createAccount()
-  await happen(accountId, 6000)
+  await emit(accountId, 6000)
   const typed = ['webhook', 'add', accountId, '--url', url]
   const strict = await waybill.serve({ env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
   expect(await waybill.run(typed)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('public host') })

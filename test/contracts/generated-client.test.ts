@@ -30,11 +30,11 @@ async function run(tool: string, ...args: string[]): Promise<void> {
 }
 
 /**
- * The exports of `send.ts` and `look.ts`. Declared again here, because their own types exist only after the client is
+ * The exports of `send.ts` and `find.ts`. Declared again here, because their own types exist only after the client is
  * generated, and this file is type-checked earlier.
  */
 interface Customer {
-  tellParcelLeft(
+  notifyShipped(
     options: Options,
     parcel: Record<'recipient' | 'name' | 'order', string> & { template?: string },
   ): Promise<unknown>
@@ -49,19 +49,19 @@ interface Options {
 
 async function loadCustomer(): Promise<Customer> {
   const compiled = path.join(project, 'generated/out')
-  const [send, look] = await Promise.all([
+  const [send, find] = await Promise.all([
     import(path.join(compiled, 'send.js')),
-    import(path.join(compiled, 'look.js')),
+    import(path.join(compiled, 'find.js')),
   ])
-  return { ...send, ...look }
+  return { ...send, ...find }
 }
 
 test('sends and finds a message with a client generated from openapi.json', async () => {
   const { apiKey } = await server.account()
-  const { tellParcelLeft, findMessages, findTemplate } = await loadCustomer()
+  const { notifyShipped, findMessages, findTemplate } = await loadCustomer()
   const options = { url: server.url, apiKey }
 
-  const outcome = await tellParcelLeft(options, { recipient: '34600111222', name: 'Ada', order: 'order-1042' })
+  const outcome = await notifyShipped(options, { recipient: '34600111222', name: 'Ada', order: 'order-1042' })
 
   expect(outcome).toEqual({ sent: true, messageId: expect.stringMatching(/^msg_/), status: 'sent' })
   expect(await findMessages(options, 'order-1042')).toMatchObject([{ status: 'sent' }])
@@ -71,13 +71,13 @@ test('sends and finds a message with a client generated from openapi.json', asyn
 
 test('returns errors as values with typed codes', async () => {
   const { apiKey } = await server.account()
-  const { tellParcelLeft } = await loadCustomer()
+  const { notifyShipped } = await loadCustomer()
   const parcel = { recipient: '34600111222', name: 'Ada', order: 'order-1043' }
 
   const outcomes = await Promise.all([
-    tellParcelLeft({ url: server.url, apiKey: 'wrong' }, parcel),
-    tellParcelLeft({ url: server.url, apiKey }, { ...parcel, recipient: '+34600111222' }),
-    tellParcelLeft({ url: server.url, apiKey }, { ...parcel, template: 'no_such_template' }),
+    notifyShipped({ url: server.url, apiKey: 'wrong' }, parcel),
+    notifyShipped({ url: server.url, apiKey }, { ...parcel, recipient: '+34600111222' }),
+    notifyShipped({ url: server.url, apiKey }, { ...parcel, template: 'no_such_template' }),
   ])
 
   expect(outcomes).toEqual([

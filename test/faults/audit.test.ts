@@ -9,7 +9,7 @@ import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { neverAnswer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
-import { environmentOf, makeCustomer, openApp } from './customer.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   receiver.behave(neverAnswer)
   environment = { ...environmentOf(postgres.url, simulator), WEBHOOK_ALLOW_PRIVATE: 'true' }
   app = openApp(environment)
-  ;({ accountId } = await makeCustomer(app, simulator))
+  ;({ accountId } = await createCustomer(app, simulator))
 })
 afterAll(async () => {
   await app.close()

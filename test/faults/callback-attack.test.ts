@@ -8,7 +8,7 @@ import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { environmentOf, makeCustomer, openApp } from './customer.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 const appSecret = 'attack-test-app-secret'
 const metricsToken = 'attack-test-metrics-token'
@@ -29,7 +29,7 @@ beforeAll(async () => {
     METRICS_TOKEN: metricsToken,
   }
   app = openApp(environment)
-  ;({ apiKey } = await makeCustomer(app, simulator))
+  ;({ apiKey } = await createCustomer(app, simulator))
   node = await startServe({ ...environment, NODE_OPTIONS: '--max-old-space-size=512' })
 })
 afterAll(async () => {

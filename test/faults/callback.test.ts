@@ -8,7 +8,7 @@ import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { environmentOf, makeCustomer, openApp } from './customer.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 const appSecret = 'fault-test-app-secret'
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   simulator = await startSimulator()
   environment = { ...environmentOf(postgres.url, simulator), META_APP_SECRET: appSecret }
   app = openApp(environment)
-  ;({ apiKey, accountId } = await makeCustomer(app, simulator))
+  ;({ apiKey, accountId } = await createCustomer(app, simulator))
   await app.deps.db
     .insertInto('webhook_endpoints')
     .values({
@@ -60,7 +60,7 @@ function post(node: ServeProcess, messageId: string, waMessageId: string): Promi
   }).then(({ statusCode }) => statusCode)
 }
 
-async function countTold(messageId: string): Promise<{ status: string; events: number; deliveries: number }> {
+async function countEvents(messageId: string): Promise<{ status: string; events: number; deliveries: number }> {
   const { rows } = await sql<{ status: string; events: number; deliveries: number }>`
     select m.status,
       (select count(*)::integer from events e where e.account_id = m.account_id and e.message_id = m.id) as events,
@@ -101,12 +101,12 @@ test.each([
   expect(await lost).toBe('lost')
   await blocker.query('rollback')
   await blocker.end()
-  await expect.poll(() => countTold(messageId)).toEqual({ status: 'sent', events: 0, deliveries: 0 })
+  await expect.poll(() => countEvents(messageId)).toEqual({ status: 'sent', events: 0, deliveries: 0 })
 
   const successor = await startServe(environment)
   expect(await post(successor, messageId, waMessageId)).toBe(200)
   expect(await post(successor, messageId, waMessageId)).toBe(200)
-  expect(await countTold(messageId)).toEqual({ status: 'delivered', events: 1, deliveries: 1 })
+  expect(await countEvents(messageId)).toEqual({ status: 'delivered', events: 1, deliveries: 1 })
   successor.kill('SIGKILL')
   await successor.exited
 })
@@ -116,13 +116,13 @@ test('ignores a repeated callback if the process was killed between commit and r
   const sent = await victim.send(apiKey, sendMessage.example.input)
   const { messageId = '', waMessageId = '' } = sent.body.data ?? {}
   const answer = post(victim, messageId, waMessageId).catch(() => 'lost')
-  await expect.poll(async () => (await countTold(messageId)).status, { interval: 1 }).toBe('delivered')
+  await expect.poll(async () => (await countEvents(messageId)).status, { interval: 1 }).toBe('delivered')
   victim.kill('SIGKILL')
   await answer
 
   const successor = await startServe(environment)
   expect(await post(successor, messageId, waMessageId)).toBe(200)
-  expect(await countTold(messageId)).toEqual({ status: 'delivered', events: 1, deliveries: 1 })
+  expect(await countEvents(messageId)).toEqual({ status: 'delivered', events: 1, deliveries: 1 })
   successor.kill('SIGKILL')
   await successor.exited
 })

@@ -5,7 +5,7 @@ import type { App } from '../../src/app.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { environmentOf, makeCustomer, openApp } from './customer.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 const metricsToken = 'fault-test-metrics-token'
 
@@ -20,9 +20,9 @@ beforeAll(async () => {
   simulator = await startSimulator()
   environment = { ...environmentOf(postgres.url, simulator), METRICS_TOKEN: metricsToken }
   app = openApp(environment)
-  ;({ apiKey } = await makeCustomer(app, simulator))
+  ;({ apiKey } = await createCustomer(app, simulator))
   simulator.addPhoneNumber({ phoneNumberId: '999000111222333', wabaId: simulator.wabaId, accessToken: 'other' })
-  ;({ apiKey: otherKey } = await makeCustomer(
+  ;({ apiKey: otherKey } = await createCustomer(
     app,
     Object.assign(Object.create(simulator), { phoneNumberId: '999000111222333', accessToken: 'other' }),
   ))

@@ -32,7 +32,7 @@ export function openApp(environment: Record<string, string>): App {
 }
 
 /** Creates a customer who can send through the simulator. */
-export async function makeCustomer(
+export async function createCustomer(
   { deps }: App,
   simulator: Pick<Simulator, 'phoneNumberId' | 'wabaId' | 'accessToken'>,
 ): Promise<{ accountId: string; apiKey: string }> {

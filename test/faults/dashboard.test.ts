@@ -5,7 +5,7 @@ import { signedInOwner } from '../support/owner.ts'
 import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
 import { startServe, type ServeProcess } from '../support/process.ts'
 import { requestsTo } from '../support/server.ts'
-import { environmentOf, makeCustomer, openApp } from './customer.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 let postgres: RunningPostgres
 let simulator: Simulator
@@ -17,7 +17,7 @@ beforeAll(async () => {
   simulator = await startSimulator()
   const environment = environmentOf(postgres.url, simulator)
   app = openApp(environment)
-  ;({ accountId } = await makeCustomer(app, simulator))
+  ;({ accountId } = await createCustomer(app, simulator))
   node = await startServe(environment)
 })
 afterAll(async () => {
@@ -35,7 +35,7 @@ test('reports an unavailable database and keeps the session for its return', asy
 
   await postgres.pause()
   expect(await owner.query('publicApi.get', { accountId })).toMatchObject(isUnavailable)
-  const signIn = await owner.elsewhere().signIn()
+  const signIn = await owner.inOtherBrowser().signIn()
   expect(signIn.statusCode).toBe(503)
   expect(signIn.json().error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   expect((await owner.auth('/change-password', { currentPassword: owner.password, newPassword: 'x' })).statusCode).toBe(

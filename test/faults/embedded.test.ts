@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { startServe } from '../support/process.ts'
-import { makeCustomer, openApp } from './customer.ts'
+import { createCustomer, openApp } from './customer.ts'
 
 let simulator: Simulator
 let dataDir: string
@@ -22,7 +22,7 @@ afterAll(async () => {
 test('keeps every acknowledged send when the process is killed repeatedly', async () => {
   const environment = { WAYBILL_DATA_DIR: dataDir, GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)
-  const { apiKey, accountId } = await makeCustomer(setUp, simulator)
+  const { apiKey, accountId } = await createCustomer(setUp, simulator)
   await setUp.close()
 
   const answered: string[] = []
@@ -52,7 +52,7 @@ test('flushes the write-ahead log before it acknowledges a send', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-flushed-'))
   const environment = { WAYBILL_DATA_DIR: path.join(folder, 'data'), GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)
-  const { apiKey } = await makeCustomer(setUp, simulator)
+  const { apiKey } = await createCustomer(setUp, simulator)
   await setUp.close()
   const counted = path.join(folder, 'flushes')
   await writeFile(counted, '')

@@ -10,30 +10,30 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
-import { environmentOf, makeCustomer, openApp } from './customer.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 /** The next start releases recorded but unsent messages of a killed process within this time. */
 const releasedWithin = { timeout: 10_000, interval: 50 }
 
 let simulator: Simulator
-let deaf: Deaf
+let silent: SilentServer
 beforeAll(async () => {
   simulator = await startSimulator()
-  deaf = await startDeaf()
+  silent = await startSilentServer()
 })
 afterAll(async () => {
-  deaf.stop()
+  silent.stop()
   await simulator.stop()
 })
 
-interface Deaf {
+interface SilentServer {
   url: string
   connections: number
   stop(): void
 }
 
 /** Accepts connections without answering, so that no TLS connection is made and no request is written. */
-async function startDeaf(): Promise<Deaf> {
+async function startSilentServer(): Promise<SilentServer> {
   const sockets: Socket[] = []
   const server = createServer((socket) => void sockets.push(socket.on('error', () => {})))
   server.listen(0, '127.0.0.1')
@@ -61,13 +61,13 @@ function sendsOf(messageId: string | undefined): number {
 
 /** Sends with a process that is killed before it connects to WhatsApp. */
 async function dieBeforeWriting(environment: Record<string, string>, apiKey: string, reference: string): Promise<void> {
-  const victim = await startServe({ ...environment, GRAPH_API_URL: deaf.url })
-  const before = deaf.connections
+  const victim = await startServe({ ...environment, GRAPH_API_URL: silent.url })
+  const before = silent.connections
   const lost = victim.send(apiKey, requestOf(reference), { 'idempotency-key': reference }).then(
     () => 'answered',
     () => 'lost',
   )
-  await expect.poll(() => deaf.connections, { interval: 5 }).toBeGreaterThan(before)
+  await expect.poll(() => silent.connections, { interval: 5 }).toBeGreaterThan(before)
   victim.kill('SIGKILL')
   await victim.exited
   expect(await lost).toBe('lost')
@@ -100,7 +100,7 @@ describe('on PostgreSQL', () => {
     postgres = await startPostgres()
     environment = environmentOf(postgres.url, simulator)
     app = openApp(environment)
-    ;({ apiKey } = await makeCustomer(app, simulator))
+    ;({ apiKey } = await createCustomer(app, simulator))
   })
   afterAll(async () => {
     await app.close()
@@ -182,7 +182,7 @@ test('releases unsent messages of a killed process with the embedded database', 
   const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-embedded-'))
   const environment = { WAYBILL_DATA_DIR: dataDir, GRAPH_API_URL: simulator.url }
   const setUp = openApp(environment)
-  const { apiKey } = await makeCustomer(setUp, simulator)
+  const { apiKey } = await createCustomer(setUp, simulator)
   await setUp.close()
 
   await dieBeforeWriting(environment, apiKey, 'embedded')

@@ -12,7 +12,7 @@ import { readDatabaseClock } from '../../src/platform/db/clock.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
-import { environmentOf, makeCustomer, openApp } from './customer.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 let postgres: RunningPostgres
 let simulator: Simulator
@@ -22,7 +22,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
   simulator = await startSimulator()
   app = openApp(environmentOf(postgres.url, simulator))
-  ;({ accountId } = await makeCustomer(app, simulator))
+  ;({ accountId } = await createCustomer(app, simulator))
 })
 afterAll(async () => {
   await app.close()

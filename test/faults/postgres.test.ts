@@ -6,7 +6,7 @@ import type { App } from '../../src/app.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { run, type RunningPostgres, startPostgres, withDatabase } from '../support/postgres.ts'
 import { startServe } from '../support/process.ts'
-import { environmentOf, makeCustomer, openApp } from './customer.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 const example = sendMessage.example.input
 const answersAfterThreeSeconds = '15559000001'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   simulator = await startSimulator()
   environment = environmentOf(postgres.url, simulator)
   app = openApp(environment)
-  ;({ apiKey, accountId } = await makeCustomer(app, simulator))
+  ;({ apiKey, accountId } = await createCustomer(app, simulator))
 })
 afterAll(async () => {
   await app.close()

@@ -94,7 +94,7 @@ test('redelivers the events of a killed worker within the lease, with the same i
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)
   const victim = await startWorkerProcess()
-  const told = await webhooks.tell(40)
+  const eventIds = await webhooks.emit(40)
   await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(firstWindow)
 
   victim.kill('SIGKILL')
@@ -107,7 +107,7 @@ test('redelivers the events of a killed worker within the lease, with the same i
   await expect.poll(finishedCount, { timeout: 30_000 }).toBe(40)
   const seconds = (Date.now() - killedAt) / 1000
   expect(seconds).toBeLessThan(leaseSeconds + 3)
-  expect(idsOf(receiver.received)).toEqual(told.toSorted())
+  expect(idsOf(receiver.received)).toEqual(eventIds.toSorted())
   for (const id of heldByVictim) expect(receiver.received.filter((received) => received.id === id)).toHaveLength(2)
 })
 
@@ -116,7 +116,7 @@ test('finishes attempts in progress on SIGTERM and releases the rest immediately
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)
   const leaver = await startWorkerProcess()
-  const told = await webhooks.tell(200)
+  const eventIds = await webhooks.emit(200)
   await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(firstWindow)
 
   leaver.kill('SIGTERM')
@@ -126,14 +126,14 @@ test('finishes attempts in progress on SIGTERM and releases the rest immediately
 
   await startWorkerProcess()
   await expect.poll(finishedCount, { timeout: 10_000 }).toBe(200)
-  expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(told.toSorted())
+  expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(eventIds.toSorted())
 })
 
 test('exits within the deadline on SIGTERM and releases its claims if receivers never answer', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(holdRequests().behaviour)
   const leaver = await startWorkerProcess()
-  await webhooks.tell(3)
+  await webhooks.emit(3)
   await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(3)
   const askedAt = Date.now()
   leaver.kill('SIGTERM')
@@ -147,7 +147,7 @@ test('ignores the results of a worker that was paused past its lease', async () 
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)
   const sleeper = await startWorkerProcess()
-  const told = await webhooks.tell(firstWindow)
+  const eventIds = await webhooks.emit(firstWindow)
   await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(firstWindow)
 
   sleeper.kill('SIGSTOP')
@@ -158,28 +158,28 @@ test('ignores the results of a worker that was paused past its lease', async () 
   sleeper.kill('SIGCONT')
 
   // A new delivery shows that the worker runs again.
-  const later = await webhooks.tell(20)
+  const later = await webhooks.emit(20)
   await expect.poll(finishedCount, { timeout: 10_000 }).toBe(firstWindow + 20)
   await expect.poll(async () => (await sleeper.get('/healthz')).statusCode).toBe(200)
-  expect((await webhooks.finished()).filter(({ event_id: id }) => told.includes(id))).toEqual(before)
-  for (const id of told) expect(await webhooks.attempts(id)).toHaveLength(1)
-  expect(idsOf(receiver.received)).toEqual([...told, ...later].toSorted())
+  expect((await webhooks.finished()).filter(({ event_id: id }) => eventIds.includes(id))).toEqual(before)
+  for (const id of eventIds) expect(await webhooks.attempts(id)).toHaveLength(1)
+  expect(idsOf(receiver.received)).toEqual([...eventIds, ...later].toSorted())
 })
 
 test('recovers from a PostgreSQL restart under load without losing deliveries', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave((received, response) => void setTimeout(() => accept(received, response, response.req), 20))
   const node = await startWorkerProcess()
-  const told: string[] = []
+  const eventIds: string[] = []
   for (let round = 0; round < 3; round++) {
-    told.push(...(await webhooks.tell(300)))
+    eventIds.push(...(await webhooks.emit(300)))
     await expect.poll(() => receiver.received.length, { interval: 1 }).toBeGreaterThan(round * 300 + 50)
     await postgres.pause()
     expect((await node.get('/healthz')).statusCode).toBe(200)
     await postgres.resume()
     await expect.poll(() => finishedCount().catch(() => 0), { timeout: 40_000 }).toBe((round + 1) * 300)
   }
-  expect(idsOf(receiver.received)).toEqual(told.toSorted())
+  expect(idsOf(receiver.received)).toEqual(eventIds.toSorted())
   expect(await webhooks.deliveries()).toEqual([])
 })
 
@@ -193,13 +193,13 @@ test('recovers quickly from closed connections, including the listener', async (
   }
   await expect.poll(listening).toHaveLength(1)
   const [before] = await listening()
-  const told = await webhooks.tell(100)
+  const eventIds = await webhooks.emit(100)
   await sql`
     select pg_terminate_backend(pid) from pg_stat_activity
     where application_name like 'waybill%' and pid <> pg_backend_pid()`.execute(app.deps.db)
-  told.push(...(await webhooks.tell(100)))
+  eventIds.push(...(await webhooks.emit(100)))
   await expect.poll(() => finishedCount().catch(() => 0), { timeout: 30_000 }).toBe(200)
-  expect(idsOf(receiver.received)).toEqual(told.toSorted())
+  expect(idsOf(receiver.received)).toEqual(eventIds.toSorted())
 
   await expect.poll(listening, { timeout: 10_000 }).toHaveLength(1)
   expect(await listening()).not.toContain(before)
@@ -217,13 +217,13 @@ test.each([10, -10])('delivers on schedule on a node whose clock is %i minutes o
     failed.add(received.id)
     answer(isFirst ? 500 : 200)(received, response, response.req)
   })
-  const toldAt = Date.now()
-  const [first = ''] = await webhooks.tell(10)
+  const emittedAt = Date.now()
+  const [first = ''] = await webhooks.emit(10)
   await expect.poll(finishedCount, { timeout: 20_000 }).toBe(10)
 
   for (const id of idsOf(receiver.received)) {
     const [attempt, retry] = receiver.received.filter((received) => received.id === id)
-    expect(attempt?.at).toBeLessThan(toldAt + 2_000)
+    expect(attempt?.at).toBeLessThan(emittedAt + 2_000)
     const waited = (retry?.at ?? 0) - (attempt?.at ?? 0)
     expect(waited).toBeGreaterThanOrEqual(2_000)
     // The scheduled delay, its maximum jitter, the polling interval and a margin for a busy machine.
@@ -248,7 +248,7 @@ test('delivers without delay when the database clock is set back by an hour, and
     failed.add(received.id)
     answer(isFirst ? 500 : 200)(received, response, response.req)
   })
-  const told = await webhooks.tell(20)
+  const eventIds = await webhooks.emit(20)
   await expect.poll(() => failed.size, { timeout: 10_000 }).toBeGreaterThan(0)
 
   await shiftClock(app.deps.db, -3600)
@@ -256,7 +256,7 @@ test('delivers without delay when the database clock is set back by an hour, and
 
   await expect.poll(finishedCount, { timeout: 30_000 }).toBe(20)
   expect((Date.now() - setBackAt) / 1000).toBeLessThan(20)
-  expect(idsOf(receiver.received)).toEqual(told.toSorted())
+  expect(idsOf(receiver.received)).toEqual(eventIds.toSorted())
   const warnings = workers.flatMap(({ output }) => output.filter((line) => line.includes('set back')))
   expect(warnings).toHaveLength(1)
 })

@@ -4,7 +4,7 @@ import type { paths } from './generated/waybill.ts'
 export type Outcome = { sent: true; messageId: string; status: 'sent' } | { sent: false; advice: string }
 
 /** Notifies a customer that the parcel was shipped, like an application that has only openapi.json. */
-export async function tellParcelLeft(
+export async function notifyShipped(
   options: { url: string; apiKey: string },
   parcel: { recipient: string; name: string; order: string; template?: string },
 ): Promise<Outcome> {

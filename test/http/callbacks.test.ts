@@ -419,7 +419,7 @@ test("accepts an account's own app secret only for its own messages", async () =
 })
 
 /** Adds a WhatsApp account with its own app secret and sends a message from it. */
-async function ownApp(customer: TestAccount, secret: string) {
+async function addOwnApp(customer: TestAccount, secret: string) {
   const phoneNumberId = randomDigits()
   const whatsAppAccountId = await customer.addWhatsAppAccount({ phoneNumberId, appSecret: secret })
   const message = await sendOne(customer, { accountId: whatsAppAccountId })
@@ -433,7 +433,7 @@ function randomDigits(): string {
 
 describe('the callback address of a WhatsApp account', () => {
   test('accepts only the app secret of that account', async () => {
-    const { whatsAppAccountId, messageId, callback } = await ownApp(account, 'address-secret')
+    const { whatsAppAccountId, messageId, callback } = await addOwnApp(account, 'address-secret')
 
     for (const secret of [appSecret, 'guessed'])
       expect((await post(callback, { to: whatsAppAccountId, secret })).statusCode).toBe(401)
@@ -451,8 +451,8 @@ describe('the callback address of a WhatsApp account', () => {
   })
 
   test('changes no message of a number that uses a different app secret', async () => {
-    const attacker = await ownApp(await server.account(), 'attacker-secret')
-    const victim = await ownApp(account, 'victim-secret')
+    const attacker = await addOwnApp(await server.account(), 'attacker-secret')
+    const victim = await addOwnApp(account, 'victim-secret')
     const unsecured = await sendOne(account)
     const read = status('read', unsecured.waMessageId, { callbackData: unsecured.messageId })
 
@@ -468,16 +468,19 @@ describe('the callback address of a WhatsApp account', () => {
 
   test('answers the handshake for existing accounts', async () => {
     const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token='
-    const shake = (id: string, token: string) => server.request('GET', `${path}/${id}?${query}${token}`)
+    const handshake = (id: string, token: string) => server.request('GET', `${path}/${id}?${query}${token}`)
 
-    expect(await shake(account.whatsAppAccountId, 'test-verify-token')).toMatchObject({ statusCode: 200, text: '42' })
-    expect((await shake(account.whatsAppAccountId, 'wrong')).statusCode).toBe(403)
-    expect((await shake('wa_00000000000000000000000000', 'wrong')).statusCode).toBe(403)
-    expect((await shake('wa_00000000000000000000000000', 'test-verify-token')).statusCode).toBe(404)
+    expect(await handshake(account.whatsAppAccountId, 'test-verify-token')).toMatchObject({
+      statusCode: 200,
+      text: '42',
+    })
+    expect((await handshake(account.whatsAppAccountId, 'wrong')).statusCode).toBe(403)
+    expect((await handshake('wa_00000000000000000000000000', 'wrong')).statusCode).toBe(403)
+    expect((await handshake('wa_00000000000000000000000000', 'test-verify-token')).statusCode).toBe(404)
   })
 
   test('works like the shared address after its account is removed', async () => {
-    const { callback, messageId } = await ownApp(account, 'removed-secret')
+    const { callback, messageId } = await addOwnApp(account, 'removed-secret')
     const to = 'wa_00000000000000000000000000'
     expect((await post(callback, { to, secret: 'guessed' })).statusCode).toBe(401)
     expect((await post(callback, { to, secret: 'removed-secret' })).statusCode).toBe(200)
@@ -485,17 +488,17 @@ describe('the callback address of a WhatsApp account', () => {
   })
 })
 
-function together(apps: { callback: object }[]): object {
+function combine(apps: { callback: object }[]): object {
   return { entry: apps.flatMap(({ callback }) => (callback as { entry: object[] }).entry) }
 }
 
 test('tries the app secrets of at most five accounts at the shared address', async () => {
   const customer = await server.account()
-  const others = await Promise.all(['s1', 's2', 's3', 's4', 's5'].map((secret) => ownApp(customer, secret)))
-  const own = await ownApp(customer, 's6')
-  expect((await post(together([...others, own]), { secret: 's6' })).statusCode).toBe(401)
-  const strangers = Array.from({ length: 50 }, () => ({ callback: messagesCallback(randomDigits(), []) }))
-  expect((await post(together([...strangers, ...others.slice(1), own]), { secret: 's6' })).statusCode).toBe(200)
+  const others = await Promise.all(['s1', 's2', 's3', 's4', 's5'].map((secret) => addOwnApp(customer, secret)))
+  const own = await addOwnApp(customer, 's6')
+  expect((await post(combine([...others, own]), { secret: 's6' })).statusCode).toBe(401)
+  const unrelated = Array.from({ length: 50 }, () => ({ callback: messagesCallback(randomDigits(), []) }))
+  expect((await post(combine([...unrelated, ...others.slice(1), own]), { secret: 's6' })).statusCode).toBe(200)
 
   expect(await get(customer, own.messageId)).toMatchObject({ status: 'read' })
   for (const { messageId } of others) expect(await get(customer, messageId)).toMatchObject({ status: 'sent' })

@@ -18,7 +18,7 @@ const soon = { timeout: 15_000 }
 let database: TestDatabase
 let receiver: WebhookReceiver
 let webhooks: TestWebhooks
-const nodes: { registry: Registry; logged: string[]; look(): void; stop(): void }[] = []
+const nodes: { registry: Registry; logged: string[]; check(): void; stop(): void }[] = []
 beforeAll(async () => {
   database = await withSettableClock(await openTestDatabase())
   receiver = await startWebhookReceiver()
@@ -45,13 +45,13 @@ async function startNode(): Promise<void> {
   await sql`update database_clock set highest = clock_timestamp() - interval '2 seconds'`.execute(database.db)
   const timers = vi.spyOn(globalThis, 'setInterval')
   const watch = startClockWatch({ db: database.db, log, announcements: webhooks.deps.announcements }, registry)
-  const look = timers.mock.lastCall?.[0]
+  const check = timers.mock.lastCall?.[0]
   timers.mockRestore()
-  if (!look) throw new Error('the watch does not look every so often')
-  nodes.push({ registry, logged, look: () => look(), stop: () => watch.stop() })
+  if (!check) throw new Error('the clock watch scheduled no check')
+  nodes.push({ registry, logged, check: () => check(), stop: () => watch.stop() })
   await expect
     .poll(async () => {
-      look()
+      check()
       const { rows } = await sql<{ past: number }>`
         select extract(epoch from clock_timestamp() - highest)::float8 as past from database_clock`.execute(database.db)
       return rows[0]?.past
@@ -60,10 +60,10 @@ async function startNode(): Promise<void> {
 }
 
 /** Lets the nodes check by turns without waiting two seconds for each check. */
-function looking<T>(read: () => T): () => T {
+function checking<T>(read: () => T): () => T {
   let turn = 0
   return () => {
-    nodes[turn++ % nodes.length]?.look()
+    nodes[turn++ % nodes.length]?.check()
     return read()
   }
 }
@@ -87,18 +87,18 @@ test('delivers within seconds after the clock was set back by an hour, and logs 
   await webhooks.addEndpoint(receiver.url)
   await startNode()
   await startNode()
-  const told = await webhooks.tell(10)
+  const eventIds = await webhooks.emit(10)
 
   await shiftClock(database.db, -hour)
   webhooks.startWorker()
 
   await expect
     .poll(
-      looking(async () => (await webhooks.finished()).length),
+      checking(async () => (await webhooks.finished()).length),
       soon,
     )
     .toBe(10)
-  expect([...new Set(receiver.received.map(({ id }) => id))].toSorted()).toEqual(told.toSorted())
+  expect([...new Set(receiver.received.map(({ id }) => id))].toSorted()).toEqual(eventIds.toSorted())
   expect(await countJumps('back')).toBe(1)
   expect(await countJumps('forward')).toBe(0)
   const [line, ...others] = logged()
@@ -109,7 +109,7 @@ test('delivers within seconds after the clock was set back by an hour, and logs 
 
 test('keeps the remaining delay of a retry when the clock is set back', async () => {
   await webhooks.addEndpoint(receiver.url)
-  await webhooks.tell()
+  await webhooks.emit()
   await sql`update webhook_deliveries set due_at = now() + interval '2 hours', attempts = 3, generation = 3`.execute(
     database.db,
   )
@@ -119,7 +119,7 @@ test('keeps the remaining delay of a retry when the clock is set back', async ()
 
   await expect
     .poll(
-      looking(() => countJumps('back')),
+      checking(() => countJumps('back')),
       soon,
     )
     .toBe(1)
@@ -133,20 +133,20 @@ test('neither loses nor repeats attempts in progress when the clock is set back'
   const release: (() => void)[] = []
   receiver.behave((_received, response) => void release.push(() => response.end()))
   await startNode()
-  const [before = ''] = await webhooks.tell()
+  const [before = ''] = await webhooks.emit()
   webhooks.startWorker()
   await expect.poll(() => release.length).toBe(1)
 
   await shiftClock(database.db, -hour)
   // Claimed before a node noticed the jump.
-  const [after = ''] = await webhooks.tell()
+  const [after = ''] = await webhooks.emit()
   await expect.poll(() => release.length).toBe(2)
   for (const end of release) end()
 
   await expect.poll(async () => (await webhooks.finished()).length, soon).toBe(2)
   await expect
     .poll(
-      looking(() => countJumps('back')),
+      checking(() => countJumps('back')),
       soon,
     )
     .toBe(1)
@@ -156,14 +156,14 @@ test('neither loses nor repeats attempts in progress when the clock is set back'
 
 test('keeps a lease that was granted before a clock jump was detected', async () => {
   await webhooks.addEndpoint(receiver.url)
-  await webhooks.tell()
+  await webhooks.emit()
   await startNode()
   await shiftClock(database.db, -hour)
   await sql`update webhook_deliveries set due_at = now() + interval '30 seconds', generation = 1`.execute(database.db)
 
   await expect
     .poll(
-      looking(() => countJumps('back')),
+      checking(() => countJumps('back')),
       soon,
     )
     .toBe(1)
@@ -177,7 +177,7 @@ test('counts a forward jump once and retries failed attempts', async () => {
   receiver.behave(answer(500))
   await startNode()
   await startNode()
-  await webhooks.tell(3)
+  await webhooks.emit(3)
   webhooks.startWorker()
   await expect.poll(() => receiver.received.length).toBeGreaterThan(3)
 
@@ -186,7 +186,7 @@ test('counts a forward jump once and retries failed attempts', async () => {
 
   await expect
     .poll(
-      looking(() => countJumps('forward')),
+      checking(() => countJumps('forward')),
       soon,
     )
     .toBe(1)
@@ -207,7 +207,7 @@ test('detects stale pending messages that were recorded after the clock was set 
     values (${webhooks.accountId}, ${id}, 'wa_1', 'pending', '34600111222', 't', 'en', now())`.execute(database.db)
   await expect
     .poll(
-      looking(() => countJumps('back')),
+      checking(() => countJumps('back')),
       soon,
     )
     .toBe(1)
@@ -215,8 +215,8 @@ test('detects stale pending messages that were recorded after the clock was set 
   await shiftClock(database.db, 120)
   await recordStalePending(database.db)
 
-  const noted = await database.db.selectFrom('overdue_messages').select('id').execute()
-  expect(noted).toEqual([{ id }])
+  const recorded = await database.db.selectFrom('overdue_messages').select('id').execute()
+  expect(recorded).toEqual([{ id }])
 })
 
 test('does not extend a login lockout when the clock is set back', async () => {
@@ -228,7 +228,7 @@ test('does not extend a login lockout when the clock is set back', async () => {
 
   await expect
     .poll(
-      looking(async () => (await countAttempt(database.db, attempt)).secondsLeft),
+      checking(async () => (await countAttempt(database.db, attempt)).secondsLeft),
       soon,
     )
     .toBeLessThan(hour + 15)
@@ -248,5 +248,5 @@ test('keeps event ids increasing after a failover to a standby that lacks recent
 
   await shiftClock(db, -hour)
 
-  await expect.poll(looking(last), soon).toBeGreaterThanOrEqual(before + 60_000)
+  await expect.poll(checking(last), soon).toBeGreaterThanOrEqual(before + 60_000)
 })

@@ -39,13 +39,13 @@ async function readAtWork(node: TestServer): Promise<string> {
 }
 
 test('answers 64 pipelined requests in order, rejects the next one and closes the connection', async () => {
-  const { node, hold, held, letGo } = await startHeldNode(server)
+  const { node, hold, held, release } = await startHeldNode(server)
   hold()
   const socket = open(node)
   const answers = text(socket)
   socket.write(preview(account.apiKey).repeat(80))
   await expect.poll(held, { timeout: 10_000 }).toBeGreaterThan(0)
-  letGo()
+  release()
 
   const received = await answers
   expect(statusesOf(received)).toEqual([...Array.from({ length: 64 }, () => '200'), '503'])
@@ -74,7 +74,7 @@ test('serves other clients during unread pipelined requests and frees all slots 
 })
 
 test('frees the slots of pipelined requests when their client disconnects', async () => {
-  const { node, hold, held, letGo } = await startHeldNode(server)
+  const { node, hold, held, release } = await startHeldNode(server)
   hold()
   const socket = open(node)
   socket.write(preview(account.apiKey).repeat(30))
@@ -82,7 +82,7 @@ test('frees the slots of pipelined requests when their client disconnects', asyn
   await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('30')
   socket.resetAndDestroy()
   await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
-  letGo()
+  release()
   await node.close()
 })
 
@@ -126,14 +126,14 @@ async function stall(node: TestServer): Promise<void> {
 }
 
 test('closes the connection of a client that reads nothing but not one that waits for a slow response', async () => {
-  const { node, hold, held, letGo } = await startHeldNode(server, { stallMilliseconds: 300 })
+  const { node, hold, held, release } = await startHeldNode(server, { stallMilliseconds: 300 })
   const patient = open(node)
   hold()
   patient.write(preview(account.apiKey))
   await expect.poll(held, { timeout: 10_000 }).toBeGreaterThan(0)
 
   await stall(node)
-  letGo()
+  release()
   const [answer] = (await once(patient, 'data')) as [Buffer]
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 200/)
   patient.destroy()

@@ -18,7 +18,7 @@ async function listPartitions(): Promise<string[]> {
 }
 
 /** Runs the hourly maintenance until `done`. */
-async function keepHouse(now: Date, done: () => Promise<boolean>): Promise<void> {
+async function runMaintenance(now: Date, done: () => Promise<boolean>): Promise<void> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const housekeeping = startHousekeeping(
     { ...createTestDeps(database), now: () => now },
@@ -37,7 +37,7 @@ test('ignores a node clock that is 60 days ahead when it drops and creates parti
     insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms)
     values ('acc_1', 'dlv_1', 'ep_1', 'evt_1', 1, now() - interval '60 days', 1)`.execute(database.db)
 
-  await keepHouse(new Date(Date.now() + 60 * 86_400_000), async () => {
+  await runMaintenance(new Date(Date.now() + 60 * 86_400_000), async () => {
     const { rows } = await sql`select 1 from webhook_attempts`.execute(database.db)
     return rows.length === 0
   })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 test('rejects requests beyond its concurrency limit immediately and serves those in progress', async () => {
-  const { node, hold, held, letGo } = await startHeldNode(server, { maxConcurrentRequests: 3 })
+  const { node, hold, held, release } = await startHeldNode(server, { maxConcurrentRequests: 3 })
   hold()
   const caller = through(node, account)
   const atWork = [1, 2, 3].map(() => caller.post('/api/v1/message/send', example))
@@ -38,7 +38,7 @@ test('rejects requests beyond its concurrency limit immediately and serves those
   expect(error?.data).toMatchObject({ code: 'SERVICE_UNAVAILABLE', httpStatus: 503, retryAfterSeconds: 1 })
   expect((await node.request('GET', '/healthz')).statusCode).toBe(200)
 
-  letGo()
+  release()
   for (const response of await Promise.all(atWork)) expect(response.statusCode).toBe(200)
   expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
   expect((await node.request('GET', '/metrics')).text).toMatch(/^waybill_http_requests_refused_total 2$/m)
@@ -46,7 +46,7 @@ test('rejects requests beyond its concurrency limit immediately and serves those
 })
 
 test('frees the slot of a client that disconnects during the body or the response', async () => {
-  const { node, hold, held, letGo } = await startHeldNode(server, { maxConcurrentRequests: 2 })
+  const { node, hold, held, release } = await startHeldNode(server, { maxConcurrentRequests: 2 })
   hold()
   const caller = through(node, account)
   for (let n = 0; n < 5; n++) {
@@ -67,7 +67,7 @@ test('frees the slot of a client that disconnects during the body or the respons
   await expect(aborted).rejects.toThrow(/abort/i)
   await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
 
-  letGo()
+  release()
   const served = await Promise.all([1, 2].map(() => caller.get('/api/v1/message')))
   expect(served.map((response) => response.statusCode)).toEqual([200, 200])
   await node.close()
@@ -79,7 +79,7 @@ async function readAtWork(node: TestServer): Promise<string> {
 }
 
 test('rejects the API key with the most requests and accepts others at the limit', async () => {
-  const { node, hold, letGo } = await startHeldNode(server, { maxConcurrentRequests: 8 })
+  const { node, hold, release } = await startHeldNode(server, { maxConcurrentRequests: 8 })
   const [heavy, light] = [through(node, account), through(node, await server.account())]
   for (const caller of [heavy, light]) expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
   hold()
@@ -94,14 +94,14 @@ test('rejects the API key with the most requests and accepts others at the limit
   // The number accepted beyond the limit is bounded too.
   expect((await light.post('/api/v1/message/send', example)).statusCode).toBe(503)
 
-  letGo()
+  release()
   for (const { statusCode } of await Promise.all([...ofHeavy, ...ofLight])) expect(statusCode).toBe(200)
   await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
   await node.close()
 })
 
 test('counts requests with unknown API keys by address', async () => {
-  const { node, hold, letGo } = await startHeldNode(server, { maxConcurrentRequests: 8 })
+  const { node, hold, release } = await startHeldNode(server, { maxConcurrentRequests: 8 })
   const known = through(node, account)
   expect((await known.post('/api/v1/message/send', example)).statusCode).toBe(200)
   hold()
@@ -114,7 +114,7 @@ test('counts requests with unknown API keys by address', async () => {
   ofKnown.push(known.post('/api/v1/message/send', example))
   await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('9')
 
-  letGo()
+  release()
   for (const { statusCode } of await Promise.all(madeUp)) expect(statusCode).toBe(401)
   for (const { statusCode } of await Promise.all(ofKnown)) expect(statusCode).toBe(200)
   await node.close()

@@ -21,17 +21,17 @@ describe('through the server', () => {
   afterAll(() => server.close())
 
   /** Starts a node whose reads of messages wait until they are released. */
-  async function startSlowReader(): Promise<{ node: TestServer; atDatabase: () => number; letGo: () => void }> {
-    const looks = new WeakSet<object>()
+  async function startSlowReader(): Promise<{ node: TestServer; atDatabase: () => number; release: () => void }> {
+    const selects = new WeakSet<object>()
     const held = new Set<() => void>()
     let open = false
     const plugin: KyselyPlugin = {
       transformQuery: ({ node, queryId }) => {
-        if (node.kind === 'SelectQueryNode') looks.add(queryId)
+        if (node.kind === 'SelectQueryNode') selects.add(queryId)
         return node
       },
       transformResult: async ({ result, queryId }) => {
-        if (looks.has(queryId) && !open) await new Promise<void>((resolve) => held.add(resolve))
+        if (selects.has(queryId) && !open) await new Promise<void>((resolve) => held.add(resolve))
         return result
       },
     }
@@ -40,7 +40,7 @@ describe('through the server', () => {
     return {
       node,
       atDatabase: () => held.size,
-      letGo: () => {
+      release: () => {
         open = true
         for (const resolve of held) resolve()
       },
@@ -48,7 +48,7 @@ describe('through the server', () => {
   }
 
   test('runs a few reads of an account at once and queues or rejects the others', async () => {
-    const { node, atDatabase, letGo } = await startSlowReader()
+    const { node, atDatabase, release } = await startSlowReader()
     const caller = through(node, account)
     const reads = Array.from({ length: 12 }, (_, n) => caller.get(n % 2 ? '/api/v1/message' : '/api/v1/message/msg_1'))
 
@@ -73,7 +73,7 @@ describe('through the server', () => {
       expect((await caller.post(path, sendMessage.example.input)).statusCode).toBe(200)
     const other = through(node, await server.account())
     expect((await other.post(previewMessage.path, sendMessage.example.input)).statusCode).toBe(200)
-    letGo()
+    release()
     const served = (await Promise.all(reads)).filter(({ statusCode }) => statusCode !== 429)
     expect(served).toHaveLength(readLimits.maxConcurrent)
     for (const { statusCode } of served) expect([200, 404]).toContain(statusCode)

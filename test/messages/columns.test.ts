@@ -51,7 +51,7 @@ test('shows every column in a status event', async () => {
 
 test('shows the fields of the request in an event about an unknown outcome', async () => {
   // The message is pending, so WhatsApp has reported nothing yet.
-  const untold: Field[] = ['status', 'waMessageId', 'errorCode', 'errorMessage']
+  const unreported: Field[] = ['status', 'waMessageId', 'errorCode', 'errorMessage']
   const missing = await listMissing((message) => toUnknownOutcomeEvent(message, at))
-  expect(missing.toSorted()).toEqual([...ownAccount, ...times, ...untold].toSorted())
+  expect(missing.toSorted()).toEqual([...ownAccount, ...times, ...unreported].toSorted())
 })

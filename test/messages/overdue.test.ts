@@ -24,7 +24,7 @@ async function recordPending(count: number, { secondsAgo }: { secondsAgo: number
   )
 }
 
-async function listNoted(): Promise<string[]> {
+async function listRecorded(): Promise<string[]> {
   const rows = await database.db.selectFrom('overdue_messages').select('id').orderBy('id').execute()
   return rows.map(({ id }) => id)
 }
@@ -34,7 +34,7 @@ test('counts a pending message after a minute until it has an outcome', async ()
   expect(await countStalePending(database.db)).toMatchObject({ count: 1 })
 
   await recordStalePending(database.db)
-  expect(await listNoted()).toHaveLength(1)
+  expect(await listRecorded()).toHaveLength(1)
   const { count, oldestSeconds } = await countStalePending(database.db)
   expect(count).toBe(1)
   expect(oldestSeconds).toBeGreaterThanOrEqual(90)
@@ -42,7 +42,7 @@ test('counts a pending message after a minute until it has an outcome', async ()
   await database.db.updateTable('messages').set({ status: 'delivered' }).execute()
   expect(await countStalePending(database.db)).toEqual({ count: 0, oldestSeconds: 0 })
   await recordStalePending(database.db)
-  expect(await listNoted()).toEqual([])
+  expect(await listRecorded()).toEqual([])
 })
 
 test('records all stale messages in batches and none twice', async () => {
@@ -57,7 +57,7 @@ test('records all stale messages in batches and none twice', async () => {
   await recordStalePending(database.db, 4)
   await recordStalePending(database.db, 4)
 
-  expect(await listNoted()).toEqual(pending)
+  expect(await listRecorded()).toEqual(pending)
   expect(await countStalePending(database.db)).toMatchObject({ count: 22 })
 })
 
@@ -67,7 +67,7 @@ test('records each message once when two nodes check at the same time', async ()
   await Promise.all([recordStalePending(database.db, 4), recordStalePending(database.db, 4)])
   await recordStalePending(database.db, 4)
 
-  expect(await listNoted()).toEqual(await pendingIds())
+  expect(await listRecorded()).toEqual(await pendingIds())
 })
 
 test('leaves messages younger than a minute for the next check', async () => {
@@ -75,7 +75,7 @@ test('leaves messages younger than a minute for the next check', async () => {
 
   await recordStalePending(database.db)
 
-  expect(await listNoted()).toEqual([])
+  expect(await listRecorded()).toEqual([])
   const { rows } = await sql<{ isLeft: boolean }>`
     select looked_until < (select min(recorded_at) from messages) as "isLeft" from overdue_progress`.execute(
     database.db,

@@ -23,7 +23,7 @@ async function find(externalId: string): Promise<Found | undefined> {
   return (response.json().data['items'] as Found[])[0]
 }
 
-async function listTold(messageId: string): Promise<string[]> {
+async function listEvents(messageId: string): Promise<string[]> {
   const rows = await server.deps.db
     .selectFrom('events')
     .select('type')
@@ -35,24 +35,29 @@ async function listTold(messageId: string): Promise<string[]> {
 }
 
 test.each([
-  { to: '34600111222', what: 'a message to an ordinary recipient', ends: 'read', told: ['delivered', 'read'] },
-  { to: '15558000001', what: 'a message that is never read', ends: 'delivered', told: ['delivered'] },
-  { to: '15558000002', what: 'a message that is read immediately', ends: 'read', told: ['read'] },
-  { to: '15558000003', what: 'a message that cannot be delivered', ends: 'failed', told: ['failed'] },
-  { to: '15558000005', what: 'a message whose statuses arrive in the wrong order', ends: 'read', told: ['read'] },
-  { to: '15558000006', what: 'a message whose statuses arrive three times', ends: 'read', told: ['delivered', 'read'] },
+  { to: '34600111222', what: 'a message to an ordinary recipient', ends: 'read', events: ['delivered', 'read'] },
+  { to: '15558000001', what: 'a message that is never read', ends: 'delivered', events: ['delivered'] },
+  { to: '15558000002', what: 'a message that is read immediately', ends: 'read', events: ['read'] },
+  { to: '15558000003', what: 'a message that cannot be delivered', ends: 'failed', events: ['failed'] },
+  { to: '15558000005', what: 'a message whose statuses arrive in the wrong order', ends: 'read', events: ['read'] },
+  {
+    to: '15558000006',
+    what: 'a message whose statuses arrive three times',
+    ends: 'read',
+    events: ['delivered', 'read'],
+  },
   {
     to: '15558000007',
     what: 'a message that fails on one device only',
     ends: 'delivered',
-    told: ['failed', 'delivered'],
+    events: ['failed', 'delivered'],
   },
-  { to: '15559000004', what: 'a message whose response was lost', ends: 'read', told: ['sent', 'delivered', 'read'] },
-])('$what ends as $ends', async ({ to, ends, told }) => {
+  { to: '15559000004', what: 'a message whose response was lost', ends: 'read', events: ['sent', 'delivered', 'read'] },
+])('$what ends as $ends', async ({ to, ends, events }) => {
   const externalId = `to-${to}`
   await account.post('/api/v1/message/send', { ...sendMessage.example.input, to, externalId })
 
   await expect.poll(async () => (await find(externalId))?.status, { timeout: 10_000 }).toBe(ends)
   const message = await find(externalId)
-  await expect.poll(() => listTold(message?.messageId ?? ''), { timeout: 10_000 }).toEqual(told)
+  await expect.poll(() => listEvents(message?.messageId ?? ''), { timeout: 10_000 }).toEqual(events)
 })

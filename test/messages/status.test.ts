@@ -45,15 +45,15 @@ const report: fc.Arbitrary<Report> = fc
     error: status === 'failed' ? { code, message: `reason of ${code}` } : undefined,
   }))
 
-function applyAll(reports: Report[]): { state: MessageState; told: string[] } {
-  const told: string[] = []
+function applyAll(reports: Report[]): { state: MessageState; emitted: string[] } {
+  const emitted: string[] = []
   let state = start
   for (const next of reports) {
     const applied = applyReport(state, next)
-    if (applied.changed) told.push(applied.state.status)
+    if (applied.changed) emitted.push(applied.state.status)
     state = applied.state
   }
-  return { state, told }
+  return { state, emitted }
 }
 
 test('reaches the same final state for any order and repetition of the same reports', () => {
@@ -79,8 +79,8 @@ test('reaches the same final state for any order and repetition of the same repo
 test('emits each event once, however reports repeat', () => {
   fc.assert(
     fc.property(fc.array(report, { maxLength: 12 }), (reports) => {
-      const { told } = applyAll([...reports, ...reports])
-      expect(new Set(told).size).toBe(told.length)
+      const { emitted } = applyAll([...reports, ...reports])
+      expect(new Set(emitted).size).toBe(emitted.length)
     }),
     { numRuns: 2000 },
   )

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer, type TestServerOptions } from './serv
 export interface HeldNode {
   node: TestServer
   hold: () => void
-  letGo: () => void
+  release: () => void
   /** The number of held statements. */
   held: () => number
 }
@@ -30,7 +30,7 @@ export async function startHeldNode(beside: TestServer, server: TestServerOption
     hold: () => {
       holds = true
     },
-    letGo: () => {
+    release: () => {
       holds = false
       for (const resolve of waiting) resolve()
       waiting.clear()

@@ -30,7 +30,7 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
       const callback = provider.callback()
       server.on('request', (request, response) =>
         request.url?.startsWith('/interaction/')
-          ? void answerForThePerson(provider, known, request, response)
+          ? void answerForUser(provider, known, request, response)
           : callback(request, response),
       )
     },
@@ -58,7 +58,7 @@ function createProvider(known: TestOidcProvider, redirectUri: string): Provider 
   })
 }
 
-async function answerForThePerson(
+async function answerForUser(
   provider: Provider,
   { person, clientId }: TestOidcProvider,
   request: IncomingMessage,

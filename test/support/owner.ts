@@ -4,7 +4,7 @@ import { inviteOwner } from '../../src/users/invitation.ts'
 import type { TestResponse, TestServer } from './server.ts'
 
 /** The parts of a server that a user needs. */
-type Visited = Pick<TestServer, 'url' | 'request' | 'deps'>
+type DashboardServer = Pick<TestServer, 'url' | 'request' | 'deps'>
 
 /** A dashboard user as the server sees them: cookies and same-origin requests. */
 export interface TestOwner {
@@ -17,7 +17,7 @@ export interface TestOwner {
   auth(path: string, body: object): Promise<TestResponse>
   signIn(password?: string): Promise<TestResponse>
   /** The same user in another browser, signed out. */
-  elsewhere(): TestOwner
+  inOtherBrowser(): TestOwner
 }
 
 /** Fields that responses may contain; each test names those it expects. */
@@ -31,13 +31,13 @@ export interface SettingsAnswer<T> {
 }
 
 const password = 'correct horse battery staple'
-let people = 0
+let users = 0
 
 /** Invites, registers and signs in an owner through the server's own routes. */
 export async function signedInOwner(
-  server: Visited,
+  server: DashboardServer,
   accountId: string,
-  { role = 'owner', email = `owner${++people}@example.com` }: { role?: Role; email?: string } = {},
+  { role = 'owner', email = `owner${++users}@example.com` }: { role?: Role; email?: string } = {},
 ): Promise<TestOwner> {
   const owner = visitor(server, email)
   const { path } = await inviteOwner(server.deps, accountId, { email, role })
@@ -52,7 +52,7 @@ export async function signedInOwner(
 }
 
 /** A user without a session. */
-export function visitor(server: Visited, email = 'nobody@example.com'): TestOwner {
+export function visitor(server: DashboardServer, email = 'nobody@example.com'): TestOwner {
   const jar = new Map<string, string>()
   const request = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const response = await server.request(method, path, {
@@ -79,7 +79,7 @@ export function visitor(server: Visited, email = 'nobody@example.com'): TestOwne
       toAnswer(await request('POST', `/settings/trpc/settings.${name}`, input, headers)),
     auth,
     signIn: (given = password) => auth('/sign-in/email', { email, password: given }),
-    elsewhere: () => visitor(server, email),
+    inOtherBrowser: () => visitor(server, email),
   }
 }
 

@@ -10,13 +10,13 @@ export function listSettingsContracts(): { name: string; contract: DashboardProc
 }
 
 /** An account with a resource of every kind that a procedure refers to. */
-export interface FurnishedAccount extends TestAccount {
+export interface PopulatedAccount extends TestAccount {
   messageId: string
   endpointId: string
   deliveryId: string
 }
 
-export async function furnishedAccount(server: TestServer): Promise<FurnishedAccount> {
+export async function createPopulatedAccount(server: TestServer): Promise<PopulatedAccount> {
   const account = await server.account()
   const { endpointId } = await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/' })
   const { messageId, waMessageId } = await account.trpc.message.send.mutate({
@@ -36,7 +36,7 @@ export async function furnishedAccount(server: TestServer): Promise<FurnishedAcc
 }
 
 /** An input with the account's own IDs for each procedure of an account. */
-export function inputsOf(account: FurnishedAccount): Record<string, object> {
+export function inputsOf(account: PopulatedAccount): Record<string, object> {
   const { messageId, endpointId, deliveryId, whatsAppAccountId } = account
   return {
     'audit.list': {},

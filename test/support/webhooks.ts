@@ -27,7 +27,7 @@ export interface TestWebhooks {
   startWorker(options?: WorkerOptions): Worker
   addEndpoint(url: string, input?: Partial<NewEndpoint>): Promise<{ endpointId: string; secret: string }>
   /** Inserts events with a due delivery for each endpoint and returns their IDs. */
-  tell(count?: number): Promise<string[]>
+  emit(count?: number): Promise<string[]>
   deliveries(endpointId?: string): Promise<{ id: string; attempts: number; generation: number; dueInSeconds: number }[]>
   finished(): Promise<{ event_id: string; outcome: string; attempts: number }[]>
   attempts(eventId: string): Promise<{ number: number; status_code: number | null; error: string | null }[]>
@@ -67,7 +67,7 @@ export async function startTestWebhooks(
       return worker
     },
     addEndpoint: (url, input) => addEndpoint(deps, accountId, { url, ...input }),
-    tell: async (count = 1) => {
+    emit: async (count = 1) => {
       const events = Array.from({ length: count }, () => newEvent(deps, accountId))
       await insertEvents(db, events, () => deps.newId('dlv'))
       deps.announcements.announce('deliveries')

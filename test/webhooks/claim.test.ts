@@ -19,7 +19,7 @@ const claim: Claim = { leaseSeconds: 60, limit: 100, afterEndpointId: '', rooms:
 
 test('skips deliveries that another worker has locked', async () => {
   await webhooks.addEndpoint('http://127.0.0.1:9/')
-  await webhooks.tell(3)
+  await webhooks.emit(3)
   const [locked, ...others] = (await webhooks.deliveries()).map(({ id }) => id)
 
   const claimed = await database.db.transaction().execute(async (holder) => {

@@ -71,7 +71,7 @@ async function add(input: Partial<NewEndpoint> = {}): Promise<string> {
 }
 
 /** Inserts events with a delivery for each subscribed endpoint and returns their IDs. */
-async function happen(count = 1, type: MessageEventType = 'message.delivered'): Promise<string[]> {
+async function emit(count = 1, type: MessageEventType = 'message.delivered'): Promise<string[]> {
   const events = Array.from({ length: count }, () => ({
     accountId,
     id: deps.newId('evt'),
@@ -324,7 +324,7 @@ test('finds no endpoints in an unknown or different account', async () => {
 
 test('holds deliveries of a disabled endpoint and makes them due when it is enabled', async () => {
   const id = await add()
-  const [first = ''] = await happen()
+  const [first = ''] = await emit()
   await postpone(first, 36_000)
   await deps.db.updateTable('webhook_endpoints').set({ failing_since: deps.now() }).where('id', '=', id).execute()
 
@@ -334,7 +334,7 @@ test('holds deliveries of a disabled endpoint and makes them due when it is enab
     failingSince: expect.any(String),
     waiting: 1,
   })
-  await happen(2)
+  await emit(2)
   expect(await listEndpoints(deps, accountId)).toMatchObject([{ waiting: 3 }])
   let announced = 0
   const stop = deps.announcements.listen('deliveries', () => (announced += 1))
@@ -350,7 +350,7 @@ test('holds deliveries of a disabled endpoint and makes them due when it is enab
 
 test('leaves attempts in progress unchanged when an endpoint is enabled', async () => {
   const id = await add()
-  const [event = ''] = await happen()
+  const [event = ''] = await emit()
   await postpone(event, 17, 2)
 
   await enableEndpoint(deps, accountId, id)
@@ -360,7 +360,7 @@ test('leaves attempts in progress unchanged when an endpoint is enabled', async 
 
 test('drops and counts the waiting deliveries of a removed endpoint only', async () => {
   const [id, other] = [await add(), await add()]
-  await happen(3)
+  await emit(3)
 
   expect(await removeEndpoint(deps, accountId, id)).toEqual({ endpointId: id, dropped: 3 })
 
@@ -456,7 +456,7 @@ test('reports a failed test without disabling the endpoint', async () => {
 
 test('lists deliveries newest first, page by page, with their attempts', async () => {
   const id = await add()
-  const events = await happen(5)
+  const events = await emit(5)
   const [oldest = '', failed = '', delivered = ''] = events
   const failedId = await finish(failed, 'failed')
   await finish(delivered, 'delivered')
@@ -504,7 +504,7 @@ test('lists deliveries newest first, page by page, with their attempts', async (
 
 test('filters deliveries by state', async () => {
   const id = await add()
-  const [failed = '', delivered = '', waiting = ''] = await happen(3)
+  const [failed = '', delivered = '', waiting = ''] = await emit(3)
   await finish(failed, 'failed')
   await finish(delivered, 'delivered')
 
@@ -526,7 +526,7 @@ async function retry(deliveryId: string) {
 
 test('queues a finished delivery again once and keeps its attempts', async () => {
   const id = await add()
-  const [event = ''] = await happen()
+  const [event = ''] = await emit()
   const deliveryId = await finish(event, 'failed')
 
   expect(await Promise.all([retry(deliveryId), retry(deliveryId)])).toMatchObject([
@@ -553,7 +553,7 @@ test('queues a finished delivery again once and keeps its attempts', async () =>
 
 test('makes a waiting delivery due and leaves one in progress unchanged', async () => {
   const id = await add()
-  const [waiting = '', soon = '', underWay = ''] = await happen(3)
+  const [waiting = '', soon = '', underWay = ''] = await emit(3)
   await postpone(waiting, 36_000)
   await postpone(soon, 5)
   await postpone(underWay, 17, 2)
@@ -565,8 +565,8 @@ test('makes a waiting delivery due and leaves one in progress unchanged', async 
 
 test('does not retry a delivery whose endpoint or event was deleted', async () => {
   const [id, other] = [await add(), await add({ events: ['message.read'] })]
-  const [event = ''] = await happen()
-  const [read = ''] = await happen(1, 'message.read')
+  const [event = ''] = await emit()
+  const [read = ''] = await emit(1, 'message.read')
   await deps.db.deleteFrom('webhook_deliveries').where('endpoint_id', '=', id).where('event_id', '=', read).execute()
   const [first, second] = [await finish(event, 'failed'), await finish(read, 'failed')]
   await removeEndpoint(deps, accountId, id)
@@ -579,12 +579,12 @@ test('does not retry a delivery whose endpoint or event was deleted', async () =
 })
 
 test('recovers only failed and never attempted deliveries', async () => {
-  const [before = ''] = await happen()
+  const [before = ''] = await emit()
   const since = deps.now()
-  const [missed = ''] = await happen()
-  await happen(1, 'message.sent')
+  const [missed = ''] = await emit()
+  await emit(1, 'message.sent')
   const id = await add()
-  const [failed = '', delivered = '', waiting = ''] = await happen(3)
+  const [failed = '', delivered = '', waiting = ''] = await emit(3)
   const failedId = await finish(failed, 'failed')
   await finish(delivered, 'delivered')
 
@@ -634,7 +634,7 @@ test('recovers in batches with progress and queues nothing twice when run concur
 
 test("recovers events up to the current time of the database, whatever the node's clock", async () => {
   const id = await add()
-  const [eventId = ''] = await happen()
+  const [eventId = ''] = await emit()
   await finish(eventId, 'failed')
 
   const behind = { ...deps, now: () => new Date(0) }

@@ -53,7 +53,7 @@ function createReader(): () => Promise<string[]> {
 }
 
 /** Waits until a transaction waits for a lock. */
-async function untilSomebodyWaits(): Promise<void> {
+async function waitForBlockedLock(): Promise<void> {
   await expect
     .poll(async () => {
       const { rows } = await sql`
@@ -72,7 +72,7 @@ test('does not skip an event that was recorded while a reader received later one
   await deps.db.transaction().execute(async (holder) => {
     await sql`select 1 from messages where account_id = ${accountId} and id = ${held} for update`.execute(holder)
     waiting = deliver(held)
-    await untilSomebodyWaits()
+    await waitForBlockedLock()
     await deliver(free)
     expect(await read()).toEqual([free])
   })
@@ -90,7 +90,7 @@ test('lists no event while an earlier one of its account is still being recorded
   await deps.db.transaction().execute(async (trx) => {
     await recordEvents(trx, [newEvent('msg_slow')], deps)
     waiting = deliver(later)
-    await untilSomebodyWaits()
+    await waitForBlockedLock()
     expect(await read()).toEqual([])
   })
   await waiting

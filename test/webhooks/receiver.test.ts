@@ -160,7 +160,7 @@ test('returns an unknown event type with all its fields', () => {
 })
 
 /** Compiles only if its type includes every event with its fields. */
-function tell(event: ReceivedEvent): string {
+function describeEvent(event: ReceivedEvent): string {
   switch (event.type) {
     case 'message.sent':
     case 'message.delivered':
@@ -187,7 +187,7 @@ test('types every event with its fields', () => {
       'message.red': () => undefined,
     },
   })
-  expect(tell({ eventId, ...webhooks['webhook.test'].example })).toMatch(/^ep_/)
+  expect(describeEvent({ eventId, ...webhooks['webhook.test'].example })).toMatch(/^ep_/)
 })
 
 let server: Server

@@ -49,7 +49,7 @@ test('delivers an event to each subscribed endpoint, signed with its own secret'
   const second = await webhooks.addEndpoint(`${receiver.url}/second`)
   await webhooks.addEndpoint(`${receiver.url}/other`, { events: ['message.failed'] })
   webhooks.startWorker()
-  const [eventId = ''] = await webhooks.tell()
+  const [eventId = ''] = await webhooks.emit()
 
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(2)
   expect(receiver.at('/other')).toEqual([])
@@ -73,7 +73,7 @@ test('retries with the same id, records every attempt and stops after the last',
   let answers = 0
   receiver.behave((received, response, request) => answer(++answers < 3 ? 500 : 200)(received, response, request))
   webhooks.startWorker()
-  const [eventId = ''] = await webhooks.tell()
+  const [eventId = ''] = await webhooks.emit()
 
   await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'delivered', attempts: 3 }])
   expect(receiver.received.map(({ id }) => id)).toEqual([eventId, eventId, eventId])
@@ -89,7 +89,7 @@ test('follows the retry schedule and fails the delivery at its end', async () =>
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   receiver.behave(answer(500))
   webhooks.startWorker()
-  const [eventId = ''] = await webhooks.tell()
+  const [eventId = ''] = await webhooks.emit()
 
   await expect.poll(() => webhooks.deliveries(), soon).toMatchObject([{ attempts: 3 }])
   const [waiting] = await webhooks.deliveries()
@@ -110,7 +110,7 @@ test('waits as long as Retry-After asks', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(answer(503, { 'retry-after': '600' }))
   webhooks.startWorker()
-  await webhooks.tell()
+  await webhooks.emit()
   await expect.poll(() => webhooks.deliveries(), soon).toMatchObject([{ attempts: 1 }])
   const [waiting] = await webhooks.deliveries()
   expect(waiting?.dueInSeconds).toBeGreaterThan(590)
@@ -123,7 +123,7 @@ test('disables an endpoint that returns 410 and delivers its waiting events when
   const registry = new Registry()
   const observer = registerWorkerMetrics(webhooks.deps, registry, () => 0)
   const worker = webhooks.startWorker({ observer })
-  await webhooks.tell(5)
+  await webhooks.emit(5)
 
   await expect
     .poll(() => webhooks.endpoint(endpointId), soon)
@@ -132,7 +132,7 @@ test('disables an endpoint that returns 410 and delivers its waiting events when
   expect(await registry.getSingleMetricAsString('waybill_webhook_endpoints_disabled_total')).toContain(
     '{reason="gone"} 1',
   )
-  await webhooks.tell(2)
+  await webhooks.emit(2)
   await expect.poll(() => worker.held, soon).toBe(0)
   expect(await webhooks.deliveries()).toHaveLength(7)
 
@@ -150,7 +150,7 @@ test('disables an endpoint after five days without a success', async () => {
   receiver.behave(answer(500), '/tired')
   await sql`update webhook_endpoints set failing_since = now() - interval '121 hours'`.execute(database.db)
   webhooks.startWorker()
-  await webhooks.tell()
+  await webhooks.emit()
 
   await expect
     .poll(() => webhooks.endpoint(tired.endpointId), soon)
@@ -165,14 +165,14 @@ test('signs with both secrets during an overlap and then only with the new one',
   const { endpointId, secret } = await webhooks.addEndpoint(receiver.url)
   const rotated = await rotateSecret(webhooks.deps, webhooks.accountId, endpointId, { overlapSeconds: 60 })
   webhooks.startWorker()
-  await webhooks.tell()
+  await webhooks.emit()
   await expect.poll(() => receiver.received, soon).toHaveLength(1)
   const [both] = receiver.received
   for (const each of [secret, rotated.secret])
     expect(new Webhook(each).verify(both?.body ?? '', both?.headers as Record<string, string>)).toBeDefined()
 
   await sql`update webhook_endpoints set previous_secret_expires_at = now()`.execute(database.db)
-  await webhooks.tell()
+  await webhooks.emit()
   await expect.poll(() => receiver.received, soon).toHaveLength(2)
   expect(String(receiver.received[1]?.headers['webhook-signature']).split(' ')).toHaveLength(1)
 })
@@ -182,7 +182,7 @@ test('fails attempts while the secret cannot be decrypted and recovers with the 
   const deps = { ...webhooks.deps, secrets: createSecretBox([randomBytes(32)], randomBytes) }
   const worker = new Worker(deps, webhookConfig, { pollMilliseconds: 20 })
   worker.start()
-  const [eventId = ''] = await webhooks.tell()
+  const [eventId = ''] = await webhooks.emit()
   await expect
     .poll(() => webhooks.attempts(eventId), soon)
     .toMatchObject([{ error: 'the signing secret of the endpoint cannot be decrypted' }, {}, {}])
@@ -204,7 +204,7 @@ test('delivers to others despite a dead endpoint with thousands of waiting deliv
 
   const healthy = await Promise.all([1, 2, 3].map((n) => webhooks.addEndpoint(`${receiver.url}/healthy-${n}`)))
   await sql`update webhook_endpoints set events = '{}' where id = ${dead.endpointId}`.execute(database.db)
-  await webhooks.tell(100)
+  await webhooks.emit(100)
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(300)
 
   for (const { endpointId } of healthy) expect(await webhooks.deliveries(endpointId)).toEqual([])
@@ -218,7 +218,7 @@ test('delivers to a healthy endpoint when many others fail at once', async () =>
   await addEndpoints(dead.url, 150)
   await webhooks.addEndpoint(receiver.url)
   await sql`update webhook_endpoints set account_id = ${webhooks.accountId}`.execute(database.db)
-  await webhooks.tell(20)
+  await webhooks.emit(20)
 
   const attempted: string[] = []
   const patient = { ...webhookConfig, timeoutSeconds: 8 }
@@ -244,7 +244,7 @@ test('claims what each endpoint has capacity for, in endpoint order', async () =
   for (const name of ['a', 'b', 'c', 'd']) ids.push((await webhooks.addEndpoint(`${receiver.url}/${name}`)).endpointId)
   // IDs of the same millisecond are in random order.
   const [a = '', b = '', c = '', d = ''] = ids.toSorted()
-  await webhooks.tell(20)
+  await webhooks.emit(20)
   await sql`update webhook_endpoints set failing_since = now() where id = ${b}`.execute(database.db)
   await sql`update webhook_endpoints set enabled = false where id = ${d}`.execute(database.db)
 
@@ -264,7 +264,7 @@ test('claims what each endpoint has capacity for, in endpoint order', async () =
 
 test('keeps a claim from other workers until the lease expires and then ignores its result', async () => {
   await webhooks.addEndpoint(receiver.url)
-  await webhooks.tell()
+  await webhooks.emit()
   const [mine] = await claimDueDeliveries(database.db, wholeClaim)
   expect(await claimDueDeliveries(database.db, wholeClaim)).toEqual([])
   if (!mine) throw new Error('nothing was claimed')
@@ -302,7 +302,7 @@ test('repeats the attempt of a worker that was paused past its lease with the sa
   })
   const lost = vi.fn<() => void>()
   webhooks.startWorker({ observer: { attempted: () => {}, disabled: () => {}, lost } })
-  const [eventId = ''] = await webhooks.tell()
+  const [eventId = ''] = await webhooks.emit()
 
   const answerFirst = await held.promise
   // Simulates a lease that expired while the worker was paused, so that the delivery is claimed again.
@@ -325,10 +325,10 @@ test('finishes attempts in progress when a worker stops', async () => {
   const held = Promise.withResolvers<() => void>()
   receiver.behave((_received, response) => held.resolve(() => response.end()))
   const worker = webhooks.startWorker()
-  await webhooks.tell()
+  await webhooks.emit()
   const finish = await held.promise
   const stopped = worker.stop()
-  await webhooks.tell(3)
+  await webhooks.emit(3)
   finish()
   await stopped
   expect(await webhooks.finished()).toHaveLength(1)
@@ -339,7 +339,7 @@ test('releases unfinished deliveries on stop for another worker to claim', async
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(neverAnswer)
   const worker = webhooks.startWorker()
-  await webhooks.tell(3)
+  await webhooks.emit(3)
   await expect.poll(() => receiver.received, soon).toHaveLength(3)
   await worker.stop({ graceMilliseconds: 10 })
   expect(worker.held).toBe(0)
@@ -373,9 +373,9 @@ test('is not delayed by misbehaving receivers beyond one timeout each', async ()
   }, '/bomb')
   receiver.behave((_received, _response, request) => void request.socket.destroy(), '/closing')
   webhooks.startWorker()
-  const bad = await webhooks.tell(20)
+  const bad = await webhooks.emit(20)
   await webhooks.addEndpoint(`${receiver.url}/good`)
-  await webhooks.tell(50)
+  await webhooks.emit(50)
   await expect.poll(() => receiver.at('/good'), soon).toHaveLength(50)
 
   await expect
@@ -391,7 +391,7 @@ test('reports the state of the queue in gauges', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   const registry = new Registry()
   registerWorkerMetrics(webhooks.deps, registry, () => 7)
-  await webhooks.tell(3)
+  await webhooks.emit(3)
   await sql`update webhook_deliveries set due_at = now() - interval '90 seconds'`.execute(database.db)
   const metrics = await registry.metrics()
   expect(metrics).toMatch(/^waybill_webhook_oldest_due_seconds 9\d/m)
@@ -405,11 +405,11 @@ test('reports the state of the queue in gauges', async () => {
 test('deletes only deliveries that have waited longer than the retention', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   await sql`update webhook_endpoints set enabled = false where id = ${endpointId}`.execute(database.db)
-  await webhooks.tell(2)
+  await webhooks.emit(2)
   expect(await deleteOldDeliveries(database.db, 30)).toBe(0)
 
   await sql`update webhook_deliveries set created_at = now() - interval '31 days'`.execute(database.db)
-  await webhooks.tell(1)
+  await webhooks.emit(1)
   expect(await deleteOldDeliveries(database.db, 30)).toBe(2)
   expect(await webhooks.deliveries()).toHaveLength(1)
 })
@@ -417,7 +417,7 @@ test('deletes only deliveries that have waited longer than the retention', async
 test('deletes deliveries of a removed endpoint without attempting or counting them', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/removed`)
   await webhooks.addEndpoint(receiver.url)
-  await webhooks.tell(2)
+  await webhooks.emit(2)
   await database.db.deleteFrom('webhook_endpoints').where('id', '=', endpointId).execute()
   const registry = new Registry()
   registerWorkerMetrics(webhooks.deps, registry, () => 0)
@@ -463,7 +463,7 @@ function startWorkerOf(config: WebhookConfig, options: WorkerOptions) {
 
 /** Inserts many deliveries of one event. */
 async function fillQueue(endpointId: string, count: number): Promise<void> {
-  const [eventId = ''] = await webhooks.tell()
+  const [eventId = ''] = await webhooks.emit()
   await sql`
     insert into webhook_deliveries (account_id, id, endpoint_id, event_id, due_at, created_at)
     select ${webhooks.accountId}, 'dlv_filled_' || n, ${endpointId}, ${eventId}, now(), now()

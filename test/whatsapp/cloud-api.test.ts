@@ -13,7 +13,7 @@ import type { OutgoingTemplate, WhatsApp } from '../../src/whatsapp/whatsapp.ts'
 let simulator: Simulator
 let whatsapp: WhatsApp
 /** A client with a short timeout for tests without a response. */
-let hasty: WhatsApp
+let impatient: WhatsApp
 
 const orderShipped: OutgoingTemplate = {
   to: '34600111222',
@@ -26,11 +26,11 @@ const orderShipped: OutgoingTemplate = {
 beforeAll(async () => {
   simulator = await startSimulator()
   whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
-  hasty = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, readMs: 300 } })
+  impatient = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, readMs: 300 } })
 })
 afterEach(() => simulator.intercept(undefined))
 afterAll(async () => {
-  await Promise.all([whatsapp.close(), hasty.close()])
+  await Promise.all([whatsapp.close(), impatient.close()])
   await simulator.stop()
 })
 
@@ -142,7 +142,7 @@ const misbehaving = new Map(
 )
 
 test.each(sandboxRecipients)('$to: $does', async ({ to, behaviour }) => {
-  const client = to === '15559000003' ? hasty : whatsapp
+  const client = to === '15559000003' ? impatient : whatsapp
   const kind = behaviour.kind === 'fail' ? 'refused' : (misbehaving.get(to) ?? 'accepted')
   expect(await client.sendTemplate(simulator, { ...orderShipped, to })).toMatchObject({ kind })
 })
@@ -262,12 +262,12 @@ test('sends when the second connection attempt succeeds', async () => {
 test('treats a timeout before the connection as not sent', async () => {
   const received: string[] = []
   const sockets: Socket[] = []
-  const deaf = createTcpServer((socket) => {
+  const silent = createTcpServer((socket) => {
     sockets.push(socket.on('data', (bytes) => received.push(bytes.toString('latin1'))))
   })
-  deaf.listen(0, '127.0.0.1')
-  await once(deaf, 'listening')
-  const { port } = deaf.address() as AddressInfo // A TCP server always has an address of this type.
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo // A TCP server always has an address of this type.
   const client = createCloudApi({ url: `https://127.0.0.1:${port}`, version: 'v25.0', timeouts: { queueMs: 150 } })
 
   expect(await client.sendTemplate(simulator, orderShipped)).toEqual({
@@ -276,7 +276,7 @@ test('treats a timeout before the connection as not sent', async () => {
     retryAfterSeconds: 5,
   })
   expect(received.join('')).not.toContain('order_shipped')
-  deaf.close()
+  silent.close()
   for (const socket of sockets) socket.destroy()
   await client.close()
 })

@@ -2,18 +2,23 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type SettingsAnswer, signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
-import { furnishedAccount, type FurnishedAccount, inputsOf, listSettingsContracts } from '../../support/settings.ts'
+import {
+  createPopulatedAccount,
+  type PopulatedAccount,
+  inputsOf,
+  listSettingsContracts,
+} from '../../support/settings.ts'
 
 let server: TestServer
-let mine: FurnishedAccount
-let theirs: FurnishedAccount
+let mine: PopulatedAccount
+let theirs: PopulatedAccount
 let owner: TestOwner
 let viewer: TestOwner
 
 beforeAll(async () => {
   server = await startTestServer()
-  mine = await furnishedAccount(server)
-  theirs = await furnishedAccount(server)
+  mine = await createPopulatedAccount(server)
+  theirs = await createPopulatedAccount(server)
   owner = await signedInOwner(server, mine.accountId)
   viewer = await signedInOwner(server, mine.accountId, { role: 'viewer' })
 })
@@ -74,7 +79,7 @@ describe.each(ofAnAccount)('$name', (procedure) => {
 
 const namesSomething = ofAnAccount.filter(({ name }) =>
   ['whatsAppAccountId', 'messageId', 'endpointId', 'deliveryId'].some(
-    (id) => id in (inputsOf({} as FurnishedAccount)[name] ?? {}),
+    (id) => id in (inputsOf({} as PopulatedAccount)[name] ?? {}),
   ),
 )
 

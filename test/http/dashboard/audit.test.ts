@@ -97,7 +97,7 @@ test('records changes to sign-in settings in every account of the user, includin
   const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
   await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
   await owner.auth('/two-factor/disable', { password: owner.password })
-  await forgetTries()
+  await resetAttempts()
   await owner.auth('/change-password', { currentPassword: 'not the password', newPassword })
   await owner.auth('/change-password', { currentPassword: owner.password, newPassword })
 
@@ -124,11 +124,11 @@ describe('sign-ins', () => {
     const owner = await signedInOwner(server, first)
     const { path } = await inviteOwner(server.deps, second, { email: owner.email, role: 'viewer' })
     await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
-    const elsewhere = owner.elsewhere()
+    const otherBrowser = owner.inOtherBrowser()
 
-    await elsewhere.signIn('not the password')
-    await elsewhere.signIn()
-    await elsewhere.auth('/sign-out', {})
+    await otherBrowser.signIn('not the password')
+    await otherBrowser.signIn()
+    await otherBrowser.auth('/sign-out', {})
     await visitor(server, owner.email.toUpperCase()).signIn('not the password')
 
     for (const accountId of [first, second])
@@ -140,7 +140,7 @@ describe('sign-ins', () => {
           { what: 'signed in with a password', outcome: 'refused' },
         ].map((entry) => ({ who: owner.email, address: '127.0.0.1', ...entry })),
       )
-    await forgetTries()
+    await resetAttempts()
   })
 
   test('are logged for an unknown address without the input', async () => {
@@ -153,15 +153,17 @@ describe('sign-ins', () => {
     expect(lines.at(-1)).toContain('"address":"127.0.0.1"')
     expect(server.log.join('')).not.toContain('hunter2')
     expect(await readMetric('refused')).toBe(before + 1)
-    await forgetTries()
+    await resetAttempts()
   })
 
   test('record a lockout once, however many attempts follow', async () => {
     const { accountId } = await server.account()
     const owner = await signedInOwner(server, accountId)
-    await forgetTries()
+    await resetAttempts()
 
-    const answers = await Promise.all(Array.from({ length: 150 }, () => owner.elsewhere().signIn('not the password')))
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, () => owner.inOtherBrowser().signIn('not the password')),
+    )
 
     const statuses = answers.map(({ statusCode }) => statusCode)
     // One per checked password.
@@ -173,7 +175,7 @@ describe('sign-ins', () => {
     )
     expect(refused.filter(({ what }) => what === 'was locked out after too many attempts')).toHaveLength(1)
     expect(refused).toHaveLength(signInAttemptsPerAddress.most + 1)
-    await forgetTries()
+    await resetAttempts()
   })
 
   test('with a code are recorded with both steps', async () => {
@@ -183,15 +185,15 @@ describe('sign-ins', () => {
     const { totpURI, backupCodes } = JSON.parse(enabled.text)
     const secret = new URL(totpURI).searchParams.get('secret') ?? ''
     await owner.auth('/two-factor/verify-totp', { code: totp(secret) })
-    const elsewhere = owner.elsewhere()
-    await forgetTries()
+    const otherBrowser = owner.inOtherBrowser()
+    await resetAttempts()
 
-    await elsewhere.signIn()
-    await elsewhere.auth('/two-factor/verify-totp', { code: '000000' })
-    await elsewhere.auth('/two-factor/verify-totp', { code: totp(secret, 1) })
-    await forgetTries()
-    await elsewhere.signIn()
-    await elsewhere.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
+    await otherBrowser.signIn()
+    await otherBrowser.auth('/two-factor/verify-totp', { code: '000000' })
+    await otherBrowser.auth('/two-factor/verify-totp', { code: totp(secret, 1) })
+    await resetAttempts()
+    await otherBrowser.signIn()
+    await otherBrowser.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
 
     expect((await entriesOf(owner, accountId)).slice(0, 6).map(({ what, outcome }) => [what, outcome])).toEqual([
       ['signed in with a backup code', 'done'],
@@ -201,7 +203,7 @@ describe('sign-ins', () => {
       ['gave their password, and was asked for a code', 'done'],
       ['confirmed their authenticator app', 'done'],
     ])
-    await forgetTries()
+    await resetAttempts()
   })
 })
 
@@ -226,10 +228,10 @@ test('does not record attempts that the rate limit rejects', async () => {
 
   expect(statuses).toEqual([400, 400, 400, 429, 429])
   expect(data.items.filter(({ what }) => what === 'changed their password')).toHaveLength(3)
-  await forgetTries()
+  await resetAttempts()
 })
 
 /** All users of a test share one address. */
-async function forgetTries(): Promise<void> {
+async function resetAttempts(): Promise<void> {
   await server.database.db.deleteFrom('owner_sign_in_rates').execute()
 }

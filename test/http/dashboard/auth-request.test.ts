@@ -35,9 +35,9 @@ const credentials = () => ({ email: owner.email, password: owner.password })
 
 describe('a sign-in with an organisation', () => {
   test.each(['callbackURL', 'errorCallbackURL'])('rejects a redirect outside the dashboard: %s', async (name) => {
-    const elsewhere = ['https://evil.example/', '//evil.example', '/\\evil.example', '/%2fevil.example', '/settingsx']
+    const outside = ['https://evil.example/', '//evil.example', '/\\evil.example', '/%2fevil.example', '/settingsx']
 
-    for (const url of elsewhere) {
+    for (const url of outside) {
       const { statusCode } = await post('/sign-in/oauth2', { providerId: 'oidc', [name]: url })
       expect(statusCode).toBe(400)
     }
@@ -86,14 +86,14 @@ test('ignores headers that name a client address', async () => {
 })
 
 test('ends every other session on a password change, however the path is spelled', async () => {
-  const elsewhere = owner.elsewhere()
-  await elsewhere.signIn()
+  const otherBrowser = owner.inOtherBrowser()
+  await otherBrowser.signIn()
 
   const passwords = { currentPassword: owner.password, newPassword: owner.password, revokeOtherSessions: false }
   const changed = await owner.auth('/change-password?x=1', passwords)
 
   expect(changed.statusCode).toBe(200)
-  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
+  expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
 })
 
 describe.each(['/sign-in/email', '/sign-out', '/change-password'])('%s', (path) => {

@@ -72,7 +72,7 @@ test('signs a user with a password in with their organisation as the same user',
 })
 
 test('rejects a user without an invitation, whatever the provider claims', async () => {
-  provider.person = { email: 'stranger@example.com', email_verified: true }
+  provider.person = { email: 'uninvited@example.com', email_verified: true }
   const browser = openCookieBrowser()
 
   const { url } = await signInWithOrganisation(browser)

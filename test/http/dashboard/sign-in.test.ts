@@ -93,21 +93,21 @@ test('adds an existing user to another account only with their current password'
 })
 
 test('serves no sign-up and no other better-auth route', async () => {
-  const stranger = visitor(server, 'stranger@example.com')
-  const body = { email: stranger.email, password: stranger.password, name: 'Stranger' }
+  const attacker = visitor(server, 'attacker@example.com')
+  const body = { email: attacker.email, password: attacker.password, name: 'Stranger' }
 
   const paths = ['/sign-up/email', '/update-user', '/delete-user', '/request-password-reset', '/list-sessions', '/ok']
-  const answers = await Promise.all(paths.map((path) => stranger.auth(path, body)))
+  const answers = await Promise.all(paths.map((path) => attacker.auth(path, body)))
 
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(paths.map(() => 404))
-  expect((await stranger.signIn()).statusCode).toBe(401)
+  expect((await attacker.signIn()).statusCode).toBe(401)
 })
 
 test('returns the same response for a wrong password and an unknown user', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
 
-  const wrong = await owner.elsewhere().signIn('not the password at all')
+  const wrong = await owner.inOtherBrowser().signIn('not the password at all')
   const unknown = await visitor(server, 'nobody@example.org').signIn()
 
   expect(wrong.statusCode).toBe(401)
@@ -129,9 +129,9 @@ test('ends the session on sign-out', async () => {
 test('ends every other session on a password change', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
-  const elsewhere = owner.elsewhere()
-  await elsewhere.signIn()
-  expect((await elsewhere.query('session.get')).statusCode).toBe(200)
+  const otherBrowser = owner.inOtherBrowser()
+  await otherBrowser.signIn()
+  expect((await otherBrowser.query('session.get')).statusCode).toBe(200)
 
   const newPassword = 'another password that is long'
   // Even if the page asks for the opposite.
@@ -142,10 +142,10 @@ test('ends every other session on a password change', async () => {
   })
 
   expect(changed.statusCode).toBe(200)
-  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
+  expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
   expect((await owner.query('session.get')).statusCode).toBe(200)
-  expect((await elsewhere.signIn()).statusCode).toBe(401)
-  expect((await elsewhere.signIn(newPassword)).statusCode).toBe(200)
+  expect((await otherBrowser.signIn()).statusCode).toBe(401)
+  expect((await otherBrowser.signIn(newPassword)).statusCode).toBe(200)
 })
 
 test('ends a session a week after sign-in, however active it is', async () => {
@@ -170,7 +170,7 @@ describe('the cookie of a session', () => {
     const { accountId } = await server.account()
     const owner = await signedInOwner(server, accountId)
 
-    const { headers } = await owner.elsewhere().signIn()
+    const { headers } = await owner.inOtherBrowser().signIn()
 
     expect([headers['set-cookie']].flat().join()).toMatch(/HttpOnly/i)
     expect([headers['set-cookie']].flat().join()).toMatch(/SameSite=Lax/i)
@@ -237,7 +237,7 @@ test('limits password attempts by address', async () => {
   const node = await startTestServer()
   const { accountId } = await node.account()
   const owner = await signedInOwner(node, accountId)
-  const guesser = owner.elsewhere()
+  const guesser = owner.inOtherBrowser()
 
   const statuses: number[] = []
   for (let guess = 0; guess < 13; guess++) statuses.push((await guesser.signIn(`a guess, number ${guess}`)).statusCode)
@@ -261,7 +261,7 @@ describe('password attempts for one user from many addresses', () => {
   })
 
   /** Sets the count of attempts to one less than the limit. */
-  const tryOften = (most: number) => sql`update owner_tries set count = ${most - 1}`.execute(node.deps.db)
+  const setAttempts = (most: number) => sql`update owner_tries set count = ${most - 1}`.execute(node.deps.db)
   let addresses = 0
   const from = () => ({ 'x-forwarded-for': `203.0.113.${++addresses}` })
   const signInFrom = (email: string, password: string, headers: Record<string, string> = from()) =>
@@ -274,7 +274,7 @@ describe('password attempts for one user from many addresses', () => {
     const owner = await signedInOwner(node, accountId)
     for (const email of [owner.email, 'nobody@example.org']) {
       await signInFrom(email, 'a wrong password')
-      await tryOften(passwordAttempts.most)
+      await setAttempts(passwordAttempts.most)
 
       expect((await signInFrom(email.toUpperCase(), 'a wrong password')).statusCode).toBe(401)
       const refused = await signInFrom(email, owner.password)
@@ -303,16 +303,16 @@ describe('password attempts for one user from many addresses', () => {
     const owner = await signedInOwner(node, accountId)
     let host = 0
     // All in one network.
-    const stranger = () => ({ 'x-forwarded-for': `2001:db8::${(++host).toString(16)}` })
+    const attacker = () => ({ 'x-forwarded-for': `2001:db8::${(++host).toString(16)}` })
     for (let tries = 0; tries < passwordAttemptsPerAddress.most; tries++) {
-      expect((await signInFrom(owner.email, 'a wrong password', stranger())).statusCode).toBe(401)
+      expect((await signInFrom(owner.email, 'a wrong password', attacker())).statusCode).toBe(401)
       await node.deps.db.deleteFrom('owner_sign_in_rates').execute()
     }
     await sql`update owner_tries set count = ${passwordAttempts.most - 1} where count = ${passwordAttemptsPerAddress.most + 1}`.execute(
       node.deps.db,
     )
 
-    expect((await signInFrom(owner.email, owner.password, stranger())).statusCode).toBe(429)
+    expect((await signInFrom(owner.email, owner.password, attacker())).statusCode).toBe(429)
     expect((await signInFrom(owner.email, owner.password)).statusCode).toBe(200)
   })
 
@@ -320,7 +320,7 @@ describe('password attempts for one user from many addresses', () => {
     const owner = await signedInOwner(node, accountId)
     const { path } = await inviteOwner(node.deps, accountId, { email: owner.email, role: 'viewer' })
     const token = path.split('/').at(-1)
-    await tryOften(passwordAttempts.most + 1)
+    await setAttempts(passwordAttempts.most + 1)
 
     const passwords = { currentPassword: owner.password, newPassword: 'a password of somebody else' }
     const statuses = [
@@ -341,7 +341,7 @@ test('reports a database failure as an internal error and logs no row data', asy
   const printed = vi.spyOn(console, 'error').mockReturnValue(undefined)
   await sql`alter table owner_sessions add constraint none_at_all check (id = '') not valid`.execute(node.deps.db)
 
-  const { statusCode, text } = await owner.elsewhere().signIn()
+  const { statusCode, text } = await owner.inOtherBrowser().signIn()
 
   expect(statusCode).toBe(500)
   expect(JSON.parse(text)).toMatchObject({ error: { code: 'INTERNAL_ERROR' } })

@@ -22,14 +22,14 @@ test('asks for a code at sign-in after an authenticator app was set up', async (
   const owner = await signedInOwner(server, accountId)
   const { secret } = await setUp(owner)
 
-  const elsewhere = owner.elsewhere()
-  const signIn = await elsewhere.signIn()
+  const otherBrowser = owner.inOtherBrowser()
+  const signIn = await otherBrowser.signIn()
 
   expect(JSON.parse(signIn.text)).toMatchObject({ twoFactorRedirect: true })
-  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
-  expect((await elsewhere.auth('/two-factor/verify-totp', { code: '000000' })).statusCode).toBe(401)
-  expect((await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
-  expect(await elsewhere.query('session.get')).toMatchObject({ statusCode: 200, data: { twoFactor: true } })
+  expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
+  expect((await otherBrowser.auth('/two-factor/verify-totp', { code: '000000' })).statusCode).toBe(401)
+  expect((await otherBrowser.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
+  expect(await otherBrowser.query('session.get')).toMatchObject({ statusCode: 200, data: { twoFactor: true } })
 })
 
 test('accepts a backup code once', async () => {
@@ -38,10 +38,10 @@ test('accepts a backup code once', async () => {
   const { backupCodes } = await setUp(owner)
   const [code] = backupCodes
 
-  const [first, second] = [owner.elsewhere(), owner.elsewhere()]
+  const [first, second] = [owner.inOtherBrowser(), owner.inOtherBrowser()]
   await first.signIn()
   const used = await first.auth('/two-factor/verify-backup-code', { code })
-  await forgetTries()
+  await resetAttempts()
   await second.signIn()
   const usedAgain = await second.auth('/two-factor/verify-backup-code', { code })
 
@@ -52,7 +52,7 @@ test('accepts a code once across all browsers', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret } = await setUp(owner)
-  const [first, second] = [owner.elsewhere(), owner.elsewhere()]
+  const [first, second] = [owner.inOtherBrowser(), owner.inOtherBrowser()]
   await first.signIn()
   await second.signIn()
   const code = nextCode(secret)
@@ -66,36 +66,36 @@ test('rejects the code that confirmed the app', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret, code } = await setUp(owner)
-  const elsewhere = owner.elsewhere()
-  await elsewhere.signIn()
+  const otherBrowser = owner.inOtherBrowser()
+  await otherBrowser.signIn()
 
-  expect((await elsewhere.auth('/two-factor/verify-totp', { code })).statusCode).toBe(401)
-  expect((await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
+  expect((await otherBrowser.auth('/two-factor/verify-totp', { code })).statusCode).toBe(401)
+  expect((await otherBrowser.auth('/two-factor/verify-totp', { code: nextCode(secret) })).statusCode).toBe(200)
 })
 
 test('never remembers a browser, even on request', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret } = await setUp(owner)
-  const elsewhere = owner.elsewhere()
-  await elsewhere.signIn()
+  const otherBrowser = owner.inOtherBrowser()
+  await otherBrowser.signIn()
 
-  const verified = await elsewhere.auth('/two-factor/verify-totp', { code: nextCode(secret), trustDevice: true })
+  const verified = await otherBrowser.auth('/two-factor/verify-totp', { code: nextCode(secret), trustDevice: true })
 
   expect(verified.statusCode).toBe(200)
-  expect(JSON.parse((await elsewhere.signIn()).text)).toMatchObject({ twoFactorRedirect: true })
+  expect(JSON.parse((await otherBrowser.signIn()).text)).toMatchObject({ twoFactorRedirect: true })
 })
 
 test('limits attempts to guess a code across sign-ins and addresses', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret, backupCodes } = await setUp(owner)
-  const guesser = owner.elsewhere()
+  const guesser = owner.inOtherBrowser()
   for (let tries = 1; tries < codeAttempts.most; tries++) {
     if (tries % 7 === 1) await guesser.signIn()
     const answer = await guesser.auth('/two-factor/verify-totp', { code: String(tries).padStart(6, '0') })
     expect(answer.statusCode).toBe(401)
-    await forgetTries()
+    await resetAttempts()
   }
 
   const codes = [
@@ -109,12 +109,12 @@ test('limits attempts to guess a code across sign-ins and addresses', async () =
 test('ends every other session on set-up, since none has provided a code', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
-  const elsewhere = owner.elsewhere()
-  await elsewhere.signIn()
+  const otherBrowser = owner.inOtherBrowser()
+  await otherBrowser.signIn()
 
   await setUp(owner)
 
-  expect((await elsewhere.query('session.get')).statusCode).toBe(401)
+  expect((await otherBrowser.query('session.get')).statusCode).toBe(401)
   expect((await owner.query('session.get')).statusCode).toBe(200)
 })
 
@@ -123,7 +123,7 @@ test('requires the password to set up and turn off the app', async () => {
   const owner = await signedInOwner(server, accountId)
 
   const enabled = await owner.auth('/two-factor/enable', { password: 'not the password' })
-  await forgetTries()
+  await resetAttempts()
   await setUp(owner)
   const disabled = await owner.auth('/two-factor/disable', { password: 'not the password' })
 
@@ -168,7 +168,7 @@ async function setUp(
   const code = totp(secret)
   const confirmed = await owner.auth('/two-factor/verify-totp', { code })
   expect(confirmed.statusCode).toBe(200)
-  await forgetTries(node)
+  await resetAttempts(node)
   return { secret, code, backupCodes }
 }
 
@@ -195,6 +195,6 @@ async function signInWithCode(node: TestServer, email: string, code: string): Pr
 }
 
 /** All users of a test share one address. */
-async function forgetTries(node = server): Promise<void> {
+async function resetAttempts(node = server): Promise<void> {
   await node.database.db.deleteFrom('owner_sign_in_rates').execute()
 }

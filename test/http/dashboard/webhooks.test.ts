@@ -6,7 +6,7 @@ import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { insertEvents } from '../../support/insert-events.ts'
 import { signedInOwner, type TestOwner } from '../../support/owner.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
-import { furnishedAccount } from '../../support/settings.ts'
+import { createPopulatedAccount } from '../../support/settings.ts'
 import { answer, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
 
@@ -130,7 +130,7 @@ test('marks an endpoint as disabled by a user until it is enabled', async () => 
 })
 
 test('retries deliveries, lists them by state and drops waiting ones with their endpoint', async () => {
-  const account = await furnishedAccount(server)
+  const account = await createPopulatedAccount(server)
   const { accountId, endpointId, deliveryId } = account
   const owner = await signedInOwner(server, accountId)
   const list = async (state?: string) =>
@@ -177,7 +177,7 @@ test('recovers earlier events for a new endpoint in batches, once', async () => 
   const owner = await signedInOwner(server, accountId)
   const since = new Date(Date.now() - 60_000)
   const count = 12_000
-  await tell(accountId, since, count)
+  await insertDelivered(accountId, since, count)
   const { data } = await owner.mutate<Added>('webhook.add', { accountId, url: `${receiver.url}/recovered` })
   const { endpointId } = data
   await owner.mutate('webhook.disable', { accountId, endpointId })
@@ -214,7 +214,7 @@ test.each([
 })
 
 /** Inserts events of delivered messages since a given time. */
-async function tell(accountId: string, since: Date, count: number): Promise<void> {
+async function insertDelivered(accountId: string, since: Date, count: number): Promise<void> {
   const ids = encodeIdsInOrder('evt', since.getTime(), count, randomBytes)
   const events = ids.map((id) => ({
     accountId,

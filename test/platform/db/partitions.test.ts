@@ -93,7 +93,7 @@ test('skips a locked table, blocks nobody and creates the weeks of the others', 
     await sql`select count(*) from messages_rest`.execute(reader)
 
     const making = createPartitions(database.db, later)
-    await expect.poll(isAnyoneWaiting).toBe(true)
+    await expect.poll(isLockAwaited).toBe(true)
     expect(await recordAt(new Date())).toMatch(/^messages_/)
     expect(await making).toMatchObject([{ partition: 'messages_20340508', error: { code: '55P03' } }])
   })
@@ -104,7 +104,7 @@ test('skips a locked table, blocks nobody and creates the weeks of the others', 
   expect(await createPartitions(database.db, later)).toEqual([])
 })
 
-async function isAnyoneWaiting(): Promise<boolean> {
+async function isLockAwaited(): Promise<boolean> {
   const { rows } = await sql`
     select 1 from pg_locks
     where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
