@@ -25,10 +25,10 @@ const onBothDatabases = [
   'test/messages/{idempotency,journal,outcome-unknown,overdue,overview,reading,record,send,settle}.test.ts',
   'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
   'test/cli/{doctor,running-server}.test.ts',
-  'test/http/{clock-watch,callbacks,housekeeping,metrics}.test.ts',
+  'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics}.test.ts',
   'test/http/dashboard/messages.test.ts',
   'test/templates/sync.test.ts',
-  'test/webhooks/{endpoints,list-events,worker}.test.ts',
+  'test/webhooks/{deliveries,endpoint-secrets,endpoints,list-events,worker}.test.ts',
 ]
 
 /** The data folder, which PostgreSQL doesn't have. */

@@ -39,8 +39,8 @@ export function countFigures(entries: readonly Entry[]): Figures {
     'webhooks received': [...webhooks.values()].flat().length,
     'repeated webhooks': [...webhooks.values()].flat().length - webhooks.size,
     'unknown outcomes at the end': [...listed.values()].filter((message) => message.status === 'pending').length,
-    'killed between mark and write': inBetween.size,
-    'never dispatched, blocked a key': released.length,
+    'kills between mark and write': inBetween.size,
+    'keys blocked by undispatched messages': released.length,
     [longest]: Math.max(0, ...released.map(({ milliseconds }) => milliseconds)),
   }
 }

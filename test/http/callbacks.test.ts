@@ -2,16 +2,21 @@ import { randomInt } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sendMessage } from '../../contracts/api/message.ts'
 import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
-import { deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
-import { syncDueTemplates } from '../../src/templates/periodic-sync.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
-
-const path = '/webhooks/whatsapp'
-const appSecret = 'test-app-secret'
-const example = sendMessage.example.input
+import {
+  appSecret,
+  callbackPath,
+  changeCallback,
+  getMessage,
+  messagesCallback,
+  post,
+  report,
+  sendOne,
+  status,
+  templateUpdate,
+} from '../support/callbacks.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let account: TestAccount
@@ -20,107 +25,6 @@ beforeAll(async () => {
   account = await server.account()
 })
 afterAll(() => server.close())
-
-interface StatusOptions {
-  id?: string
-  at?: number
-  callbackData?: string | undefined
-  errors?: object[]
-}
-
-function status(
-  name: string,
-  waMessageId: string,
-  { at = 1_800_000_000, callbackData, errors }: StatusOptions = {},
-): object {
-  return {
-    id: waMessageId,
-    status: name,
-    timestamp: String(at),
-    recipient_id: example.to,
-    ...(callbackData !== undefined && { biz_opaque_callback_data: callbackData }),
-    ...(errors && { errors }),
-    pricing: { billable: true, pricing_model: 'PMP', type: 'regular', category: 'utility' },
-  }
-}
-
-function messagesCallback(phoneNumberId: string, statuses: object[]): object {
-  return {
-    object: 'whatsapp_business_account',
-    entry: [
-      {
-        id: '1',
-        changes: [
-          {
-            field: 'messages',
-            value: {
-              messaging_product: 'whatsapp',
-              metadata: { display_phone_number: '15550783881', phone_number_id: phoneNumberId },
-              statuses,
-            },
-          },
-        ],
-      },
-    ],
-  }
-}
-
-function changeCallback(wabaId: string, field: string, value: object): object {
-  return {
-    object: 'whatsapp_business_account',
-    entry: [{ id: wabaId, time: 1_800_000_000, changes: [{ field, value }] }],
-  }
-}
-
-/** Meta's template ids have more digits than a JavaScript number can hold; nothing depends on them. */
-function templateUpdate(event: string): object {
-  return {
-    event,
-    message_template_id: 1_234_567_890_123_456,
-    message_template_name: 'order_shipped',
-    message_template_language: 'en',
-    reason: null,
-  }
-}
-
-function post(
-  callback: unknown,
-  { secret = appSecret, signature, to }: { secret?: string; signature?: string; to?: string } = {},
-): Promise<TestResponse> {
-  const body = Buffer.from(typeof callback === 'string' ? callback : JSON.stringify(callback))
-  return server.request('POST', to === undefined ? path : `${path}/${to}`, {
-    headers: { 'content-type': 'application/json', 'x-hub-signature-256': signature ?? signCallback(body, secret) },
-    body,
-  })
-}
-
-async function report(customer: TestAccount, statuses: object[]): Promise<void> {
-  expect((await post(messagesCallback(customer.phoneNumberId, statuses))).statusCode).toBe(200)
-}
-
-async function sendOne(
-  customer: TestAccount,
-  change: object = {},
-): Promise<{ messageId: string; waMessageId: string }> {
-  const response = await customer.post('/api/v1/message/send', { ...example, ...change })
-  expect(response.statusCode).toBe(200)
-  return response.json().data as { messageId: string; waMessageId: string }
-}
-
-async function get(customer: TestAccount, messageId: string): Promise<Record<string, unknown>> {
-  return (await customer.get(`/api/v1/message/${messageId}`)).json().data
-}
-
-async function eventTypes(customer: TestAccount, messageId: string): Promise<string[]> {
-  const rows = await server.deps.db
-    .selectFrom('events')
-    .select('type')
-    .where('account_id', '=', customer.accountId)
-    .where('message_id', '=', messageId)
-    .orderBy('id')
-    .execute()
-  return rows.map((row) => row.type)
-}
 
 async function counted(result: string): Promise<number> {
   const metrics = await server.request('GET', '/metrics')
@@ -132,7 +36,7 @@ async function counted(result: string): Promise<number> {
 test('answers the handshake challenge for a valid verify token', async () => {
   const right = await server.request(
     'GET',
-    `${path}?hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=1158201444`,
+    `${callbackPath}?hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=1158201444`,
   )
   expect(right.statusCode).toBe(200)
   expect(right.text).toBe('1158201444')
@@ -147,197 +51,19 @@ test.each([
   'hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=1&hub.challenge=2',
   '',
 ])('rejects the handshake ?%s', async (query) => {
-  expect((await server.request('GET', `${path}?${query}`)).statusCode).toBe(403)
-})
-
-test('records the time of each status and emits an event for each', async () => {
-  const { messageId, waMessageId } = await sendOne(account)
-
-  await report(account, [status('sent', waMessageId, { at: 1_800_000_001, callbackData: messageId })])
-  await report(account, [status('delivered', waMessageId, { at: 1_800_000_002, callbackData: messageId })])
-  await report(account, [status('read', waMessageId, { at: 1_800_000_003, callbackData: messageId })])
-
-  expect(await get(account, messageId)).toMatchObject({
-    status: 'read',
-    deliveredAt: new Date(1_800_000_002_000).toISOString(),
-    readAt: new Date(1_800_000_003_000).toISOString(),
-  })
-  expect(await eventTypes(account, messageId)).toEqual(['message.delivered', 'message.read'])
-})
-
-test('matches a status without a message ID by its wamid', async () => {
-  const { messageId, waMessageId } = await sendOne(account)
-  await report(account, [status('delivered', waMessageId)])
-  expect(await get(account, messageId)).toMatchObject({ status: 'delivered' })
-})
-
-test('ignores repeated and late statuses and emits no event for them', async () => {
-  const { messageId, waMessageId } = await sendOne(account)
-  const [sent, delivered, read] = ['sent', 'delivered', 'read'].map((name) =>
-    status(name, waMessageId, { callbackData: messageId }),
-  )
-
-  await report(account, [read ?? {}, delivered ?? {}, read ?? {}])
-  await report(account, [sent ?? {}, delivered ?? {}, read ?? {}])
-
-  expect(await get(account, messageId)).toMatchObject({ status: 'read' })
-  expect(await eventTypes(account, messageId)).toEqual(['message.read'])
-})
-
-test('reports the reason of a failure in the message and its event', async () => {
-  const { messageId, waMessageId } = await sendOne(account, { externalId: 'order-9' })
-  await report(account, [
-    status('failed', waMessageId, {
-      callbackData: messageId,
-      errors: [
-        {
-          code: 131026,
-          title: 'Message undeliverable',
-          message: 'Message undeliverable',
-          error_data: { details: 'The recipient is not on WhatsApp.' },
-          href: 'https://example.com',
-        },
-      ],
-    }),
-  ])
-
-  const error = { code: '131026', message: 'The recipient is not on WhatsApp.' }
-  expect(await get(account, messageId)).toMatchObject({ status: 'failed', error, failedAt: expect.any(String) })
-  const { payload } = await server.deps.db
-    .selectFrom('events')
-    .select('payload')
-    .where('message_id', '=', messageId)
-    .where('account_id', '=', account.accountId)
-    .executeTakeFirstOrThrow()
-  expect(JSON.parse(payload)).toEqual({
-    type: 'message.failed',
-    timestamp: new Date(1_800_000_000_000).toISOString(),
-    data: {
-      messageId,
-      waMessageId,
-      status: 'failed',
-      to: example.to,
-      template: example.template,
-      language: example.language,
-      accountId: account.whatsAppAccountId,
-      externalId: 'order-9',
-      error,
-    },
-  })
-})
-
-test('ignores a status with an implausible time and applies the others', async () => {
-  const [late, good] = [await sendOne(account), await sendOne(account)]
-  await report(account, [
-    // Milliseconds instead of seconds.
-    status('delivered', late.waMessageId, { callbackData: late.messageId, at: 1_800_000_000_000 }),
-    status('delivered', good.waMessageId, { callbackData: good.messageId }),
-  ])
-
-  expect(await get(account, late.messageId)).toMatchObject({ status: 'sent' })
-  expect(await get(account, good.messageId)).toMatchObject({ status: 'delivered' })
-})
-
-test('clears a failure when the message is delivered', async () => {
-  const { messageId, waMessageId } = await sendOne(account)
-  await report(account, [status('failed', waMessageId, { callbackData: messageId, errors: [{ code: 131026 }] })])
-  await report(account, [status('delivered', waMessageId, { callbackData: messageId })])
-
-  const message = await get(account, messageId)
-  expect(message).toMatchObject({ status: 'delivered' })
-  expect(message).not.toHaveProperty('error')
-  expect(message).not.toHaveProperty('failedAt')
-  expect(await eventTypes(account, messageId)).toEqual(['message.failed', 'message.delivered'])
-})
-
-test('completes a pending message with its first status', async () => {
-  const customer = await server.account()
-  const unknown = await customer.post('/api/v1/message/send', { ...example, to: '15559000004', externalId: 'lost' })
-  expect(unknown.json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
-  const [pending] = (await customer.get('/api/v1/message?externalId=lost')).json().data['items'] as [
-    { messageId: string; status: string },
-  ]
-  expect(pending.status).toBe('pending')
-
-  await report(customer, [status('sent', 'wamid.found-later', { callbackData: pending.messageId, at: 1_800_000_005 })])
-
-  expect(await get(customer, pending.messageId)).toMatchObject({
-    status: 'sent',
-    waMessageId: 'wamid.found-later',
-    sentAt: new Date(1_800_000_005_000).toISOString(),
-  })
-})
-
-test("applies a status that arrives before WhatsApp's response to the send", async () => {
-  const customer = await server.account()
-  const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 10_000 })
-  const answer = slow.request('POST', '/api/v1/message/send', {
-    headers: { 'x-api-key': customer.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...example, to: '15559000001' }),
-  })
-  const find = async () =>
-    ((await customer.get('/api/v1/message')).json().data['items'] as { messageId: string }[])[0]?.messageId
-  await expect.poll(find).toBeDefined()
-  const messageId = (await find()) ?? ''
-
-  await report(customer, [status('delivered', 'wamid.overtaking', { callbackData: messageId })])
-  expect((await answer).statusCode).toBe(200)
-
-  expect(await get(customer, messageId)).toMatchObject({
-    status: 'delivered',
-    waMessageId: 'wamid.overtaking',
-    sentAt: expect.any(String),
-  })
-  await slow.close()
-})
-
-test('emits message.sent once, and only if an endpoint subscribes to it', async () => {
-  const customer = await server.account()
-  await server.deps.db
-    .insertInto('webhook_endpoints')
-    .values({
-      id: server.deps.newId('ep'),
-      account_id: customer.accountId,
-      url: 'https://example.com/',
-      events: ['message.sent'],
-      secret_encrypted: 'x',
-    })
-    .execute()
-  const { messageId, waMessageId } = await sendOne(customer)
-  await report(customer, [status('sent', waMessageId, { callbackData: messageId })])
-
-  expect(await eventTypes(customer, messageId)).toEqual(['message.sent'])
-  const deliveries = await server.deps.db
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where('account_id', '=', customer.accountId)
-    .execute()
-  expect(deliveries).toHaveLength(1)
-})
-
-test('applies a thousand statuses of one callback', async () => {
-  const customer = await server.account()
-  const sent = await Promise.all(Array.from({ length: 25 }, () => sendOne(customer)))
-  const statuses = Array.from({ length: 1000 }, (_, index) => {
-    const { messageId, waMessageId } = sent[index % sent.length] ?? { messageId: '', waMessageId: '' }
-    return status(['sent', 'delivered', 'read'][index % 3] ?? 'sent', waMessageId, { callbackData: messageId })
-  })
-
-  await report(customer, statuses)
-
-  for (const { messageId } of sent) expect(await get(customer, messageId)).toMatchObject({ status: 'read' })
+  expect((await server.request('GET', `${callbackPath}?${query}`)).statusCode).toBe(403)
 })
 
 test('accepts and counts unknown and unrelated statuses', async () => {
   const [unknown, ignored] = [await counted('unknown'), await counted('ignored')]
-  await report(account, [
+  await report(server, account, [
     status('delivered', 'wamid.of-somebody-else'),
     status('delivered', 'wamid.y', { callbackData: 'their own data' }),
   ])
-  expect((await post(messagesCallback('999999', [status('delivered', 'wamid.z')]))).statusCode).toBe(200)
+  expect((await post(server, messagesCallback('999999', [status('delivered', 'wamid.z')]))).statusCode).toBe(200)
   expect(await counted('unknown')).toBe(unknown + 3)
 
-  await report(account, [status('played', 'wamid.x'), status('warning', 'wamid.x'), { nonsense: true }])
+  await report(server, account, [status('played', 'wamid.x'), status('warning', 'wamid.x'), { nonsense: true }])
   for (const callback of [
     {},
     [],
@@ -347,28 +73,28 @@ test('accepts and counts unknown and unrelated statuses', async () => {
     { entry: 'x' },
     changeCallback('1', 'messages', { messages: [{}] }),
   ])
-    expect((await post(callback)).statusCode).toBe(200)
+    expect((await post(server, callback)).statusCode).toBe(200)
   expect(await counted('ignored')).toBeGreaterThanOrEqual(ignored + 4)
 })
 
 test('accepts a callback with characters that PostgreSQL cannot store', async () => {
   const { messageId, waMessageId } = await sendOne(account)
-  await report(account, [
+  await report(server, account, [
     status('failed', `${waMessageId}\0`, { callbackData: messageId, errors: [{ code: 1, title: 'a\0b\ud800' }] }),
   ])
-  expect(await get(account, messageId)).toMatchObject({ status: 'failed', error: { code: '1' } })
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'failed', error: { code: '1' } })
 
-  expect((await post(messagesCallback('1\0', [status('read', waMessageId)]))).statusCode).toBe(200)
+  expect((await post(server, messagesCallback('1\0', [status('read', waMessageId)]))).statusCode).toBe(200)
   const update = changeCallback('1\0', 'message_template_status_update', templateUpdate('PAUSED'))
-  expect((await post(update)).statusCode).toBe(200)
+  expect((await post(server, update)).statusCode).toBe(200)
 })
 
 test('answers 404 for a path that cannot contain a WhatsApp account ID', async () => {
   const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token=test-verify-token'
-  expect((await server.request('GET', `${path}/%00?${query}`)).statusCode).toBe(404)
-  expect((await post({}, { to: '%00' })).statusCode).toBe(404)
-  expect((await post({}, { to: '%00', secret: 'guessed' })).statusCode).toBe(404)
-  expect((await post({}, { to: 'wa_0%2f' })).statusCode).toBe(404)
+  expect((await server.request('GET', `${callbackPath}/%00?${query}`)).statusCode).toBe(404)
+  expect((await post(server, {}, { to: '%00' })).statusCode).toBe(404)
+  expect((await post(server, {}, { to: '%00', secret: 'guessed' })).statusCode).toBe(404)
+  expect((await post(server, {}, { to: 'wa_0%2f' })).statusCode).toBe(404)
 })
 
 test.each([
@@ -379,11 +105,12 @@ test.each([
 ])('rejects a callback with $what', async ({ signature }) => {
   const { messageId, waMessageId } = await sendOne(account)
   const response = await post(
+    server,
     messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })]),
     { signature },
   )
   expect(response.statusCode).toBe(401)
-  expect(await get(account, messageId)).toMatchObject({ status: 'sent' })
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'sent' })
 })
 
 test("accepts an account's own app secret only for its own messages", async () => {
@@ -407,15 +134,15 @@ test("accepts an account's own app secret only for its own messages", async () =
   ]) as { entry: object[] }
   const both = { ...forged, entry: [...forged.entry, ...toVictim.entry] }
 
-  expect((await post(both, { secret: 'own-secret' })).statusCode).toBe(200)
-  expect(await get(own, messageId)).toMatchObject({ status: 'delivered' })
-  expect(await get(account, victim.messageId)).toMatchObject({ status: 'sent' })
+  expect((await post(server, both, { secret: 'own-secret' })).statusCode).toBe(200)
+  expect(await getMessage(own, messageId)).toMatchObject({ status: 'delivered' })
+  expect(await getMessage(account, victim.messageId)).toMatchObject({ status: 'sent' })
 
   expect(
-    (await post(messagesCallback(phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])))
+    (await post(server, messagesCallback(phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])))
       .statusCode,
   ).toBe(200)
-  expect(await get(own, messageId)).toMatchObject({ status: 'delivered' })
+  expect(await getMessage(own, messageId)).toMatchObject({ status: 'delivered' })
 })
 
 /** Adds a WhatsApp account with its own app secret and sends a message from it. */
@@ -436,18 +163,18 @@ describe('the callback address of a WhatsApp account', () => {
     const { whatsAppAccountId, messageId, callback } = await addOwnApp(account, 'address-secret')
 
     for (const secret of [appSecret, 'guessed'])
-      expect((await post(callback, { to: whatsAppAccountId, secret })).statusCode).toBe(401)
-    expect(await get(account, messageId)).toMatchObject({ status: 'sent' })
+      expect((await post(server, callback, { to: whatsAppAccountId, secret })).statusCode).toBe(401)
+    expect(await getMessage(account, messageId)).toMatchObject({ status: 'sent' })
 
-    expect((await post(callback, { to: whatsAppAccountId, secret: 'address-secret' })).statusCode).toBe(200)
-    expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+    expect((await post(server, callback, { to: whatsAppAccountId, secret: 'address-secret' })).statusCode).toBe(200)
+    expect(await getMessage(account, messageId)).toMatchObject({ status: 'read' })
   })
 
   test('accepts META_APP_SECRET for an account without an app secret', async () => {
     const { messageId, waMessageId } = await sendOne(account)
     const callback = messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])
-    expect((await post(callback, { to: account.whatsAppAccountId })).statusCode).toBe(200)
-    expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+    expect((await post(server, callback, { to: account.whatsAppAccountId })).statusCode).toBe(200)
+    expect(await getMessage(account, messageId)).toMatchObject({ status: 'read' })
   })
 
   test('changes no message of a number that uses a different app secret', async () => {
@@ -458,17 +185,17 @@ describe('the callback address of a WhatsApp account', () => {
 
     for (const callback of [victim.callback, messagesCallback(account.phoneNumberId, [read])])
       for (const to of [attacker.whatsAppAccountId, undefined])
-        await post(callback, { secret: 'attacker-secret', ...(to !== undefined && { to }) })
+        await post(server, callback, { secret: 'attacker-secret', ...(to !== undefined && { to }) })
     const forged = { to: victim.whatsAppAccountId, secret: 'attacker-secret' }
-    expect((await post(victim.callback, forged)).statusCode).toBe(401)
+    expect((await post(server, victim.callback, forged)).statusCode).toBe(401)
 
-    expect(await get(account, victim.messageId)).toMatchObject({ status: 'sent' })
-    expect(await get(account, unsecured.messageId)).toMatchObject({ status: 'sent' })
+    expect(await getMessage(account, victim.messageId)).toMatchObject({ status: 'sent' })
+    expect(await getMessage(account, unsecured.messageId)).toMatchObject({ status: 'sent' })
   })
 
   test('answers the handshake for existing accounts', async () => {
     const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token='
-    const handshake = (id: string, token: string) => server.request('GET', `${path}/${id}?${query}${token}`)
+    const handshake = (id: string, token: string) => server.request('GET', `${callbackPath}/${id}?${query}${token}`)
 
     expect(await handshake(account.whatsAppAccountId, 'test-verify-token')).toMatchObject({
       statusCode: 200,
@@ -482,9 +209,9 @@ describe('the callback address of a WhatsApp account', () => {
   test('works like the shared address after its account is removed', async () => {
     const { callback, messageId } = await addOwnApp(account, 'removed-secret')
     const to = 'wa_00000000000000000000000000'
-    expect((await post(callback, { to, secret: 'guessed' })).statusCode).toBe(401)
-    expect((await post(callback, { to, secret: 'removed-secret' })).statusCode).toBe(200)
-    expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+    expect((await post(server, callback, { to, secret: 'guessed' })).statusCode).toBe(401)
+    expect((await post(server, callback, { to, secret: 'removed-secret' })).statusCode).toBe(200)
+    expect(await getMessage(account, messageId)).toMatchObject({ status: 'read' })
   })
 })
 
@@ -496,12 +223,12 @@ test('tries the app secrets of at most five accounts at the shared address', asy
   const customer = await server.account()
   const others = await Promise.all(['s1', 's2', 's3', 's4', 's5'].map((secret) => addOwnApp(customer, secret)))
   const own = await addOwnApp(customer, 's6')
-  expect((await post(combine([...others, own]), { secret: 's6' })).statusCode).toBe(401)
+  expect((await post(server, combine([...others, own]), { secret: 's6' })).statusCode).toBe(401)
   const unrelated = Array.from({ length: 50 }, () => ({ callback: messagesCallback(randomDigits(), []) }))
-  expect((await post(combine([...unrelated, ...others.slice(1), own]), { secret: 's6' })).statusCode).toBe(200)
+  expect((await post(server, combine([...unrelated, ...others.slice(1), own]), { secret: 's6' })).statusCode).toBe(200)
 
-  expect(await get(customer, own.messageId)).toMatchObject({ status: 'read' })
-  for (const { messageId } of others) expect(await get(customer, messageId)).toMatchObject({ status: 'sent' })
+  expect(await getMessage(customer, own.messageId)).toMatchObject({ status: 'read' })
+  for (const { messageId } of others) expect(await getMessage(customer, messageId)).toMatchObject({ status: 'sent' })
 })
 
 test('accepts any verified callback of up to 3 MiB', async () => {
@@ -512,12 +239,12 @@ test('accepts any verified callback of up to 3 MiB', async () => {
     value: { metadata: { phone_number_id: String(5_000_000_000_000 + index) }, statuses: [status('read', 'wamid.a')] },
   }))
   const entry = [{ id: '1', changes }, ...(read as { entry: object[] }).entry]
-  expect((await post({ entry })).statusCode).toBe(200)
-  expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+  expect((await post(server, { entry })).statusCode).toBe(200)
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'read' })
 
   const text = JSON.stringify(messagesCallback(account.phoneNumberId, []))
-  expect((await post(text.padEnd(3 * 1024 * 1024))).statusCode).toBe(200)
-  expect((await post(`{"entry":[{"id":1,"changes":[${'{},'.repeat(100_000)}{}]}]}`)).statusCode).toBe(200)
+  expect((await post(server, text.padEnd(3 * 1024 * 1024))).statusCode).toBe(200)
+  expect((await post(server, `{"entry":[{"id":1,"changes":[${'{},'.repeat(100_000)}{}]}]}`)).statusCode).toBe(200)
 })
 
 test('applies the valid changes of an entry with invalid ones', async () => {
@@ -526,142 +253,24 @@ test('applies the valid changes of an entry with invalid ones', async () => {
     status('read', waMessageId, { callbackData: messageId }),
   ]) as { entry: { changes: unknown[] }[] }
   callback.entry[0]?.changes.unshift(null, {}, { field: 1 })
-  expect((await post(callback)).statusCode).toBe(200)
-  expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+  expect((await post(server, callback)).statusCode).toBe(200)
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'read' })
 })
 
 test('receives a chunked callback', async () => {
   const { messageId, waMessageId } = await sendOne(account)
   const callback = messagesCallback(account.phoneNumberId, [status('read', waMessageId, { callbackData: messageId })])
   const body = Buffer.from(JSON.stringify(callback))
-  const { statusCode } = await request(server.url + path, {
+  const { statusCode } = await request(server.url + callbackPath, {
     method: 'POST',
     headers: { 'x-hub-signature-256': signCallback(body, appSecret) },
     body: Readable.from([body.subarray(0, 50), body.subarray(50, 60), body.subarray(60)]),
   })
   expect(statusCode).toBe(200)
-  expect(await get(account, messageId)).toMatchObject({ status: 'read' })
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'read' })
 })
-
-test('rejects sends of a paused template until it is approved again', async () => {
-  const customer = await server.account()
-
-  expect(
-    (await post(changeCallback(customer.wabaId, 'message_template_status_update', templateUpdate('PAUSED'))))
-      .statusCode,
-  ).toBe(200)
-  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
-    code: 'TEMPLATE_NOT_FOUND',
-    message: expect.stringContaining('PAUSED'),
-  })
-
-  await post(changeCallback(customer.wabaId, 'message_template_status_update', templateUpdate('APPROVED')))
-  expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
-})
-
-test('matches en-US in a callback to the template language en_US', async () => {
-  const customer = await server.account()
-  await post(
-    changeCallback(customer.wabaId, 'message_template_status_update', {
-      event: 'DISABLED',
-      message_template_name: 'hello_world',
-      message_template_language: 'en-US',
-    }),
-  )
-  expect((await customer.get('/api/v1/template/hello_world/en_US')).json().data).toMatchObject({ status: 'DISABLED' })
-})
-
-test('corrects a template status on the next sync after an unusual or lost event', async () => {
-  const customer = await server.account()
-  server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
-  await server.deps.db
-    .updateTable('whatsapp_accounts')
-    .set({ next_sync_at: new Date('2100-01-01') })
-    .execute()
-  expect(await syncDueTemplates(server.deps)).toBe(0)
-
-  await post(
-    changeCallback(customer.wabaId, 'message_template_status_update', {
-      event: 'FLAGGED',
-      message_template_name: 'order_shipped',
-      message_template_language: 'en',
-    }),
-  )
-  expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ status: 'APPROVED' })
-
-  expect(await syncDueTemplates(server.deps)).toBe(1)
-  expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ status: 'PAUSED' })
-  const row = await server.deps.db
-    .selectFrom('whatsapp_accounts')
-    .selectAll()
-    .where('account_id', '=', customer.accountId)
-    .executeTakeFirstOrThrow()
-  expect(row).toMatchObject({ quality_rating: 'GREEN', active: true })
-})
-
-test('rejects sends while WhatsApp disables the business account', async () => {
-  const customer = await server.account()
-  await post(disabled(customer))
-  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
-    code: 'NO_ACTIVE_ACCOUNT',
-    message: expect.stringContaining('WhatsApp disabled the business account'),
-  })
-
-  await post(reinstated(customer))
-  expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
-})
-
-test('does not reinstate an account that a user deactivated', async () => {
-  const customer = await server.account()
-  await deactivateWhatsAppAccount(server.deps, customer.accountId, customer.whatsAppAccountId)
-
-  await post(disabled(customer))
-  await post(reinstated(customer))
-
-  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
-    code: 'NO_ACTIVE_ACCOUNT',
-    message: expect.stringContaining('deactivated by a user'),
-  })
-})
-
-function disabled({ wabaId }: TestAccount): object {
-  return changeCallback(wabaId, 'account_update', {
-    event: 'DISABLED_UPDATE',
-    ban_info: { waba_ban_state: 'DISABLE', waba_ban_date: 'today' },
-  })
-}
-
-function reinstated({ wabaId }: TestAccount): object {
-  return changeCallback(wabaId, 'account_update', {
-    event: 'DISABLED_UPDATE',
-    ban_info: { waba_ban_state: 'REINSTATE' },
-  })
-}
 
 test('rejects a callback larger than 3 MiB', async () => {
-  const response = await post('x'.repeat(3 * 1024 * 1024 + 1))
+  const response = await post(server, 'x'.repeat(3 * 1024 * 1024 + 1))
   expect(response.statusCode).toBe(413)
-})
-
-test('pages through settled events by cursor', async () => {
-  const customer = await server.account()
-  const sent = [await sendOne(customer), await sendOne(customer), await sendOne(customer)]
-  for (const { messageId, waMessageId } of sent)
-    await report(customer, [status('delivered', waMessageId, { callbackData: messageId })])
-
-  interface Page {
-    items: { eventId: string; event: { type: string; data: { messageId: string } } }[]
-    nextCursor?: string
-  }
-  const list = async (query: string) => (await customer.get(`/api/v1/event${query}`)).json().data as unknown as Page
-  await expect.poll(async () => (await list('')).items.length, { timeout: 10_000 }).toBe(3)
-
-  const first = await list('?limit=2')
-  const second = await list(`?limit=2&cursor=${first.nextCursor}`)
-  expect([...first.items, ...second.items].map(({ event }) => event.data.messageId)).toEqual(
-    sent.map(({ messageId }) => messageId),
-  )
-  expect(second.nextCursor).toBeUndefined()
-  expect((await list('?type=message.failed')).items).toEqual([])
-  expect((await list(`?messageId=${sent[1]?.messageId}`)).items).toHaveLength(1)
 })

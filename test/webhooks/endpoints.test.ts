@@ -1,144 +1,42 @@
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MessageEventType } from '../../contracts/events.ts'
 import { createAccount } from '../../src/accounts/account.ts'
 import type { Deps } from '../../src/deps.ts'
-import { encodeId } from '../../src/platform/ids.ts'
-import { verifyWebhook } from '../../src/receiver/webhook.ts'
 import { listDeliveries } from '../../src/webhooks/deliveries/list.ts'
 import { recoverDeliveries } from '../../src/webhooks/deliveries/recover.ts'
-import { retryDelivery } from '../../src/webhooks/deliveries/retry.ts'
-import { findDelivery } from '../../src/webhooks/deliveries/store.ts'
 import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
 import { addEndpoint, type NewEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../src/webhooks/endpoints/endpoint.ts'
 import { rotateSecret } from '../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../src/webhooks/endpoints/test.ts'
-import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { insertEvents } from '../support/insert-events.ts'
+import { createEndpointDeps, emitEvents, postpone, readWaits } from '../support/endpoints.ts'
 
 let database: TestDatabase
 let deps: Deps
 let accountId: string
-let receiver: Server
-let receiverUrl: string
-/** The requests the receiver got, and the response it sends. */
-let received: { headers: IncomingHttpHeaders; body: string }[]
-let answer: { status: number; body: string }
-
-/** Behind the clock of the database, which limits a recovery; each call returns a later time. */
-let time = Date.now() - 86_400_000
-const now = () => new Date((time += 1000))
-
 beforeAll(async () => {
   database = await openTestDatabase()
-  deps = {
-    ...createTestDeps(database),
-    now,
-    newId: (prefix) => encodeId(prefix, now().getTime(), randomBytes(10)),
-    webhooks: createWebhookSender({ timeoutSeconds: 5, allowPrivate: true }),
-  }
-  receiver = createServer(async (request, response) => {
-    received.push({ headers: request.headers, body: await text(request) })
-    response.writeHead(answer.status).end(answer.body)
-  }).listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
-  // The address of a server that listens on a port has this type.
-  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
+  deps = createEndpointDeps(database)
 })
-
 beforeEach(async () => {
   accountId = (await createAccount(deps, { name: 'Endpoints' })).accountId
-  received = []
-  answer = { status: 200, body: '' }
 })
-
 afterAll(async () => {
   await deps.webhooks.close()
-  receiver.close()
   await database.close()
 })
+
+/** Never connected to. */
+const receiverUrl = 'http://127.0.0.1:9/webhooks'
 
 async function add(input: Partial<NewEndpoint> = {}): Promise<string> {
   return (await addEndpoint(deps, accountId, { url: receiverUrl, ...input })).endpointId
 }
 
-/** Inserts events with a delivery for each subscribed endpoint and returns their IDs. */
-async function emit(count = 1, type: MessageEventType = 'message.delivered'): Promise<string[]> {
-  const events = Array.from({ length: count }, () => ({
-    accountId,
-    id: deps.newId('evt'),
-    type,
-    messageId: 'msg_1',
-    payload: '{}',
-    createdAt: deps.now(),
-  }))
-  await insertEvents(deps.db, events, () => deps.newId('dlv'))
-  return events.map(({ id }) => id)
-}
-
-async function findDeliveryId(eventId: string): Promise<string> {
-  const query = deps.db.selectFrom('webhook_deliveries').select('id').where('event_id', '=', eventId)
-  return (await query.executeTakeFirstOrThrow()).id
-}
-
-/** Records the end of a delivery like a worker. */
-async function finish(eventId: string, outcome: 'delivered' | 'failed'): Promise<string> {
-  const row = await deps.db
-    .deleteFrom('webhook_deliveries')
-    .where('event_id', '=', eventId)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  const { id, account_id, endpoint_id, event_id, created_at } = row
-  const finished = { id, account_id, endpoint_id, event_id, created_at }
-  await deps.db
-    .insertInto('webhook_finished_deliveries')
-    .values({ ...finished, outcome, attempts: 1, finished_at: new Date('2026-11-20T10:00:00Z') })
-    .execute()
-  await attempt(id, row.endpoint_id, eventId, outcome === 'delivered' ? 200 : 500)
-  return id
-}
-
-async function attempt(deliveryId: string, endpointId: string, eventId: string, statusCode: number): Promise<void> {
-  const failed = statusCode >= 300
-  await deps.db
-    .insertInto('webhook_attempts')
-    .values({
-      account_id: accountId,
-      delivery_id: deliveryId,
-      endpoint_id: endpointId,
-      event_id: eventId,
-      number: 1,
-      started_at: deps.now(),
-      duration_ms: 12,
-      status_code: statusCode,
-      error: failed ? `HTTP ${statusCode}` : null,
-      response_start: failed ? 'oops' : '',
-    })
-    .execute()
-}
-
-/** Seconds until each waiting delivery is due, by the database's clock. */
-async function readWaits(endpointId: string): Promise<number[]> {
-  const { rows } = await sql<{ wait: string }>`
-    select extract(epoch from due_at - clock_timestamp()) as wait
-    from webhook_deliveries where endpoint_id = ${endpointId} order by event_id`.execute(deps.db)
-  return rows.map(({ wait }) => Number(wait))
-}
-
-/** The state after a failed attempt or, with a higher generation, during the next one. */
-async function postpone(eventId: string, seconds: number, generation = 1): Promise<void> {
-  await sql`
-    update webhook_deliveries
-    set due_at = now() + make_interval(secs => ${seconds}), generation = ${generation}, attempts = 1
-    where event_id = ${eventId}`.execute(deps.db)
+function emit(count = 1, type?: MessageEventType): Promise<string[]> {
+  return emitEvents(deps, accountId, count, type)
 }
 
 test('subscribes an endpoint to delivered, read and failed by default and returns its secret once', async () => {
@@ -325,7 +223,7 @@ test('finds no endpoints in an unknown or different account', async () => {
 test('holds deliveries of a disabled endpoint and makes them due when it is enabled', async () => {
   const id = await add()
   const [first = ''] = await emit()
-  await postpone(first, 36_000)
+  await postpone(deps, first, 36_000)
   await deps.db.updateTable('webhook_endpoints').set({ failing_since: deps.now() }).where('id', '=', id).execute()
 
   expect(await disableEndpoint(deps, accountId, id)).toMatchObject({
@@ -345,17 +243,17 @@ test('holds deliveries of a disabled endpoint and makes them due when it is enab
   expect(enabled).not.toHaveProperty('reason')
   expect(enabled).not.toHaveProperty('failingSince')
   expect(announced).toBeGreaterThan(0)
-  expect((await readWaits(id)).filter((wait) => wait > 0)).toEqual([])
+  expect((await readWaits(deps, id)).filter((wait) => wait > 0)).toEqual([])
 })
 
 test('leaves attempts in progress unchanged when an endpoint is enabled', async () => {
   const id = await add()
   const [event = ''] = await emit()
-  await postpone(event, 17, 2)
+  await postpone(deps, event, 17, 2)
 
   await enableEndpoint(deps, accountId, id)
 
-  expect((await readWaits(id))[0]).toBeGreaterThan(5)
+  expect((await readWaits(deps, id))[0]).toBeGreaterThan(5)
 })
 
 test('drops and counts the waiting deliveries of a removed endpoint only', async () => {
@@ -366,283 +264,4 @@ test('drops and counts the waiting deliveries of a removed endpoint only', async
 
   expect(await listEndpoints(deps, accountId)).toMatchObject([{ endpointId: other, waiting: 3 }])
   await expect(removeEndpoint(deps, accountId, id)).rejects.toThrow('was not found')
-})
-
-test('signs with the new and the previous secret during an overlap', async () => {
-  const { endpointId, secret: first } = await addEndpoint(deps, accountId, { url: receiverUrl })
-  const { secret: second, previousSecretUntil } = await rotateSecret(deps, accountId, endpointId)
-
-  expect(Date.parse(previousSecretUntil ?? '') - deps.now().getTime()).toBeGreaterThan(23 * 3_600_000)
-  expect(await listEndpoints(deps, accountId)).toMatchObject([{ previousSecretUntil }])
-  expect(await verifies(endpointId, [first, second])).toEqual([true, true])
-
-  const { secret: third } = await rotateSecret(deps, accountId, endpointId)
-  expect(await verifies(endpointId, [first, second, third])).toEqual([false, true, true])
-
-  expect((await listEndpoints({ ...deps, now: tomorrow }, accountId))[0]).not.toHaveProperty('previousSecretUntil')
-
-  const { secret: last } = await rotateSecret(deps, accountId, endpointId, { overlapSeconds: 0 })
-  expect(await verifies(endpointId, [third, last])).toEqual([false, true])
-})
-
-function tomorrow(): Date {
-  return new Date(Date.now() + 25 * 3_600_000)
-}
-
-/** Whether each secret verifies the next webhook to the endpoint. */
-async function verifies(endpointId: string, secrets: string[]): Promise<boolean[]> {
-  await testEndpoint({ ...deps, now: () => new Date() }, accountId, endpointId)
-  const last = received.at(-1)
-  return secrets.map((secret) => {
-    try {
-      verifyWebhook(last?.body ?? '', last?.headers ?? {}, secret)
-      return true
-    } catch {
-      return false
-    }
-  })
-}
-
-test('stops signing with an expired secret', async () => {
-  const { endpointId, secret: first } = await addEndpoint(deps, accountId, { url: receiverUrl })
-  const yesterday = { ...deps, now: () => new Date(Date.now() - 25 * 3_600_000) }
-  const { secret: second } = await rotateSecret(yesterday, accountId, endpointId)
-
-  expect(await verifies(endpointId, [first, second])).toEqual([false, true])
-})
-
-test.each([-1, Number.NaN, 31 * 24 * 3600])('rejects an overlap of %d seconds', async (overlapSeconds) => {
-  await expect(rotateSecret(deps, accountId, await add(), { overlapSeconds })).rejects.toThrow('30 days')
-})
-
-test("sends one signed test event with the endpoint's headers and shows the response", async () => {
-  const headers = [['X-Token', 'abc']] as const
-  const { endpointId, secret } = await addEndpoint(deps, accountId, { url: receiverUrl, headers })
-  answer = { status: 202, body: 'thanks' }
-  await disableEndpoint(deps, accountId, endpointId)
-
-  const result = await testEndpoint({ ...deps, now: () => new Date() }, accountId, endpointId)
-
-  expect(result).toEqual({
-    endpointId,
-    eventId: expect.stringMatching(/^evt_/),
-    delivered: true,
-    statusCode: 202,
-    responseStart: 'thanks',
-    durationMilliseconds: expect.any(Number),
-  })
-  expect(received).toHaveLength(1)
-  expect(received[0]?.headers).toMatchObject({ 'x-token': 'abc', 'webhook-id': result.eventId })
-  expect(verifyWebhook(received[0]?.body ?? '', received[0]?.headers ?? {}, secret)).toMatchObject({
-    type: 'webhook.test',
-    data: { endpointId },
-  })
-})
-
-test('reports a failed test without disabling the endpoint', async () => {
-  const id = await add()
-  answer = { status: 410, body: 'go away' }
-
-  expect(await testEndpoint(deps, accountId, id)).toMatchObject({
-    delivered: false,
-    statusCode: 410,
-    error: 'HTTP 410',
-    responseStart: 'go away',
-  })
-  const nowhere = await add({ url: 'http://127.0.0.1:9/' })
-  expect(await testEndpoint(deps, accountId, nowhere)).toMatchObject({ delivered: false, error: 'connection refused' })
-  expect(await listEndpoints(deps, accountId)).toMatchObject([{ state: 'enabled' }, { state: 'enabled' }])
-})
-
-test('lists deliveries newest first, page by page, with their attempts', async () => {
-  const id = await add()
-  const events = await emit(5)
-  const [oldest = '', failed = '', delivered = ''] = events
-  const failedId = await finish(failed, 'failed')
-  await finish(delivered, 'delivered')
-  const oldestId = await findDeliveryId(oldest)
-  await attempt(oldestId, id, oldest, 503)
-  await attempt(oldestId, id, oldest, 200)
-
-  const first = await listDeliveries(deps, accountId, id, { limit: 3 })
-  const second = await listDeliveries(deps, accountId, id, { limit: 3, cursor: first.nextCursor })
-
-  expect([...first.items, ...second.items].map(({ eventId }) => eventId)).toEqual(events.toReversed())
-  expect(first.items[2]).toMatchObject({ state: 'delivered', attempts: [{ number: 1, statusCode: 200 }] })
-  expect(second).not.toHaveProperty('nextCursor')
-  expect(second.items).toEqual([
-    {
-      deliveryId: failedId,
-      eventId: failed,
-      type: 'message.delivered',
-      messageId: 'msg_1',
-      state: 'failed',
-      createdAt: expect.any(String),
-      finishedAt: '2026-11-20T10:00:00.000Z',
-      attempts: [
-        {
-          number: 1,
-          startedAt: expect.any(String),
-          durationMilliseconds: 12,
-          statusCode: 500,
-          error: 'HTTP 500',
-          responseStart: 'oops',
-        },
-      ],
-    },
-    expect.objectContaining({
-      deliveryId: oldestId,
-      state: 'waiting',
-      nextAttemptAt: expect.any(String),
-      attempts: [expect.objectContaining({ number: 1, error: 'HTTP 503' }), expect.objectContaining({ number: 2 })],
-    }),
-  ])
-  expect(await listEndpoints(deps, accountId)).toMatchObject([
-    { waiting: 3, lastDeliveredAt: '2026-11-20T10:00:00.000Z' },
-  ])
-})
-
-test('filters deliveries by state', async () => {
-  const id = await add()
-  const [failed = '', delivered = '', waiting = ''] = await emit(3)
-  await finish(failed, 'failed')
-  await finish(delivered, 'delivered')
-
-  for (const [state, eventId] of Object.entries({ failed, delivered, waiting })) {
-    const { items } = await listDeliveries(deps, accountId, id, { state: state as 'failed' })
-    expect(items).toMatchObject([{ eventId, state }])
-  }
-})
-
-test.each([{ limit: 0 }, { limit: 101 }, { limit: 1.5 }, { cursor: 'evt_' }])('rejects the page %j', async (filter) => {
-  await expect(listDeliveries(deps, accountId, await add(), filter)).rejects.toThrow(/The limit must|The cursor must/)
-})
-
-async function retry(deliveryId: string) {
-  const place = await findDelivery(deps.db, deliveryId)
-  if (!place) throw new Error('no such delivery')
-  return retryDelivery(deps, place, deliveryId)
-}
-
-test('queues a finished delivery again once and keeps its attempts', async () => {
-  const id = await add()
-  const [event = ''] = await emit()
-  const deliveryId = await finish(event, 'failed')
-
-  expect(await Promise.all([retry(deliveryId), retry(deliveryId)])).toMatchObject([
-    { deliveryId, endpointId: id, eventId: event, endpointState: 'enabled' },
-    { deliveryId },
-  ])
-
-  expect((await listDeliveries(deps, accountId, id)).items).toMatchObject([
-    { deliveryId, state: 'waiting', attempts: [{ number: 1 }] },
-  ])
-  expect((await readWaits(id)).map((wait) => wait <= 0)).toEqual([true])
-  await finish(event, 'delivered')
-  expect((await listDeliveries(deps, accountId, id)).items).toMatchObject([
-    {
-      deliveryId,
-      state: 'delivered',
-      attempts: [
-        { number: 1, statusCode: 500 },
-        { number: 2, statusCode: 200 },
-      ],
-    },
-  ])
-})
-
-test('makes a waiting delivery due and leaves one in progress unchanged', async () => {
-  const id = await add()
-  const [waiting = '', soon = '', underWay = ''] = await emit(3)
-  await postpone(waiting, 36_000)
-  await postpone(soon, 5)
-  await postpone(underWay, 17, 2)
-
-  for (const event of [waiting, soon, underWay]) await retry(await findDeliveryId(event))
-
-  expect((await readWaits(id)).map((wait) => wait <= 0)).toEqual([true, true, false])
-})
-
-test('does not retry a delivery whose endpoint or event was deleted', async () => {
-  const [id, other] = [await add(), await add({ events: ['message.read'] })]
-  const [event = ''] = await emit()
-  const [read = ''] = await emit(1, 'message.read')
-  await deps.db.deleteFrom('webhook_deliveries').where('endpoint_id', '=', id).where('event_id', '=', read).execute()
-  const [first, second] = [await finish(event, 'failed'), await finish(read, 'failed')]
-  await removeEndpoint(deps, accountId, id)
-  await deps.db.deleteFrom('events').where('id', '=', read).execute()
-
-  await expect(retry(first)).rejects.toThrow(`Cannot retry ${first}: its endpoint was removed`)
-  await expect(retry(second)).rejects.toThrow(`Cannot retry ${second}: its event is older than the retention period`)
-  expect((await listDeliveries(deps, accountId, other)).items).toMatchObject([{ deliveryId: second, state: 'failed' }])
-  expect((await listDeliveries(deps, accountId, other)).items[0]).not.toHaveProperty('type')
-})
-
-test('recovers only failed and never attempted deliveries', async () => {
-  const [before = ''] = await emit()
-  const since = deps.now()
-  const [missed = ''] = await emit()
-  await emit(1, 'message.sent')
-  const id = await add()
-  const [failed = '', delivered = '', waiting = ''] = await emit(3)
-  const failedId = await finish(failed, 'failed')
-  await finish(delivered, 'delivered')
-
-  expect(await recoverDeliveries(deps, accountId, id, since)).toEqual({ endpointId: id, recovered: 2 })
-
-  const { items } = await listDeliveries(deps, accountId, id)
-  expect(items.map(({ eventId, state }) => [eventId, state])).toEqual([
-    [waiting, 'waiting'],
-    [delivered, 'delivered'],
-    [failed, 'waiting'],
-    [missed, 'waiting'],
-  ])
-  expect(items.map(({ eventId }) => eventId)).not.toContain(before)
-  expect(items[2]?.deliveryId).toBe(failedId)
-  expect(await recoverDeliveries(deps, accountId, id, since)).toMatchObject({ recovered: 0 })
-  expect(await recoverDeliveries(deps, accountId, id, new Date(0))).toMatchObject({ recovered: 1 })
-})
-
-test('recovers in batches with progress and queues nothing twice when run concurrently', async () => {
-  const since = deps.now()
-  const eventIds = Array.from({ length: 12_000 }, () => deps.newId('evt'))
-  await sql`
-    insert into events (account_id, id, type, message_id, payload, created_at)
-    select ${accountId}, id, 'message.read', 'msg_1', '{}', now()
-    from unnest(${eventIds}::text[]) as event (id)`.execute(deps.db)
-  const id = await add()
-  const progress: number[] = []
-
-  const both = await Promise.all([
-    recoverDeliveries(deps, accountId, id, since, (recovered) => progress.push(recovered)),
-    recoverDeliveries(deps, accountId, id, since),
-  ])
-
-  expect(both.reduce((sum, { recovered }) => sum + recovered, 0)).toBe(12_000)
-  expect(progress).toHaveLength(2)
-  expect(await listEndpoints(deps, accountId)).toMatchObject([{ waiting: 12_000 }])
-  await disableEndpoint(deps, accountId, id)
-  await deps.db
-    .updateTable('webhook_deliveries')
-    .set({ due_at: new Date(Date.now() + 86_400_000) })
-    .where('endpoint_id', '=', id)
-    .execute()
-  await enableEndpoint(deps, accountId, id)
-  expect((await readWaits(id)).filter((wait) => wait > 0)).toEqual([])
-  expect(await removeEndpoint(deps, accountId, id)).toMatchObject({ dropped: 12_000 })
-})
-
-test("recovers events up to the current time of the database, whatever the node's clock", async () => {
-  const id = await add()
-  const [eventId = ''] = await emit()
-  await finish(eventId, 'failed')
-
-  const behind = { ...deps, now: () => new Date(0) }
-  expect(await recoverDeliveries(behind, accountId, id, new Date(0))).toMatchObject({ recovered: 1 })
-})
-
-test('rejects a recovery since a future time', async () => {
-  await expect(recoverDeliveries(deps, accountId, await add(), new Date('2100-01-01'))).rejects.toThrow(
-    'must be in the past',
-  )
 })
