@@ -26,7 +26,7 @@ test('allows 60 requests a minute by default', async () => {
   expect(row.rate_limit_per_minute).toBe(60)
 })
 
-test('counts down in the headers and sends Retry-After with a rejection', async () => {
+test('counts down in the headers and sends Retry-After on rejection', async () => {
   const account = await server.account({ rateLimit: 2 })
 
   const first = await account.post(path, example)
@@ -56,7 +56,7 @@ test('allows requests again after a minute', async () => {
   expect((await account.post(path, example)).statusCode).toBe(200)
 })
 
-test('starts a new minute at once when the clock is set back by an hour', async () => {
+test('starts a new minute immediately when the clock is set back by an hour', async () => {
   const account = await server.account({ rateLimit: 1 })
   await account.post(path, example)
   await sql`update rate_limits set window_started_at = window_started_at + interval '1 hour' where account_id = ${account.accountId}`.execute(

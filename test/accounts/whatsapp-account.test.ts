@@ -136,7 +136,7 @@ test('shows the reason for a deactivation until the account is activated again',
   expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
 })
 
-test('stays deactivated by a user after a rejected or replaced token', async () => {
+test("keeps a user's deactivation when the token is rejected or replaced", async () => {
   const id = await add()
   await deactivateWhatsAppAccount(deps, accountId, id)
 
@@ -150,7 +150,7 @@ test('stays deactivated by a user after a rejected or replaced token', async () 
   expect(await activateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: true })
 })
 
-test('migrates who deactivated each WhatsApp account, and why', async () => {
+test('keeps who deactivated each WhatsApp account, and why, during migration', async () => {
   const [off, refused, active] = [await add(), await add(), await add()]
   await deactivateWhatsAppAccount(deps, accountId, off)
   await deactivateRefused(deps, accountId, refused, 'token expired (190)')

@@ -109,7 +109,7 @@ test('exits with the code and prints the error only on standard error', async ()
   })
 })
 
-test('tells a user of an old Node.js which version to use', async () => {
+test('tells a user of an old Node.js which command to run', async () => {
   const old = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`
   const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 

@@ -59,7 +59,7 @@ test('keeps the start of a killed command with an unknown outcome', async () => 
   expect(await verifyAudit(app.deps, accountId)).toMatchObject({ ok: true, entries: 1 })
 })
 
-test('writes one unbroken chain from concurrent processes', async () => {
+test('appends one unbroken chain from concurrent processes', async () => {
   const commands = Array.from({ length: 6 }, (_, number) => start('allow-list', 'set', accountId, `192.0.2.${number}`))
   await Promise.all(commands.map((command) => once(command, 'exit')))
 

@@ -7,7 +7,7 @@ test.each([
   { database: 'postgres', kills: 10 },
   { database: 'pglite', kills: 10 },
 ] as const)(
-  'violates no guarantee on $database when killed $kills times under load',
+  'keeps every guarantee on $database when killed $kills times under load',
   async ({ database, kills }) => {
     const seed = Math.floor(Math.random() * 1_000_000)
     const { violations, folder } = await runRound({

@@ -28,7 +28,7 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-test('reports an unavailable database and keeps the session for its return', async () => {
+test('reports an unavailable database and keeps the session until it recovers', async () => {
   const server = { url: node.url, request: requestsTo(node.url), deps: app.deps }
   const owner = await signedInOwner(server, accountId)
   const isUnavailable = { statusCode: 503, error: { data: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } } }

@@ -242,7 +242,7 @@ test('answers invalid HTTP with the failure envelope', async () => {
 })
 
 test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
-  'does not treat an aborted body at %s as a lost database',
+  'does not report an aborted body at %s as a database failure',
   async (to) => {
     const from = server.log.length
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')

@@ -55,7 +55,7 @@ test('answers 64 pipelined requests in order, rejects the next one and closes th
   await node.close()
 })
 
-test('serves other clients during unread pipelined requests and frees all slots afterwards', async () => {
+test('serves others while clients pipeline requests without reading, and frees their slots', async () => {
   const node = await startTestServer({ beside: server })
   const other = await server.account()
   // More than the kernel buffers for a client that does not read.

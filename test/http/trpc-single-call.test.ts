@@ -87,7 +87,7 @@ test('returns the same response as the adapter for any call', async () => {
 test.each([
   { call: 'a batch', method: 'POST', url: '/trpc/message.preview?batch=1', body: { 0: {} }, isList: true },
   { call: 'a mutation', method: 'POST', url: '/trpc/message.preview', body: {}, isList: false },
-])('handles $call as such', async ({ method, url, body, isList }) => {
+])('answers $call in its own format', async ({ method, url, body, isList }) => {
   const headers = { 'x-api-key': account.apiKey, 'content-type': 'application/json' }
   const response = await server.request(method, url, { headers, body: JSON.stringify(body) })
   expect(Array.isArray(JSON.parse(response.text))).toBe(isList)

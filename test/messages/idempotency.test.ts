@@ -117,7 +117,7 @@ test('replays a permanent rejection', async () => {
   expect(sendsTo(to)).toBe(1)
 })
 
-test('may send on a retry if nothing was sent before', async () => {
+test('allows a retry to send if nothing was sent before', async () => {
   const to = '15550131016'
   const first = await account.post(path, { ...example, to }, { 'idempotency-key': 'order-9' })
   expect(first.json().error.code).toBe('WHATSAPP_UNAVAILABLE')

@@ -46,7 +46,7 @@ test.each([
   { what: 'a truncated entry of one message', text: `${recordedBoth}W msg_1`, unwritten: ['msg_2'] },
   { what: 'a truncated recording', text: `${recordedBoth}R acc_1 msg_3`, unwritten: ['msg_1', 'msg_2'] },
   { what: 'only a header', text: header, unwritten: [] },
-])('reads $unwritten as unwritten from a journal with $what', ({ text, unwritten }) => {
+])('finds $unwritten unwritten in a journal with $what', ({ text, unwritten }) => {
   expect(readJournal(text)?.unwritten.map(({ id }) => id)).toEqual(unwritten)
 })
 

@@ -116,7 +116,7 @@ test('reports many messages in batches and skips those with a status', async () 
   expect(events.map((list) => list.length)).toEqual([0, 1, 1, 1, 1])
 })
 
-test('reports them during maintenance and counts them in a metric', async () => {
+test('reports unknown outcomes during maintenance and counts them in a metric', async () => {
   const { messageId } = await sendUnanswered('housekeeping', { secondsAgo: 120 })
   const registry = new Registry()
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })

@@ -17,7 +17,7 @@ import { buildImage, type Image } from './image.ts'
 import { measureMegabytes, repository, run } from './run.ts'
 import { startServer } from './server.ts'
 
-test('the image has the Node.js version of the repository', async () => {
+test('uses the Node.js version of the repository in the image', async () => {
   const dockerfile = readInstructions(await readFile(path.join(repository, 'Dockerfile'), 'utf8'))
   const versions = new Set(Object.values(packageLock.packages['src/packaging/runtime'].optionalDependencies))
 
@@ -83,7 +83,7 @@ describe('the content of the image', () => {
     return [path.join(image.app, 'dist/src/cli/waybill.js'), ...args]
   }
 
-  test('is built by the instructions of the Dockerfile, except for these', () => {
+  test('is built from the Dockerfile except for instructions outside /app', () => {
     expect(image.skipped).toEqual([
       'npm cache clean --force',
       'ln -s /app/dist/src/cli/waybill.js /usr/local/bin/waybill',

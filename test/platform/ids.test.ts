@@ -14,7 +14,7 @@ test('sorts ids by time', () => {
   )
 })
 
-test('starts the ids of a time with its first id', () => {
+test('returns the lowest id of a time', () => {
   fc.assert(
     fc.property(time, (at) => {
       fc.pre(at > 0)
@@ -28,7 +28,7 @@ test('builds an id from a prefix and 26 characters', () => {
   expect(encodeId('acc', Date.now(), randomBytes(10))).toMatch(/^acc_[0-9a-hjkmnp-tv-z]{26}$/)
 })
 
-test('sorts ids of one batch in their order and never before their time', () => {
+test('generates a batch of ids in ascending order, starting at its time', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 47 }), fc.integer({ min: 1, max: 10_000 }), (at, count) => {
       const ids = encodeIdsInOrder('evt', at, count, (size) => new Uint8Array(size))

@@ -261,7 +261,7 @@ test('detects that the chains of two accounts were swapped', async () => {
   expect(await verifyAudit(deps, second)).toMatchObject({ ok: false, fault: { sequence: 1 } })
 })
 
-test('detects a rollback of the log by a saved hash', async () => {
+test('detects a rolled back log by a saved hash', async () => {
   const accountId = await accountWithActions(1)
   const early = await verifyAudit(deps, accountId)
   const head = await deps.db
@@ -306,7 +306,7 @@ test('appends one unbroken chain from many concurrent writers of an account', as
   for (const pool of pools.slice(1)) await pool.destroy()
 })
 
-test('rolls an entry back with the transaction of its caller', async () => {
+test("rolls back an entry with its caller's transaction", async () => {
   const accountId = await accountWithActions(1)
   const entry = { accountId, id: 'aud_1', what: 'changed', outcome: 'done', ...ada } as const
   const transaction = (fail: boolean) =>

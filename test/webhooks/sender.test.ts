@@ -55,7 +55,7 @@ test('sends a signed POST that a standard verifier accepts', async () => {
   expect(new Webhook(secret).verify(received?.body ?? '', headers)).toEqual({ type: 'message.read', name: 'Zoë' })
 })
 
-test('does not let endpoint headers replace our own or those of the connection', async () => {
+test('does not let endpoint headers override reserved headers', async () => {
   const headers = {
     Host: 'evil.example',
     'Content-Length': '1',
@@ -111,7 +111,7 @@ test('stores the start of a response as printable text', async () => {
   expect((await sender.attempt(requestTo(receiver.url))).responseStart).toBe('x'.repeat(1024))
 })
 
-test('stops a receiver that never responds at the timeout', async () => {
+test('times out a receiver that never responds', async () => {
   receiver.behave(neverAnswer)
   const result = await sender.attempt(requestTo(receiver.url))
   expect(result).toMatchObject({ outcome: 'failed', error: 'timed out' })
@@ -119,7 +119,7 @@ test('stops a receiver that never responds at the timeout', async () => {
   expectOneDeadline(result.durationMilliseconds)
 })
 
-test('fails a response whose body does not end in time', async () => {
+test('times out a response whose body arrives slowly', async () => {
   receiver.behave((_received, response) => {
     response.writeHead(200)
     const drip = setInterval(() => response.write('.'), 50)
@@ -130,7 +130,7 @@ test('fails a response whose body does not end in time', async () => {
   expectOneDeadline(result.durationMilliseconds)
 })
 
-test('stops a receiver that sends headers slowly at the timeout', async () => {
+test('times out a response whose headers arrive slowly', async () => {
   const { url, close } = await startTcp((socket) => {
     socket.write('HTTP/1.1 200 OK\r\n')
     const drip = setInterval(() => socket.write('X-A: b\r\n'), 50)
@@ -142,7 +142,7 @@ test('stops a receiver that sends headers slowly at the timeout', async () => {
   await close()
 })
 
-test('fails an endless series of 1xx responses', async () => {
+test('times out an endless series of 1xx responses', async () => {
   const { url, close } = await startTcp((socket) => {
     const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n'), 20)
     socket.on('close', () => clearInterval(drip))
@@ -250,7 +250,7 @@ test('verifies TLS certificates and host names', async () => {
 
 const notAllowed = { outcome: 'failed', error: 'the host could not be resolved, or is not public' }
 
-test('does not connect to a name with any private address', async () => {
+test('does not connect to a host if any of its addresses is private', async () => {
   const { port, connections, close } = await startTcp(() => {})
   for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::ffff:127.0.0.1'], ['fe80::1%lo']]) {
     const strict = createWebhookSender(

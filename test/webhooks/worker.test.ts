@@ -291,7 +291,7 @@ test('keeps a claim from other workers until the lease expires and then ignores 
   expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
 })
 
-test('repeats the attempt of a worker that was paused past its lease with the same id', async () => {
+test('repeats an attempt with the same id if its worker was paused past the lease', async () => {
   await webhooks.addEndpoint(receiver.url)
   const held = Promise.withResolvers<() => void>()
   let first = true
@@ -352,7 +352,7 @@ test('releases unfinished deliveries on stop for another worker to claim', async
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(3)
 })
 
-test('is not delayed by misbehaving receivers beyond one timeout each', async () => {
+test('waits for each misbehaving receiver no longer than one timeout', async () => {
   const paths = ['/silent', '/dripping', '/endless', '/bomb', '/closing']
   for (const path of paths) await webhooks.addEndpoint(receiver.url + path)
   receiver.behave(neverAnswer, '/silent')

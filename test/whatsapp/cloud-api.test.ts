@@ -339,7 +339,7 @@ test('limits sends in progress and immediately fails those beyond the limit', as
   slow.stop()
 })
 
-test.each(['throws', 'returns'])('decides by the hook before the first byte whether to write: %s', async (ends) => {
+test.each(['throws', 'returns'])('writes the request unless beforeWrite throws: it %s', async (ends) => {
   const before = simulator.requests.length
   const outcome = await whatsapp.sendTemplate(simulator, {
     ...orderShipped,
@@ -353,7 +353,7 @@ test.each(['throws', 'returns'])('decides by the hook before the first byte whet
   expect(simulator.requests).toHaveLength(before + (ends === 'throws' ? 0 : 1))
 })
 
-test('leaks the token in no error or reason', async () => {
+test('never includes the token in an error or reason', async () => {
   const accessToken = 'EAAGm0PX4ZCpsBAKZCtoken'
   const sender = { ...simulator, accessToken }
   const quoting = fail({ status: 401, code: 190, title: `Malformed access token ${accessToken}`, details: accessToken })

@@ -72,7 +72,7 @@ test('answers an accepted send like Meta, with the number in the message id', as
   expect(Buffer.from(id.slice('wamid.'.length), 'base64').toString('latin1')).toContain('34600111222')
 })
 
-test('reports each accepted message, and no other, to its observers', async () => {
+test('notifies observers of accepted messages only', async () => {
   await post(message({ components: [body('Ada', 'A-1024')] }, { biz_opaque_callback_data: 'msg_1' }))
   await post(message({ components: [] }))
   await post(message({ components: [body('Ada', 'A-1024')] }, { to: '+15550131026' }))
@@ -340,7 +340,7 @@ test('serves a template, a number, the numbers of an account and an app subscrip
   })
 })
 
-test('documents each test recipient, which the public API accepts', () => {
+test('documents every test recipient with a number that the public API accepts', () => {
   for (const { to, does } of sandboxRecipients) {
     expect(PhoneNumber.safeParse(to)).toMatchObject({ success: true })
     expect(to).toMatch(/^1555\d{7}$/)

@@ -65,7 +65,7 @@ describe.each(ofAnAccount)('$name', (procedure) => {
     expect(answer).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
   })
 
-  test('hides and does not change the account of another customer', async () => {
+  test("hides another customer's account and does not change it", async () => {
     const before = await snapshot(theirs.accountId)
 
     const foreign = await call(owner, procedure, { accountId: theirs.accountId, ...inputsOf(theirs)[name] })
@@ -83,7 +83,7 @@ const namesSomething = ofAnAccount.filter(({ name }) =>
   ),
 )
 
-test.each(namesSomething)("$name finds no resource of another customer in one's own account", async (procedure) => {
+test.each(namesSomething)('finds no resource of another customer with $name', async (procedure) => {
   const before = await snapshot(theirs.accountId)
 
   const answer = await call(owner, procedure, { accountId: mine.accountId, ...inputsOf(theirs)[procedure.name] })
@@ -94,7 +94,7 @@ test.each(namesSomething)("$name finds no resource of another customer in one's 
 })
 
 test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'owner'))(
-  '$name is refused to a viewer by the server',
+  'rejects a viewer who calls $name',
   async (procedure) => {
     const before = await snapshot(mine.accountId)
 
@@ -106,7 +106,7 @@ test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'owner'))(
 )
 
 test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'viewer'))(
-  '$name is allowed for a viewer',
+  'allows a viewer to call $name',
   async (procedure) => {
     const answer = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
 

@@ -56,7 +56,7 @@ test('records a refused change as refused', async () => {
   expect(data.items[0]).toMatchObject({ what: 'set the allow-list to not an address', outcome: 'refused' })
 })
 
-test('contains no secrets', async () => {
+test('writes no secrets to the audit log', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const accessToken = 'EAABsecretsecretsecret'
@@ -143,7 +143,7 @@ describe('sign-ins', () => {
     await resetAttempts()
   })
 
-  test('are logged for an unknown address without the input', async () => {
+  test('with an unknown email address are logged without the address', async () => {
     const typed = 'hunter2-by-mistake@example.com'
     const before = await readMetric('refused')
 
@@ -178,7 +178,7 @@ describe('sign-ins', () => {
     await resetAttempts()
   })
 
-  test('with a code are recorded with both steps', async () => {
+  test('that require a code are recorded with both steps', async () => {
     const { accountId } = await server.account()
     const owner = await signedInOwner(server, accountId)
     const enabled = await owner.auth('/two-factor/enable', { password: owner.password })

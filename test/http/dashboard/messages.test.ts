@@ -112,7 +112,7 @@ test('continues the attempt numbers of a retried delivery', async () => {
   expect(receiver.at('/fine').map(({ id }) => id)).toEqual([event?.id, event?.id])
 })
 
-test('marks a message that never reached WhatsApp', async () => {
+test('marks a message that was never sent to WhatsApp', async () => {
   const { account, owner } = await setUp()
   const { accountId } = account
   // For this recipient, the simulator returns an HTML page.

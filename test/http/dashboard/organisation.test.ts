@@ -60,7 +60,7 @@ test('lets an invited user accept without a password and sign in with their orga
   expect(entry).toMatchObject({ who: 'ada@example.com', what: 'signed in with their organisation', outcome: 'done' })
 })
 
-test('signs a user with a password in with their organisation as the same user', async () => {
+test('links a sign-in with an organisation to the existing user with a password', async () => {
   const { accountId } = await server.account()
   const { email } = await signedInOwner(server, accountId, { email: 'both@example.com' })
   provider.person = { email, email_verified: true }

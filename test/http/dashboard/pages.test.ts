@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('keeps serving the pages of its start after a new build', async () => {
+test('keeps serving the build from its start after a new one', async () => {
   await build('one')
   registerPages(app, folder)
   await build('two')

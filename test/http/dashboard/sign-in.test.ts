@@ -177,7 +177,7 @@ describe('the cookie of a session', () => {
     expect([headers['set-cookie']].flat().join()).toMatch(/Path=\/settings/i)
   })
 
-  test('requires https only if the public URL uses https', async () => {
+  test('is sent only over https if the public URL uses https', async () => {
     const secure = await startTestServer({ beside: server, server: { publicUrl: 'https://waybill.example.com' } })
     const { accountId } = await server.account()
     const { email } = await signedInOwner(server, accountId)
@@ -218,7 +218,7 @@ test.each([
   await node.close()
 })
 
-test('does not use up a link while the server is too busy to hash the password', async () => {
+test('keeps a link valid while the server is too busy to hash the password', async () => {
   const { accountId } = await server.account()
   const { path } = await inviteOwner(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
   const acceptance = { token: path.split('/').at(-1) ?? '', name: 'Ada', password: 'correct horse battery staple' }
@@ -299,7 +299,7 @@ describe('password attempts for one user from many addresses', () => {
     expect((await signInFrom('person1@example.org', 'a wrong password')).statusCode).toBe(401)
   })
 
-  test('are not limited by one address alone', async () => {
+  test('do not lock the user out if they come from a single network', async () => {
     const owner = await signedInOwner(node, accountId)
     let host = 0
     // All in one network.

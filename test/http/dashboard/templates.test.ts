@@ -157,7 +157,7 @@ test('counts tests towards the API rate limit and records none beyond it', async
 test.each([
   { input: { to: '+34 600 111 222' }, fields: { to: expect.stringContaining('digits only') } },
   { input: { variables: { '1': 'Ada' } }, fields: { variables: expect.any(String) } },
-])('reports the send errors of a test for their fields: %o', async ({ input, fields }) => {
+])('reports an invalid field of a test: %o', async ({ input, fields }) => {
   const { statusCode, error } = await owner.mutate('template.sendTest', {
     accountId: account.accountId,
     to: '34600111222',

@@ -161,7 +161,7 @@ test('deactivates an account with a rejected token until the token is replaced',
   expect((await call('test', { whatsAppAccountId: id })).data).toMatchObject({ ok: true })
 })
 
-test('stays deactivated by a user when its token is replaced', async () => {
+test("keeps a user's deactivation when the token is replaced", async () => {
   const id = await add()
   await call('deactivate', { whatsAppAccountId: id })
 

@@ -27,7 +27,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('flushes files with the system call of the file system layer', async () => {
+  test('flushes with fsync, which the file system layer passes on', async () => {
     const { rows } = await sql`
     select current_setting('fsync') as fsync, current_setting('wal_sync_method') as method,
       current_setting('full_page_writes') as pages`.execute(db)

@@ -27,7 +27,7 @@ function reportByWamid(waMessageId: string, status: 'delivered' | 'read') {
   return applyStatuses(server.deps, [{ accountId: account.accountId, messageId: undefined, waMessageId, report }])
 }
 
-test('updates no column that an index contains or depends on', async () => {
+test('changes no indexed column when a status arrives', async () => {
   const { rows } = await sql<{ column: string }>`
     select distinct attname as column from pg_depend
     join pg_index on indexrelid = objid and indrelid = 'messages'::regclass
@@ -46,7 +46,7 @@ test('updates no column that an index contains or depends on', async () => {
   ])
 })
 
-test('finds a message by a wamid that its first status introduced', async () => {
+test('finds a message by a wamid that was first reported in a status', async () => {
   const { messageId, waMessageId } = await send()
   const { db } = server.deps
   await db.updateTable('messages').set({ status: 'pending', wa_message_id: null, sent_at: null }).execute()

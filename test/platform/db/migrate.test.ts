@@ -16,12 +16,12 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('has nothing to do on a migrated database', async () => {
+test('applies nothing to a migrated database', async () => {
   expect(await listPendingMigrations(database.db)).toEqual([])
   expect(await migrate(database.db)).toEqual([])
 })
 
-test("waits for another process's migration longer than for any statement", async (context) => {
+test("waits for another process's migration longer than the statement timeout", async (context) => {
   if (database.url === undefined) return context.skip()
   const other = new pg.Client({ connectionString: database.url })
   await other.connect()

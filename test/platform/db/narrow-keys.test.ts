@@ -28,7 +28,7 @@ test('sorts no index of a growing table by a locale, which the operating system 
   expect(rows).toEqual([])
 })
 
-test('starts only the primary key with the account', async () => {
+test('puts the account first only in the primary key', async () => {
   const { rows } = await sql<{ index: string }>`
     select indexrelid::regclass::text as index
     from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
@@ -39,7 +39,7 @@ test('starts only the primary key with the account', async () => {
   expect(rows).toEqual([])
 })
 
-test('keeps messages with any reference during migration', async () => {
+test('keeps messages with any external ID during migration', async () => {
   const { messageId } = await account.trpc.message.send.mutate({
     ...sendMessage.example.input,
     externalId: 'Größe "L", \\',
