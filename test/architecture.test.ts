@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
  * What each folder may import: other folders and packages. Imports point in one direction, so that each folder can be
  * read and tested without the folders that depend on it:
  *
- * contracts ← platform ← whatsapp ← accounts ← users, templates, webhooks ← messages ← http ← cli
+ *     contracts ← platform ← whatsapp ← accounts ← users, templates, webhooks ← messages ← http ← cli
  *
  * Anything not listed is forbidden. `node:` modules may be imported by all server folders.
  */

@@ -72,6 +72,6 @@ test('names an invalid entry and keeps the previous allow-list', async () => {
 test.each([
   ['update', () => updateAccount(deps, 'acc_none', { rateLimit: 1 })],
   ['allow-list', () => setAllowList(deps, 'acc_none', [])],
-])('reports an unknown account (%s)', async (_verb, call) => {
+])('reports an unknown account (%s)', async (_name, call) => {
   await expect(call()).rejects.toThrow('There is no account "acc_none"')
 })

@@ -43,7 +43,12 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
   }
 }
 
-export const unreachable = { ok: false, refused: false, accountUnusable: false, reason: 'WhatsApp is away' } as const
+export const unreachable = {
+  ok: false,
+  refused: false,
+  accountUnusable: false,
+  reason: 'WhatsApp is unavailable',
+} as const
 
 export const tokenRefused = { ok: false, refused: true, accountUnusable: true, reason: 'token expired (190)' } as const
 

@@ -79,6 +79,6 @@ test('invalidates a revoked key and allows a new one', async () => {
   expect(await ownerOf(renewed.apiKey)).toBe(accountId)
 })
 
-test.each([generateKey, regenerateKey, revokeKey])('reports an unknown account (%o)', async (verb) => {
-  await expect(verb(deps, 'acc_none')).rejects.toThrow('There is no account "acc_none"')
+test.each([generateKey, regenerateKey, revokeKey])('reports an unknown account (%o)', async (action) => {
+  await expect(action(deps, 'acc_none')).rejects.toThrow('There is no account "acc_none"')
 })

@@ -103,7 +103,7 @@ test('requires --unverified to add an account that WhatsApp rejects or cannot ch
   })
   await expect(addWhatsAppAccount(whatsAppThat(unreachable), accountId, input)).rejects.toMatchObject({
     code: 'WHATSAPP_UNAVAILABLE',
-    message: expect.stringContaining('WhatsApp is away. Nothing was stored.'),
+    message: expect.stringContaining('WhatsApp is unavailable. Nothing was stored.'),
   })
   expect(await listWhatsAppAccounts(deps, accountId)).toEqual([])
 

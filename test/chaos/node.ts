@@ -111,7 +111,7 @@ export class ChaosNode {
     const timer = setTimeout(() => child.kill('SIGKILL'), stopMilliseconds)
     const [code, signal] = await exited
     clearTimeout(timer)
-    if (code !== 0) this.#note('exited', `code ${code}, signal ${signal} when it was asked to stop`)
+    if (code !== 0) this.#note('exited', `code ${code}, signal ${signal} on stop`)
   }
 
   #note(change: NodeChange, detail?: string): void {

@@ -83,14 +83,14 @@ test('reports a deactivated default account with the stored reason', async () =>
 })
 
 test('reports an unreachable WhatsApp, with and without a token to check', async () => {
-  const away = createCloudApi({ url: 'http://127.0.0.1:9', version: 'v25.0' })
-  expect(await failures({ ...deps, whatsapp: away })).toHaveProperty('Graph API')
+  const unreachable = createCloudApi({ url: 'http://127.0.0.1:9', version: 'v25.0' })
+  expect(await failures({ ...deps, whatsapp: unreachable })).toHaveProperty('Graph API')
 
   const { whatsAppAccountId } = await addAccount()
-  expect((await failures({ ...deps, whatsapp: away }))[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
+  expect((await failures({ ...deps, whatsapp: unreachable }))[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
     fix: expect.stringContaining('GRAPH_API_URL'),
   })
-  await away.close()
+  await unreachable.close()
 })
 
 test('reports a secret that no key decrypts', async () => {

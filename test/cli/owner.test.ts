@@ -115,11 +115,11 @@ test('revokes a pending invitation and accepts member as an alias of owner', asy
 test('explains an invalid role, an invalid address and an unknown user', async () => {
   const badRole = await waybill.run(['owner', 'invite', accountId, '--email', email, '--role', 'admin'])
   const badEmail = await waybill.run(['owner', 'invite', accountId, '--email', 'ada'])
-  const nobody = await waybill.run(['owner', 'remove', accountId, '--email', 'bob@example.com'])
+  const unknown = await waybill.run(['owner', 'remove', accountId, '--email', 'bob@example.com'])
 
   expect(badRole).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--role must be owner or viewer') })
   expect(badEmail).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('must be an e-mail address') })
-  expect(nobody).toMatchObject({
+  expect(unknown).toMatchObject({
     exitCode: 1,
     stderr: `No user in ${accountId} has the e-mail address "bob@example.com". List its users: waybill owner list ${accountId}\n`,
   })

@@ -65,9 +65,9 @@ test('rejects sends while the database is unavailable and accepts them again aft
   expect((await node.send(apiKey, example)).statusCode).toBe(200)
 
   await postgres.pause()
-  const away = await node.send(apiKey, example)
-  expect(away.statusCode).toBe(503)
-  expect(away.body.error?.code).toBe('SERVICE_UNAVAILABLE')
+  const unavailable = await node.send(apiKey, example)
+  expect(unavailable.statusCode).toBe(503)
+  expect(unavailable.body.error?.code).toBe('SERVICE_UNAVAILABLE')
   expect((await node.get('/readyz')).statusCode).toBe(503)
   expect((await node.get('/healthz')).statusCode).toBe(200)
 

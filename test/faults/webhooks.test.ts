@@ -89,7 +89,7 @@ async function finishedCount(): Promise<number> {
   return (await webhooks.finished()).length
 }
 
-test('redelivers the events of a killed worker within the lease, with the same ids', async () => {
+test('redelivers the events of a killed worker within the lease, with the same IDs', async () => {
   await webhooks.addEndpoint(receiver.url)
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)

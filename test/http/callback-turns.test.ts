@@ -68,8 +68,8 @@ test('rejects callbacks that exceed the queue limits and frees them afterwards',
   const second = run('b1', 'b', 500)
   expect(run('c1', 'c', 11)).toBeUndefined()
   await turn()
-  end('a1', new Error('the database is away'))
-  await expect(first).rejects.toThrow('away')
+  end('a1', new Error('the database is unavailable'))
+  await expect(first).rejects.toThrow('unavailable')
   end('b1')
   await second
 

@@ -100,8 +100,8 @@ test('answers 404 for a path that cannot contain a WhatsApp account ID', async (
 test.each([
   { what: 'no signature', signature: '' },
   { what: 'a different secret', signature: signCallback(Buffer.from('{}'), 'guessed') },
-  { what: 'nonsense', signature: 'sha256=zz' },
-  { what: 'SHA-1', signature: 'sha1=0000000000000000000000000000000000000000' },
+  { what: 'a malformed signature', signature: 'sha256=zz' },
+  { what: 'a SHA-1 signature', signature: 'sha1=0000000000000000000000000000000000000000' },
 ])('rejects a callback with $what', async ({ signature }) => {
   const { messageId, waMessageId } = await sendOne(account)
   const response = await post(

@@ -234,7 +234,7 @@ test('does not extend a login lockout when the clock is set back', async () => {
     .toBeLessThan(hour + 15)
 })
 
-test('keeps event ids increasing after a failover to a standby that lacks recent events', async () => {
+test('keeps event IDs increasing after a failover to a standby that lacks recent events', async () => {
   const { db, accountId } = { db: database.db, accountId: webhooks.accountId }
   await sql`
     insert into event_clocks (account_id, last_milliseconds)

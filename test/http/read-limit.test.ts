@@ -149,7 +149,7 @@ describe('with a fake clock', () => {
     const failing = [1, 2].map(() =>
       reads.run('acc_1', async () => {
         await wait(3_000)
-        throw new Error('the database is away')
+        throw new Error('the database is unavailable')
       }),
     )
     const late = Array.from({ length: 4 }, () => reads.run('acc_1', () => wait(1)))
@@ -160,7 +160,7 @@ describe('with a fake clock', () => {
     })
     await vi.advanceTimersByTimeAsync(3_000)
     expect((await settled).map((result) => result.status === 'rejected' && String(result.reason))).toEqual([
-      ...Array.from({ length: 2 }, () => 'Error: the database is away'),
+      ...Array.from({ length: 2 }, () => 'Error: the database is unavailable'),
       ...Array.from({ length: 4 }, () => expect.stringContaining('has too many concurrent reads')),
     ])
     const next = reads.run('acc_1', () => Promise.resolve('read'))

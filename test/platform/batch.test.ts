@@ -216,15 +216,15 @@ const Story = fc.record({
 test('returns its own result to each caller, whatever happens to others in the batch', async () => {
   await fc.assert(
     fc.asyncProperty(Story, async ({ calls, maxItems, maxInFlight }) => {
-      let away = 0
+      let running = 0
       const done: number[] = []
       const call = createBatcher<number, string>({
         run: async (items) => {
-          away += 1
-          expect(away).toBeLessThanOrEqual(maxInFlight + 2)
+          running += 1
+          expect(running).toBeLessThanOrEqual(maxInFlight + 2)
           expect(items.length).toBeLessThanOrEqual(maxItems)
           await turn()
-          away -= 1
+          running -= 1
           // Items of a group, given by the last digit, block together.
           if (items.some((item) => calls[item % groups]?.blocks)) throw new BlockedError(`blocked with ${items.join()}`)
           if (items.some((item) => calls[item]?.fails)) throw new Error(`failed with ${items.join()}`)

@@ -5,7 +5,7 @@ import { encodeId, encodeIdsInOrder, firstIdAt } from '../../src/platform/ids.ts
 
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
-test('sorts ids by time', () => {
+test('sorts IDs by time', () => {
   fc.assert(
     fc.property(time, time, (a, b) => {
       fc.pre(a !== b)
@@ -14,7 +14,7 @@ test('sorts ids by time', () => {
   )
 })
 
-test('returns the lowest id of a time', () => {
+test('returns the lowest ID of a time', () => {
   fc.assert(
     fc.property(time, (at) => {
       fc.pre(at > 0)
@@ -24,11 +24,11 @@ test('returns the lowest id of a time', () => {
   )
 })
 
-test('builds an id from a prefix and 26 characters', () => {
+test('builds an ID from a prefix and 26 characters', () => {
   expect(encodeId('acc', Date.now(), randomBytes(10))).toMatch(/^acc_[0-9a-hjkmnp-tv-z]{26}$/)
 })
 
-test('generates a batch of ids in ascending order, starting at its time', () => {
+test('generates a batch of IDs in ascending order, starting at its time', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 47 }), fc.integer({ min: 1, max: 10_000 }), (at, count) => {
       const ids = encodeIdsInOrder('evt', at, count, (size) => new Uint8Array(size))

@@ -58,7 +58,7 @@ export function changeCallback(wabaId: string, field: string, value: object): ob
   }
 }
 
-/** Meta's template ids have more digits than a JavaScript number can hold; nothing depends on them. */
+/** Meta's template IDs have more digits than a JavaScript number can hold; nothing depends on them. */
 export function templateUpdate(event: string): object {
   return {
     event,

@@ -141,7 +141,7 @@ test('changes nothing in any WABA if a list fails', async () => {
 
   deps.listings['1 A'] = found()
   deps.listings['2 B'] = unreachable
-  await expect(syncTemplates(deps, accountId)).rejects.toThrow('WhatsApp is away')
+  await expect(syncTemplates(deps, accountId)).rejects.toThrow('WhatsApp is unavailable')
 
   expect(await statuses()).toEqual({ '1 one en': 'APPROVED', '2 two en': 'APPROVED' })
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }, { active: true }])

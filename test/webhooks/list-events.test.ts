@@ -136,7 +136,7 @@ test('lists an event immediately', async () => {
   expect(await read()).toEqual([messageId])
 })
 
-test('lists events of one callback in order, even if they exceed the ids of a millisecond', async () => {
+test('lists events of one callback in order, even if they exceed the IDs of a millisecond', async () => {
   const names = Array.from({ length: 5_000 }, (_, index) => `msg_${index}`)
   await deps.db.transaction().execute((trx) => recordEvents(trx, names.map(newEvent), deps))
   await deps.db.transaction().execute((trx) => recordEvents(trx, [newEvent('msg_last')], deps))

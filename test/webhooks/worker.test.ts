@@ -68,7 +68,7 @@ test('delivers an event to each subscribed endpoint, signed with its own secret'
   expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }, { outcome: 'delivered' }])
 })
 
-test('retries with the same id, records every attempt and stops after the last', async () => {
+test('retries with the same ID, records every attempt and stops after the last', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/flaky`)
   let answers = 0
   receiver.behave((received, response, request) => answer(++answers < 3 ? 500 : 200)(received, response, request))
@@ -291,7 +291,7 @@ test('keeps a claim from other workers until the lease expires and then ignores 
   expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
 })
 
-test('repeats an attempt with the same id if its worker was paused past the lease', async () => {
+test('repeats an attempt with the same ID if its worker was paused past the lease', async () => {
   await webhooks.addEndpoint(receiver.url)
   const held = Promise.withResolvers<() => void>()
   let first = true

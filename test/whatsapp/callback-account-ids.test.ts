@@ -16,7 +16,7 @@ const statuses = Array.from({ length: 20_000 }, (_, index) => ({
   biz_opaque_callback_data: 'msg_01j9z3k4m5n6p7q8r9s0t1v2w3',
 }))
 
-test('lists WABA ids and phone number ids once, in order', () => {
+test('lists WABA IDs and phone number IDs once, in order', () => {
   const callback = {
     entry: [
       { id: '11', changes: [messages('21', [{ id: 'wamid.A' }]), messages('22', [])] },
@@ -27,13 +27,13 @@ test('lists WABA ids and phone number ids once, in order', () => {
   expect(scanIds(Buffer.from(JSON.stringify(callback, null, 2)))).toEqual(['11', '21', '22', '12'])
 })
 
-test('finds the ids of a callback of 3 MB before or after its statuses', () => {
+test('finds the IDs of a callback of 3 MB before or after its statuses', () => {
   expect(scan({ entry: [{ id: '11', changes: [messages('21', statuses)] }] })).toEqual(['11', '21'])
   const reversed = { value: { statuses, metadata: { phone_number_id: '21' } }, field: 'messages' }
   expect(scan({ entry: [{ changes: [reversed], id: '11' }] })).toEqual(['21', '11'])
 })
 
-test('ignores ids in the text of a user', () => {
+test('ignores IDs in the text of a user', () => {
   const text = { body: '"phone_number_id":"666", "id":"667"' }
   expect(scan({ entry: [{ id: '11', changes: [{ value: { messages: [{ text }] } }] }] })).toEqual(['11'])
 })
@@ -44,11 +44,11 @@ test.each([
   ['spaces', `"id":${' '.repeat(3_000_000)}1`],
   ['no bytes', ''],
   ['bytes that are not text', '\u00ff\u0000'.repeat(10_000)],
-])('finds no id in %s', (_what, text) => {
+])('finds no ID in %s', (_what, text) => {
   expect(scanIds(Buffer.from(text, 'latin1'))).toEqual([])
 })
 
-test('stops after a hundred ids', () => {
+test('stops after a hundred IDs', () => {
   const changes = Array.from({ length: 5_000 }, (_, index) => messages(String(1_000 + index), []))
   expect(scan({ entry: [{ id: '11', changes }] })).toHaveLength(100)
 })

@@ -223,19 +223,19 @@ test.each([
 })
 
 test('treats a refused connection as not sent', async () => {
-  const nobody = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
-  expect(await nobody.sendTemplate(simulator, orderShipped)).toEqual({
+  const unreachable = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
+  expect(await unreachable.sendTemplate(simulator, orderShipped)).toEqual({
     kind: 'unavailable',
     reason: 'connection refused',
     retryAfterSeconds: 5,
   })
-  await nobody.close()
+  await unreachable.close()
 })
 
 test('treats an unknown host name as not sent', async () => {
-  const nobody = createCloudApi({ url: 'http://graph.invalid', version: 'v25.0' })
-  expect(await nobody.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'unavailable' })
-  await nobody.close()
+  const unreachable = createCloudApi({ url: 'http://graph.invalid', version: 'v25.0' })
+  expect(await unreachable.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'unavailable' })
+  await unreachable.close()
 })
 
 test('treats a failed TLS handshake as not sent', async () => {
@@ -418,14 +418,14 @@ test('reports a rejected read and whether the account is still usable', async ()
 })
 
 test('does not report an unreachable server as a rejection', async () => {
-  const nobody = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
-  expect(await nobody.getPhoneNumber(simulator)).toEqual({
+  const unreachable = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
+  expect(await unreachable.getPhoneNumber(simulator)).toEqual({
     ok: false,
     refused: false,
     accountUnusable: false,
     reason: 'connection refused',
   })
-  await nobody.close()
+  await unreachable.close()
 })
 
 async function freePort(): Promise<number> {

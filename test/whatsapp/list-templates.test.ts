@@ -150,7 +150,7 @@ test('accepts unknown fields and values and skips unreadable items', async () =>
   })
 })
 
-test('keeps every digit of a numeric id', async () => {
+test('keeps every digit of a numeric ID', async () => {
   const page = JSON.stringify({ data: [item('numbered')] }).replace('"id":"1"', '"id":90071992547409937')
   simulator.intercept(() => ({ kind: 'text', status: 200, contentType: 'application/json', text: page }))
   expect(await whatsapp.listTemplates(waba)).toMatchObject({ ok: true, value: [{ id: '90071992547409937' }] })

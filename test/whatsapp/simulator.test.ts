@@ -57,7 +57,7 @@ function post(body: unknown, phoneNumberId = simulator.phoneNumberId) {
 const text = (...values: unknown[]) => values.map((value) => ({ type: 'text', text: value }))
 const body = (...values: unknown[]) => ({ type: 'body', parameters: text(...values) })
 
-test('answers an accepted send like Meta, with the number in the message id', async () => {
+test('answers an accepted send like Meta, with the number in the message ID', async () => {
   const answer = await post(message({ components: [body('Ada', 'A-1024')] }, { biz_opaque_callback_data: 'msg_1' }))
 
   expect(answer).toEqual({

@@ -16,7 +16,7 @@ export const route: Benchmark = {
     const comparison = await compare(targets, connections, stage.rounds)
     return [
       toRow(comparison, 'perSecond', {
-        measure: `requests/s of the send route with a stubbed verb, ${connections} connections`,
+        measure: `requests/s of the send route with a stubbed handler, ${connections} connections`,
         goal: { atLeast: 0.85 },
       }),
     ]

@@ -18,7 +18,7 @@ export const trpc: Benchmark = {
     const comparison = await compare(targets, connections, stage.rounds)
     return [
       toRow(comparison, 'perSecond', {
-        measure: `tRPC calls/s with a stubbed verb, ${connections} connections`,
+        measure: `tRPC calls/s with a stubbed handler, ${connections} connections`,
         goal: { atLeast: 0.5 },
       }),
     ]
