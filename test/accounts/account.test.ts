@@ -44,7 +44,7 @@ test.each([0, -1, 1.5, Number.NaN, 1_000_001])('rejects the rate limit %d', asyn
   await expect(updateAccount(deps, accountId, { rateLimit })).rejects.toThrow(/^The rate limit must be a whole number/)
 })
 
-test('rejects an empty update and names an accepted option', async () => {
+test('rejects an empty update and names a valid option', async () => {
   const { accountId } = await createAccount(deps, { name: 'Nothing' })
 
   await expect(updateAccount(deps, accountId, {})).rejects.toThrow('--rate-limit')

@@ -59,6 +59,6 @@ test.each([
   { address: 'fe80::1:2:3:4%eth0', network: 'fe80::/64' },
   { address: 'unix:', network: 'unix:' },
   { address: 'unknown', network: 'unknown' },
-])('counts $address as $network', ({ address, network }) => {
+])('maps $address to the network $network', ({ address, network }) => {
   expect(networkOf(address)).toBe(network)
 })

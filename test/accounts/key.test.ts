@@ -49,7 +49,7 @@ test('refuses to generate a second key for an account', async () => {
   expect(await ownerOf(apiKey)).toBe(accountId)
 })
 
-test('generates one key when several calls run at the same time', async () => {
+test('generates one key for concurrent calls', async () => {
   const { accountId } = await createAccount(deps, { name: 'Race' })
 
   const results = await Promise.allSettled([1, 2, 3, 4].map(() => generateKey(deps, accountId)))

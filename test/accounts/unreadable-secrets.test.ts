@@ -50,7 +50,7 @@ test('rejects a send with an unreadable token and logs the error', async () => {
   expect(listErrors(customer.whatsAppAccountId)).not.toEqual([])
 })
 
-test('syncs with another token when one is unreadable and fails without one', async () => {
+test('syncs with another token if one is unreadable and otherwise fails', async () => {
   const customer = await server.account()
   await change(customer, { access_token_encrypted: unreadable })
   await expect(syncTemplates(server.deps, customer.accountId)).rejects.toThrow('cannot be decrypted')

@@ -70,7 +70,7 @@ test('makes the first WhatsApp account the default, or a later one on request', 
   expect(await defaults()).toEqual([third])
 })
 
-test('keeps one default when several WhatsApp accounts are added at the same time', async () => {
+test('keeps one default when WhatsApp accounts are added concurrently', async () => {
   await Promise.all([add({ makeDefault: true }), add(), add({ makeDefault: true }), add()])
 
   expect(await defaults()).toHaveLength(1)

@@ -357,7 +357,7 @@ test.each(tampered)('detects that $fault', ({ entries, finds }) => {
   expect(found(entries)).toEqual(expect.arrayContaining(finds))
 })
 
-test('covers every check', () => {
+test('has a faulty ledger for every check', () => {
   expect([...new Set(tampered.flatMap(({ finds }) => finds))].toSorted()).toEqual(Object.keys(checks).toSorted())
 })
 

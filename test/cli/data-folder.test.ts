@@ -86,7 +86,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     expect(await modeOf('secret.key')).toBe(0o600)
   })
 
-  test('names its process without the arguments of the command', async () => {
+  test("names its process without the command's arguments", async () => {
     const { pid } = await waybill.serve({ args: ['serve', '--role', 'api', '--json'] })
 
     const owner = JSON.parse(await readFile(path.join(waybill.dataDir, 'owner.json'), 'utf8'))

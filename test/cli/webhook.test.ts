@@ -170,7 +170,7 @@ test('prints a rotated secret once and keeps the old one for the requested overl
   })
 })
 
-test('never prints stored secrets and headers', async () => {
+test('never prints stored secrets or headers', async () => {
   const accountId = await createAccount()
   const stdin = 'Authorization: Bearer hushhush\nX-Other: whisper\n'
   const { endpointId, secret } = await json(
@@ -283,23 +283,26 @@ test('rejects a private address without WEBHOOK_ALLOW_PRIVATE', async () => {
   })
 })
 
-test.runIf(inject('database').kind === 'pglite')("applies the server's own setting in a running server", async () => {
-  const accountId = await createAccount()
-  await emit(accountId, 6000)
-  const typed = ['webhook', 'add', accountId, '--url', url]
-  const strict = await waybill.serve({ env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
-  expect(await waybill.run(typed)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('public host') })
-  await strict.stop()
+test.runIf(inject('database').kind === 'pglite')(
+  "uses the server's WEBHOOK_ALLOW_PRIVATE while a server runs",
+  async () => {
+    const accountId = await createAccount()
+    await emit(accountId, 6000)
+    const typed = ['webhook', 'add', accountId, '--url', url]
+    const strict = await waybill.serve({ env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
+    expect(await waybill.run(typed)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('public host') })
+    await strict.stop()
 
-  const server = await waybill.serve()
-  const { endpointId } = await json(typed, { env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
-  expect(await json(['webhook', 'test', endpointId])).toMatchObject({ delivered: true })
-  await json(['webhook', 'disable', endpointId])
-  expect(await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])).toEqual({
-    exitCode: 0,
-    stdout: `Queued for ${endpointId}: 6000 deliveries.\n`,
-    stderr: '5000 deliveries queued so far …\n',
-  })
-  expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6000 })
-  await server.stop()
-})
+    const server = await waybill.serve()
+    const { endpointId } = await json(typed, { env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
+    expect(await json(['webhook', 'test', endpointId])).toMatchObject({ delivered: true })
+    await json(['webhook', 'disable', endpointId])
+    expect(await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])).toEqual({
+      exitCode: 0,
+      stdout: `Queued for ${endpointId}: 6000 deliveries.\n`,
+      stderr: '5000 deliveries queued so far …\n',
+    })
+    expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6000 })
+    await server.stop()
+  },
+)

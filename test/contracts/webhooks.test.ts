@@ -6,7 +6,7 @@ import { compileSchemaAt, openApi, pointTo } from './document.ts'
 
 const all = Object.entries(webhooks).map(([type, webhook]) => ({ type, ...webhook }))
 
-test('lists every webhook event; endpoints can subscribe to all but the test event', () => {
+test('lists every webhook event and allows subscribing to all but the test event', () => {
   const types = all.map(({ type }) => type)
 
   expect(types).toEqual(WebhookEvent.options.map(({ shape }) => shape.type.value))

@@ -114,7 +114,7 @@ describe('on PostgreSQL', () => {
     await stop(successor)
   })
 
-  test('releases unsent messages from another running process', async () => {
+  test('lets another running process release unsent messages', async () => {
     const sibling = await startServe(environment)
     await dieBeforeWriting(environment, apiKey, 'sibling')
     await expectRetryToSend(sibling, apiKey, 'sibling')

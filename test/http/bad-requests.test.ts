@@ -273,7 +273,7 @@ test.each([
   expect(answer).toContain('more than one Host header')
 })
 
-test('answers an internal error with only the request ID, which is also in the log', async () => {
+test('reports an internal error with only its request ID, which it also logs', async () => {
   const broken = await startTestServer({
     beside: server,
     deps: {

@@ -39,7 +39,7 @@ test('matches en-US in a callback to the template language en_US', async () => {
   expect((await customer.get('/api/v1/template/hello_world/en_US')).json().data).toMatchObject({ status: 'DISABLED' })
 })
 
-test('corrects a template status on the next sync after an unusual or lost event', async () => {
+test('corrects a template status on the next sync after an unknown or lost event', async () => {
   const customer = await server.account()
   server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
   await server.deps.db

@@ -71,7 +71,7 @@ test('includes the sending account in the fingerprint', () => {
   expect(hashOf({ ...whole, accountId: 'wa_other' })).not.toBe(hashOf(whole))
 })
 
-test('includes later contract fields in the fingerprint, in any key order', () => {
+test('includes fields added to the contract later in the fingerprint, whatever their key order', () => {
   const later = (field: unknown) => hashOf({ ...whole, header: field } as SendMessageRequest)
 
   expect(later({ image: 'a', caption: ['x', 'y'] })).not.toBe(hashOf(whole))

@@ -91,7 +91,7 @@ async function countDeltas(): Promise<number> {
   return rows.length
 }
 
-test('counts each message once per state on the day of its recording', async () => {
+test('counts each message once per state on the day it was recorded', async () => {
   now = daysAgo(2)
   const [read, delivered] = [await send(), await send()]
   await send()
@@ -173,7 +173,7 @@ test('shows the same counts after compaction', async () => {
   expect(before.days.at(-1)).toMatchObject({ sent: 13, delivered: 12, read: 8, failed: 1 })
 })
 
-test('counts each change once when compactions and updates run at the same time', async () => {
+test('counts each change once during concurrent compactions and updates', async () => {
   const messages = await Promise.all(Array.from({ length: 30 }, () => send()))
 
   await Promise.all([

@@ -142,7 +142,7 @@ test('includes from and excludes until in a period', async () => {
   expect((await list(customer, `?until=${time(1)}`)).items).toHaveLength(1)
 })
 
-test('filters by the exact time that a message shows', async () => {
+test('filters by the exact creation time of a message', async () => {
   // The ID must contain this time, whenever it is generated.
   const at = new Date(Date.now() - 3_000)
   const node = await startTestServer({ beside: server, deps: { now: () => at } })

@@ -54,7 +54,7 @@ test('returns the message and sends it to WhatsApp', async () => {
   })
 })
 
-test('keeps each recipient and reference when many sends run at the same time', async () => {
+test('keeps the recipient and reference of each of many concurrent sends', async () => {
   const customer = await server.account()
   const written = ['null', 'NULL', '{}', 'a,b', '"', '\\', "'", ' x ', 'Größe', '😀', '{"a":"\\""}']
   const sent = await Promise.all(written.map((externalId) => customer.post(path, { ...example, externalId })))

@@ -28,7 +28,7 @@ test.each([
   { status: 'sent', field: 'sentAt' },
   { status: 'delivered', field: 'deliveredAt' },
   { status: 'read', field: 'readAt' },
-] as const)('updates only $field with the earliest time of a repeated $status', ({ status, field }) => {
+] as const)('keeps the earliest time of a repeated $status and changes only $field', ({ status, field }) => {
   const orders: Row[][] = [
     [[status, 2]],
     [

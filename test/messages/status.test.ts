@@ -76,7 +76,7 @@ test('reaches the same final state for any order and repetition of the same repo
   )
 })
 
-test('emits each event once, however reports repeat', () => {
+test('emits each event once for repeated reports', () => {
   fc.assert(
     fc.property(fc.array(report, { maxLength: 12 }), (reports) => {
       const { emitted } = applyAll([...reports, ...reports])

@@ -101,7 +101,7 @@ test('makes a template sendable when it is listed again', async () => {
   expect(await statuses()).toEqual({ '1 back en': 'APPROVED' })
 })
 
-test('ignores a list that a later sync overtook', async () => {
+test('ignores the list of a sync that a later one overtook', async () => {
   await add('1', 'A')
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<ReturnType<typeof found>>()

@@ -24,7 +24,7 @@ test.each([undefined, 60])('stops after the last attempt with Retry-After %s s',
   expect(nextWaitSeconds(schedule, { attempts: 8, retryAfterSeconds }, () => 0)).toBeUndefined()
 })
 
-test('only lengthens the wait by jitter and Retry-After, within limits', () => {
+test('lengthens but never shortens the wait by jitter and Retry-After, within limits', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 1, maxLength: 10 }),

@@ -239,7 +239,7 @@ const wholeClaim: Claim = {
   whileFailing: 2,
 }
 
-test('claims what each endpoint has capacity for, in endpoint order', async () => {
+test('claims as many deliveries as each endpoint has capacity for, in endpoint order', async () => {
   const ids: string[] = []
   for (const name of ['a', 'b', 'c', 'd']) ids.push((await webhooks.addEndpoint(`${receiver.url}/${name}`)).endpointId)
   // IDs of the same millisecond are in random order.

@@ -78,7 +78,7 @@ test.each(table)('classifies code %i with HTTP %i as %j', (code, status, rule) =
   expect(classify({ code }, status)).toEqual({ kind: 'refused', ...rule })
 })
 
-test('tests every classified code', () => {
+test('covers every classified code', () => {
   expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(rules).map(Number))
 })
 

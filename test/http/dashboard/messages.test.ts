@@ -169,7 +169,7 @@ test('filters and pages through the log', async () => {
   expect(await idsOf({ limit: 2, cursor: page.nextCursor })).toEqual([first.messageId])
 })
 
-test('reports an invalid filter for its field', async () => {
+test('reports an invalid filter with its field', async () => {
   const { account, owner } = await setUp()
 
   const answer = await owner.query('message.list', { accountId: account.accountId, to: '+34 600' })

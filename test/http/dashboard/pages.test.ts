@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('keeps serving the build from its start after a new one', async () => {
+test('keeps serving its pages after a new build replaces them', async () => {
   await build('one')
   registerPages(app, folder)
   await build('two')

@@ -87,7 +87,7 @@ test('normalizes the allow-list and shows whether it includes the current addres
 test.each([
   { entry: '300.1.1.1', says: 'is neither an IP address nor a CIDR range' },
   { entry: '', says: 'must not be empty' },
-])('reports an invalid entry for its field: $entry', async ({ entry, says }) => {
+])('reports an invalid entry with its field: $entry', async ({ entry, says }) => {
   const { statusCode, error } = await change('setAllowList', { allowList: ['192.0.2.1', entry] })
 
   expect(statusCode).toBe(400)

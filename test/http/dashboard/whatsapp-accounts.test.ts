@@ -108,7 +108,7 @@ test.each([
     says: 'throttles',
     answer: { kind: 'json', status: 400, body: { error: { code: 80007, message: 'Rate' } } } as const,
   },
-])('stores nothing and reports no invalid token while WhatsApp $says', async ({ answer }) => {
+])('neither stores nor rejects a token while WhatsApp $says', async ({ answer }) => {
   const id = await add()
   const phoneNumberId = String(++numbers)
   const accessToken = 'EAAThatToken'
@@ -221,7 +221,7 @@ test.each([
   { input: { phoneNumberId: '+34 600' }, field: 'phoneNumberId', says: 'must be digits only' },
   { input: { wabaId: '' }, field: 'wabaId', says: 'must be digits only' },
   { input: { accessToken: 'two words' }, field: 'accessToken', says: 'must not be empty or hold a space' },
-])('reports invalid input for its field: $field', async ({ input, field, says }) => {
+])('reports invalid input in the field $field', async ({ input, field, says }) => {
   const { statusCode, error } = await call('add', {
     phoneNumberId: '4711',
     wabaId: '4712',

@@ -28,7 +28,7 @@ test('sorts no index of a growing table by a locale, which the operating system 
   expect(rows).toEqual([])
 })
 
-test('puts the account first only in the primary key', async () => {
+test('indexes by account only in the primary key', async () => {
   const { rows } = await sql<{ index: string }>`
     select indexrelid::regclass::text as index
     from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]

@@ -71,7 +71,7 @@ test('drops only weeks whose last day is older than the retention', async () => 
   expect(await recordAt(now)).toBe('messages_rest')
 })
 
-test('moves rows from the default partition to their week, even if written by a fast clock', async () => {
+test('moves rows of a fast clock from the default partition to their week', async () => {
   const later = new Date('2032-05-12T12:00:00Z')
   expect(await recordAt(later)).toBe('messages_rest')
   expect(await recordAt(new Date(later.getTime() + 100 * day))).toBe('messages_rest')
@@ -86,7 +86,7 @@ test('moves rows from the default partition to their week, even if written by a 
   expect((await listPartitions()).filter((name) => name.endsWith('_20320607'))).toHaveLength(5)
 })
 
-test('skips a locked table, blocks nobody and creates the weeks of the others', async (context) => {
+test('skips a locked table without blocking others and creates the weeks of the other tables', async (context) => {
   if (database.url === undefined) return context.skip('PGlite has one connection')
   const later = new Date('2034-05-10T12:00:00Z')
   await database.db.transaction().execute(async (reader) => {
