@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Message } from '../../contracts/api/message.ts'
 import type { MessageEvent } from '../../contracts/events.ts'
 import { check, type CheckName, checks } from './check.ts'
-import { failureCode, type ReportedStatus } from './fates.ts'
+import { failureCode, type ReportedStatus } from './scenarios.ts'
 import type { Entry, EntryOf } from './ledger.ts'
 import { createRandom } from './random.ts'
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Message } from '../../contracts/api/message.ts'
 import { expectAnyOf, type Expected } from './expected.ts'
-import { failureCode } from './fates.ts'
+import { failureCode } from './scenarios.ts'
 import { type Attempt, type History, type ListedEvent, toHistory, type UpstreamMessage } from './history.ts'
 import type { Entry } from './ledger.ts'
 import { findNeverDispatched, listKilledInBetween, maxReleaseMilliseconds } from './never-dispatched.ts'

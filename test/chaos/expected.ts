@@ -1,5 +1,5 @@
 import type { MessageStatus } from '../../contracts/api/message.ts'
-import { failureCode, type ReportedStatus } from './fates.ts'
+import { failureCode, type ReportedStatus } from './scenarios.ts'
 import type { UpstreamMessage } from './history.ts'
 
 /**

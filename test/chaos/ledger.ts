@@ -3,7 +3,7 @@ import path from 'node:path'
 import { finished } from 'node:stream/promises'
 import type { Message } from '../../contracts/api/message.ts'
 import type { MessageEvent } from '../../contracts/events.ts'
-import type { ReportedStatus } from './fates.ts'
+import type { ReportedStatus } from './scenarios.ts'
 
 /** One run of one server process. */
 export interface NodeLife {

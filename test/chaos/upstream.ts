@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request } from 'undici'
 import { templateComponents } from '../bench/example.ts'
-import { failureCode, fateOf, type ReportedStatus } from './fates.ts'
+import { failureCode, scenarioOf, type ReportedStatus } from './scenarios.ts'
 import { openLedger } from './ledger.ts'
 import { createRandom } from './random.ts'
 import type { Behaviour, UpstreamCommand, UpstreamOptions, UpstreamReply } from './start-upstream.ts'
@@ -74,19 +74,19 @@ function handleSend(body: string, response: ServerResponse): void {
   const key = template.components[0]?.parameters[1]?.text ?? ''
   ledger.write({ kind: 'received', key, messageId, to })
   undecided.add(key)
-  const fate = fateOf(to)
+  const scenario = scenarioOf(to)
   // `reset` and `garbage` interrupt half of the sends before they are accepted and half of them after.
   const isBroken = behaviour === 'reset' || behaviour === 'garbage'
   if (isBroken && random.chance(0.5)) return answerWithFault(response)
-  if (fate.refusal && (fate.refusal.only === 'always' || !refusedOnce.has(key))) {
+  if (scenario.refusal && (scenario.refusal.only === 'always' || !refusedOnce.has(key))) {
     refusedOnce.add(key)
-    ledger.write({ kind: 'refused', messageId, code: fate.refusal.code })
-    return respond(response, fate.refusal.httpStatus, refusalBody(fate.refusal.code))
+    ledger.write({ kind: 'refused', messageId, code: scenario.refusal.code })
+    return respond(response, scenario.refusal.httpStatus, refusalBody(scenario.refusal.code))
   }
   const waMessageId = `wamid.${Buffer.from(`${to}:${++accepted}`).toString('base64')}`
   ledger.write({ kind: 'accepted', messageId, waMessageId })
   undecided.delete(key)
-  track({ messageId, waMessageId, to, statuses: fate.statuses })
+  track({ messageId, waMessageId, to, statuses: scenario.statuses })
   return respond(response, 200, {
     messaging_product: 'whatsapp',
     contacts: [{ input: number, wa_id: to }],

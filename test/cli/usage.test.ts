@@ -18,7 +18,7 @@ afterAll(() => waybill.remove())
 afterEach(() => vi.restoreAllMocks())
 
 /** The output and exit code of a command, without the time that a process takes to start. */
-async function type(words: string[]): Promise<Ended> {
+async function runCommand(words: string[]): Promise<Ended> {
   const log = vi.spyOn(console, 'log').mockReturnValue()
   const error = vi.spyOn(console, 'error').mockReturnValue()
   const exitCode = await main(words, {})
@@ -26,22 +26,22 @@ async function type(words: string[]): Promise<Ended> {
 }
 
 test.each([
-  { typed: ['account', 'create'], says: '--name NAME is missing' },
-  { typed: ['account', 'create', '--nam', 'Shop'], says: "Unknown option '--nam'" },
-  { typed: ['account', 'create', '--name'], says: '--name' },
-  { typed: ['account', 'update', 'acc_1', '--api', 'off'], says: '--api must be enabled or disabled' },
-  { typed: ['account', 'update', 'acc_1', '--rate-limit', 'many'], says: '--rate-limit must be a whole number' },
-  { typed: ['key', 'generate'], says: 'ACC is missing' },
-  { typed: ['key', 'generate', 'acc_1', 'acc_2'], says: 'Too many arguments: key generate takes ACC' },
-  { typed: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
-  { typed: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
-])('rejects $typed with exit code 2: $says', async ({ typed, says }) => {
-  const { exitCode, stdout, stderr } = await type([...typed, '--json'])
+  { args: ['account', 'create'], says: '--name NAME is missing' },
+  { args: ['account', 'create', '--nam', 'Shop'], says: "Unknown option '--nam'" },
+  { args: ['account', 'create', '--name'], says: '--name' },
+  { args: ['account', 'update', 'acc_1', '--api', 'off'], says: '--api must be enabled or disabled' },
+  { args: ['account', 'update', 'acc_1', '--rate-limit', 'many'], says: '--rate-limit must be a whole number' },
+  { args: ['key', 'generate'], says: 'ACC is missing' },
+  { args: ['key', 'generate', 'acc_1', 'acc_2'], says: 'Too many arguments: key generate takes ACC' },
+  { args: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
+  { args: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
+])('rejects $args with exit code 2: $says', async ({ args, says }) => {
+  const { exitCode, stdout, stderr } = await runCommand([...args, '--json'])
 
   expect(exitCode).toBe(2)
   expect(stdout).toBe('')
   expect(stderr).toContain(says)
-  expect(stderr).toContain(`Usage:\n  waybill ${typed[0]}`)
+  expect(stderr).toContain(`Usage:\n  waybill ${args[0]}`)
 })
 
 test('reports missing standard input for an option that reads it', async () => {
@@ -56,31 +56,31 @@ test('reports missing standard input for an option that reads it', async () => {
 
 test.each([[['nonsense']], [['key']], [['key', 'nonsense']], [['account', 'delete']]])(
   'exits with 2 for an unknown command and lists the commands: %j',
-  async (typed) => {
-    const { exitCode, stdout, stderr } = await type(typed)
+  async (args) => {
+    const { exitCode, stdout, stderr } = await runCommand(args)
 
     expect(exitCode).toBe(2)
     expect(stdout).toBe('')
-    expect(stderr).toContain(`Unknown command "${typed.join(' ')}"`)
+    expect(stderr).toContain(`Unknown command "${args.join(' ')}"`)
     expect(stderr).toMatch(/^ {2}(key generate|account update) {2}/m)
   },
 )
 
 test('documents every command with an example', async () => {
-  const { stdout: list } = await type(['--help'])
+  const { stdout: list } = await runCommand(['--help'])
   const names = [...list.matchAll(/^ {2}([a-z]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name = '']) => name)
 
   expect(names.length).toBeGreaterThan(20)
   for (const name of names) {
     vi.restoreAllMocks()
-    const { exitCode, stdout } = await type([...name.split(' '), '--help'])
+    const { exitCode, stdout } = await runCommand([...name.split(' '), '--help'])
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(new RegExp(`Usage:\n  waybill ${name}[^]*Examples:\n  .*(waybill|npm)`))
   }
 })
 
 test.each(['invite', 'list', 'remove', 'reset-password'])('member %s is an alias of owner %s', async (name) => {
-  const { exitCode, stdout } = await type(['member', name, '--help'])
+  const { exitCode, stdout } = await runCommand(['member', name, '--help'])
 
   expect(exitCode).toBe(0)
   expect(stdout).toContain(`Usage:\n  waybill owner ${name} ACC`)
@@ -88,7 +88,7 @@ test.each(['invite', 'list', 'remove', 'reset-password'])('member %s is an alias
 })
 
 test('lists the owner commands under member', async () => {
-  const { exitCode, stdout } = await type(['member', '--help'])
+  const { exitCode, stdout } = await runCommand(['member', '--help'])
 
   expect(exitCode).toBe(0)
   expect(stdout.match(/^ {2}owner /gm)).toHaveLength(4)
@@ -96,7 +96,7 @@ test('lists the owner commands under member', async () => {
 })
 
 test('warns about shell history in the help of commands that accept secrets', async () => {
-  const { stdout } = await type(['whatsapp', 'add', '--help'])
+  const { stdout } = await runCommand(['whatsapp', 'add', '--help'])
 
   expect(stdout).toMatch(/secret on the command line stays in the history/)
 })

@@ -240,7 +240,7 @@ test('lists, retries and recovers deliveries with progress', async () => {
 })
 
 /** The output and exit code of a command, without the time that a process takes to start. */
-async function type(words: string[]): Promise<Ended> {
+async function runCommand(words: string[]): Promise<Ended> {
   const log = vi.spyOn(console, 'log').mockReturnValue()
   const error = vi.spyOn(console, 'error').mockReturnValue()
   const exitCode = await main(words, { ...environment, WAYBILL_DATA_DIR: waybill.dataDir, LOG_LEVEL: 'warn' })
@@ -249,35 +249,35 @@ async function type(words: string[]): Promise<Ended> {
 
 test.each([
   {
-    typed: ['add', 'acc_1', '--url', 'https://example.com', '--header', 'nonsense'],
+    args: ['add', 'acc_1', '--url', 'https://example.com', '--header', 'nonsense'],
     says: "the form 'X-Api-Key: value'",
   },
-  { typed: ['rotate-secret', 'EP', '--overlap', 'tomorrow'], says: '--overlap must be a duration such as' },
-  { typed: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a duration such as' },
-])('rejects webhook $typed: $says', async ({ typed, says }) => {
-  const ended = await type(['webhook', ...typed, '--json'])
+  { args: ['rotate-secret', 'EP', '--overlap', 'tomorrow'], says: '--overlap must be a duration such as' },
+  { args: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a duration such as' },
+])('rejects webhook $args: $says', async ({ args, says }) => {
+  const ended = await runCommand(['webhook', ...args, '--json'])
 
   expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(says) })
 })
 
 test.each([
-  { typed: ['list', 'acc_none'], says: 'There is no account "acc_none"' },
+  { args: ['list', 'acc_none'], says: 'There is no account "acc_none"' },
   ...['enable', 'test', 'deliveries'].map((action) => ({
-    typed: [action, 'ep_none'],
+    args: [action, 'ep_none'],
     says: 'Endpoint "ep_none" was not found',
   })),
-  { typed: ['recover', 'ep_none', '--since', '1h'], says: 'Endpoint "ep_none" was not found' },
-  { typed: ['retry', 'dlv_none'], says: 'Delivery "dlv_none" was not found' },
-])('reports a missing resource for webhook $typed', async ({ typed, says }) => {
-  const ended = await type(['webhook', ...typed])
+  { args: ['recover', 'ep_none', '--since', '1h'], says: 'Endpoint "ep_none" was not found' },
+  { args: ['retry', 'dlv_none'], says: 'Delivery "dlv_none" was not found' },
+])('reports a missing resource for webhook $args', async ({ args, says }) => {
+  const ended = await runCommand(['webhook', ...args])
 
   expect(ended).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(says) })
 })
 
 test('rejects a private address without WEBHOOK_ALLOW_PRIVATE', async () => {
-  const typed = ['webhook', 'add', await createAccount(), '--url', url]
+  const args = ['webhook', 'add', await createAccount(), '--url', url]
 
-  expect(await waybill.run(typed, { env: { WEBHOOK_ALLOW_PRIVATE: '' } })).toMatchObject({
+  expect(await waybill.run(args, { env: { WEBHOOK_ALLOW_PRIVATE: '' } })).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('must be an https URL with a public host'),
   })
@@ -288,13 +288,13 @@ test.runIf(inject('database').kind === 'pglite')(
   async () => {
     const accountId = await createAccount()
     await emit(accountId, 6000)
-    const typed = ['webhook', 'add', accountId, '--url', url]
+    const args = ['webhook', 'add', accountId, '--url', url]
     const strict = await waybill.serve({ env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
-    expect(await waybill.run(typed)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('public host') })
+    expect(await waybill.run(args)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('public host') })
     await strict.stop()
 
     const server = await waybill.serve()
-    const { endpointId } = await json(typed, { env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
+    const { endpointId } = await json(args, { env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
     expect(await json(['webhook', 'test', endpointId])).toMatchObject({ delivered: true })
     await json(['webhook', 'disable', endpointId])
     expect(await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])).toEqual({

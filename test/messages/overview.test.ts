@@ -157,7 +157,7 @@ test.each([
   expect(timeToDelivered).toHaveLength(12)
 })
 
-test('shows the same counts after compaction', async () => {
+test('shows the same counts after folding', async () => {
   const messages = await Promise.all(Array.from({ length: 12 }, () => send()))
   await report(...messages.slice(0, 8).map((of) => ({ of, status: 'delivered' as const })))
   await foldCounts(server.deps.db)
@@ -173,7 +173,7 @@ test('shows the same counts after compaction', async () => {
   expect(before.days.at(-1)).toMatchObject({ sent: 13, delivered: 12, read: 8, failed: 1 })
 })
 
-test('counts each change once during concurrent compactions and updates', async () => {
+test('counts each change once during concurrent folds and updates', async () => {
   const messages = await Promise.all(Array.from({ length: 30 }, () => send()))
 
   await Promise.all([

@@ -4,13 +4,13 @@ import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } fr
 import type { Database } from '../../../src/platform/db/schema.ts'
 import { nameOf, statement } from '../../../src/platform/db/statement.ts'
 
-interface Asked {
+interface RecordedQuery {
   sql: string
   parameters: readonly unknown[]
 }
 
 /** A database that returns the query it received. */
-const db = { executeQuery: (query: Asked) => Promise.resolve({ rows: [query] }) } as unknown as Kysely<Database>
+const db = { executeQuery: (query: RecordedQuery) => Promise.resolve({ rows: [query] }) } as unknown as Kysely<Database>
 
 interface Item {
   accountId: string
@@ -27,29 +27,32 @@ const columns: Columns<Item> = {
 }
 
 test('numbers parameters by their first use in the text', async () => {
-  const find = statement<{ first: string; second: number }, Asked>(
+  const find = statement<{ first: string; second: number }, RecordedQuery>(
     'find_test',
     ($) => `select ${$.second}, ${$.first}, ${$.second}`,
   )
 
-  const [asked] = await find(db, { first: 'a', second: 2 })
+  const [recorded] = await find(db, { first: 'a', second: 2 })
 
-  expect(asked?.sql).toBe('/* find_test */ select $1, $2, $1')
-  expect(asked?.parameters).toEqual([2, 'a'])
-  expect(nameOf(asked?.sql ?? '')).toBe('find_test')
+  expect(recorded?.sql).toBe('/* find_test */ select $1, $2, $1')
+  expect(recorded?.parameters).toEqual([2, 'a'])
+  expect(nameOf(recorded?.sql ?? '')).toBe('find_test')
 })
 
 test('binds a missing value as null', async () => {
-  const find = statement<{ optional: string | undefined }, Asked>('find_optional_test', ($) => `select ${$.optional}`)
+  const find = statement<{ optional: string | undefined }, RecordedQuery>(
+    'find_optional_test',
+    ($) => `select ${$.optional}`,
+  )
   expect((await find(db, { optional: undefined }))[0]?.parameters).toEqual([null])
 })
 
 test('lists names, values and arrays of columns in the same order', async () => {
-  const insertOne = statement<Item, Asked>(
+  const insertOne = statement<Item, RecordedQuery>(
     'insert_test',
     ($) => `(${namesOf(columns)}) values (${parametersOf($, columns)})`,
   )
-  const insertMany = statement<Lists<Item>, Asked>(
+  const insertMany = statement<Lists<Item>, RecordedQuery>(
     'insert_many_test',
     ($) => `(${namesOf(columns)}) unnest(${arraysOf($, columns)})`,
   )

@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 export type ReportedStatus = 'sent' | 'delivered' | 'read' | 'failed'
 
 /** How WhatsApp handles a message. */
-export interface Fate {
+export interface Scenario {
   weight: number
   /** Error code returned instead of an acceptance: for every send or only for the first one. */
   refusal?: { code: number; httpStatus: number; only: 'always' | 'first' }
@@ -12,7 +12,7 @@ export interface Fate {
 }
 
 /** Every accepted message has a status, so that its final outcome is known. */
-const fates: readonly [Fate, ...Fate[]] = [
+const scenarios: readonly [Scenario, ...Scenario[]] = [
   { weight: 40, statuses: ['sent', 'delivered', 'read'] },
   { weight: 10, statuses: ['sent', 'delivered'] },
   { weight: 5, statuses: ['sent', 'read'] },
@@ -33,10 +33,10 @@ export const failureCode = 131026
 
 /** A unique recipient. The fourth and fifth digit select how WhatsApp handles the message. */
 export function chooseRecipient(random: Random, number: number): string {
-  const weights = Object.fromEntries(fates.map(({ weight }, index) => [String(index), weight]))
+  const weights = Object.fromEntries(scenarios.map(({ weight }, index) => [String(index), weight]))
   return `346${random.weighted(weights).padStart(2, '0')}${String(number).padStart(8, '0')}`
 }
 
-export function fateOf(to: string): Fate {
-  return fates[Number(to.slice(3, 5))] ?? fates[0]
+export function scenarioOf(to: string): Scenario {
+  return scenarios[Number(to.slice(3, 5))] ?? scenarios[0]
 }
