@@ -92,7 +92,7 @@ async function compareCallbacks(
   const targets = { ours: await open(root), other: await open(otherRoot) }
   const comparison = await compare(targets, connections, stage.rounds)
   return toRow(comparison, 'perSecond', {
-    measure: `statuses/s, ${statusesPerCallback} in a callback`,
+    measure: `statuses/s, ${statusesPerCallback} per callback`,
     times: statusesPerCallback,
   })
 }
@@ -114,6 +114,6 @@ export async function compareWorkers(stage: Stage, otherRoot: string): Promise<R
 function load<Module>(checkout: string, ...files: string[]): Promise<Module> {
   const places = files.map((file) => path.resolve(checkout, 'test/bench', file))
   const place = places.find((candidate) => existsSync(candidate))
-  if (place === undefined) throw new Error(`${checkout} has none of ${files.join(', ')}`)
+  if (place === undefined) throw new Error(`${checkout} contains none of ${files.join(', ')}`)
   return import(pathToFileURL(place).href) as Promise<Module>
 }

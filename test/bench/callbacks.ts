@@ -13,7 +13,7 @@ export function writeCallbacks(target: Callbacks): () => Buffer {
   let next = target.sent * statusesPerCallback
   return () => {
     const items = Array.from({ length: statusesPerCallback }, () => toStatus(target, next++))
-    if (next > messages.count * statuses.length) throw new Error('all messages are read: store more of them')
+    if (next > messages.count * statuses.length) throw new Error('all messages are read: store more')
     const body = JSON.stringify({
       object: 'whatsapp_business_account',
       entry: [

@@ -72,7 +72,7 @@ async function measure(): Promise<number> {
 
 const connections = await openConnections(options)
 const [busy, ...rates] = await Promise.all([measure(), ...connections.map(keepBusy)])
-if (latencies.length === 0) throw new Error('nothing was answered in the measured time: the rounds are too short')
+if (latencies.length === 0) throw new Error('no responses in the measured time: the rounds are too short')
 const perSecond = rates.reduce((sum, rate) => sum + rate, 0)
 const sorted = Float64Array.from(latencies).sort()
 const percentile = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN

@@ -66,6 +66,6 @@ function compareWith(checkout: string): Benchmark[] {
 
 function findBenchmark(name: string): Benchmark {
   const found = benchmarks.find((benchmark) => benchmark.name === name)
-  if (!found) throw new Error(`there is no row ${name}; there are ${benchmarks.map(({ name }) => name).join(', ')}`)
+  if (!found) throw new Error(`unknown row ${name}; choose from ${benchmarks.map(({ name }) => name).join(', ')}`)
   return found
 }

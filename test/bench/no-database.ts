@@ -20,7 +20,7 @@ export function openNoDatabase(answers: Readonly<Record<string, Answer>>): Kysel
     // Kysely leaves the row type to each dialect.
     executeQuery: async <R>(query: CompiledQuery) => ({ rows: answer(query) as R[] }),
     streamQuery: () => {
-      throw new Error('nothing is streamed here')
+      throw new Error('streaming is not supported')
     },
   }
   return new Kysely<Database>({
@@ -41,6 +41,6 @@ export function each(row: object): Answer {
 /** A parameter that holds a value for each item. */
 export function listOf(parameter: unknown): unknown[] {
   if (typeof parameter === 'string') return parameter.slice(1, -1).split(',')
-  if (!Array.isArray(parameter)) throw new Error('the statement has changed: this parameter was a list')
+  if (!Array.isArray(parameter)) throw new Error('expected a list parameter: the statement has changed')
   return parameter
 }

@@ -32,7 +32,7 @@ function readRequest(bytes: Buffer): SocketRequest | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd === -1) return undefined
   const head = bytes.toString('latin1', 0, headEnd)
-  if (/\r\ntransfer-encoding:/i.test(head)) throw new Error('a chunked request: this server cannot tell where it ends')
+  if (/\r\ntransfer-encoding:/i.test(head)) throw new Error('chunked requests are not supported')
   const contentLength = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
   if (bytes.length < headEnd + 4 + contentLength) return undefined
   const [method = '', path = ''] = head.slice(0, head.indexOf('\r\n')).split(' ')

@@ -7,7 +7,7 @@ const atMostMilliseconds = 60_000
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   const startedAt = performance.now()
   while (!(await isSo())) {
-    if (performance.now() - startedAt > atMostMilliseconds) throw new Error('what was waited for did not come')
+    if (performance.now() - startedAt > atMostMilliseconds) throw new Error('the condition was not met in time')
     await delay(everyMilliseconds)
   }
 }

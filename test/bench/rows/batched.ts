@@ -12,11 +12,14 @@ export const batched: Benchmark = {
   against: 'the same server without batching',
   run: async (stage) => {
     await using upstream = await startProcess('test/bench/upstream.ts')
-    await using joining = await createCustomer(stage, upstream.url)
-    await using apart = await createCustomer(stage, upstream.url)
-    await using ours = await startProcess('src/cli/waybill.js', { args: ['serve'], environment: joining.environment })
-    await using other = await startProcess('test/bench/apart.ts', { args: ['serve'], environment: apart.environment })
-    const targets = { ours: joining.sendThrough(ours.url), other: apart.sendThrough(other.url) }
+    await using batching = await createCustomer(stage, upstream.url)
+    await using unbatched = await createCustomer(stage, upstream.url)
+    await using ours = await startProcess('src/cli/waybill.js', { args: ['serve'], environment: batching.environment })
+    await using other = await startProcess('test/bench/unbatched.ts', {
+      args: ['serve'],
+      environment: unbatched.environment,
+    })
+    const targets = { ours: batching.sendThrough(ours.url), other: unbatched.sendThrough(other.url) }
     const rows: Row[] = []
     for (const { connections, p50 } of goals) {
       const comparison = await compare(targets, connections, stage.rounds)

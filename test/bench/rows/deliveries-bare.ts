@@ -19,7 +19,7 @@ export const deliveriesBare: Benchmark = {
     })
     await using other = await startBareDeliverer(endpointUrls(receiver.url, 'other'))
     const rounds = { count: stage.isQuick ? 4_000 : 16_000, receiver }
-    const measure = 'deliveries/s, the receiver answers at once'
+    const measure = 'deliveries/s, the receiver responds immediately'
     return [await compareDeliveries(stage, { ours, other }, rounds, { measure, goal: { atLeast: 0.65 } })]
   },
 }

@@ -9,7 +9,7 @@ import { startProcess } from '../start-process.ts'
 import { startReceiver } from '../start-receiver.ts'
 
 const receivers: { milliseconds: number; measure: string; goal?: Goal }[] = [
-  { milliseconds: 0, measure: 'deliveries/s, the receiver answers at once', goal: { atLeast: 2.5 } },
+  { milliseconds: 0, measure: 'deliveries/s, the receiver responds immediately', goal: { atLeast: 2.5 } },
   { milliseconds: 50, measure: 'deliveries/s, the receiver takes 50 ms' },
 ]
 

@@ -23,8 +23,8 @@ export const overload: Benchmark = {
     const comparison = await compare(both, callers, stage.rounds, { mayRefuse: true })
     const at = `${2 * connections} connections`
     return [
-      toRow(comparison, 'p99', { measure: `p99 of what is served, ${at}` }),
-      toRow(comparison, 'perSecond', { measure: `sends/s served, ${at}` }),
+      toRow(comparison, 'p99', { measure: `p99 of served sends, ${at}` }),
+      toRow(comparison, 'perSecond', { measure: `served sends/s, ${at}` }),
     ]
   },
 }

@@ -54,7 +54,7 @@ async function measure(stage: Stage, { statusesPerCallback, connections }: (type
   const comparison = await compare({ ours: ours.target, other: other.target }, connections, stage.rounds)
   await checkDeliveries({ ours: ours.customer, other: other.customer }, comparison.answered, statusesPerCallback)
   return toRow(comparison, 'perSecond', {
-    measure: `statuses/s, ${statusesPerCallback} in a callback, ${connections} connections`,
+    measure: `statuses/s, ${statusesPerCallback} per callback, ${connections} connections`,
     times: statusesPerCallback,
     goal: { atLeast: 10 },
   })
@@ -75,6 +75,6 @@ async function checkDeliveries(customers: Sides<Customer>, answered: Sides<numbe
       .select(({ fn }) => fn.countAll<string>().as('count'))
       .executeTakeFirstOrThrow()
     if (Number(count) !== answered[side] * each)
-      throw new Error(`${side}: ${answered[side] * each} statuses were taken and ${count} are told`)
+      throw new Error(`${side}: ${answered[side] * each} statuses were acknowledged and ${count} have a delivery`)
   }
 }
