@@ -95,7 +95,7 @@ test('acknowledges a send accepted during a database outage and stores its outco
   await node.exited
 })
 
-test('keeps a message pending if its process is killed during the request, and never sends it twice', async () => {
+test('keeps a message pending if its process is killed during the send', async () => {
   const to = '15559000003'
   const request = { ...example, to, externalId: 'killed' }
   const headers = { 'idempotency-key': 'killed-1' }

@@ -111,7 +111,7 @@ test('redelivers the events of a killed worker within the lease, with the same I
   for (const id of heldByVictim) expect(receiver.received.filter((received) => received.id === id)).toHaveLength(2)
 })
 
-test('finishes attempts in progress on SIGTERM and releases the rest immediately, without duplicates', async () => {
+test('finishes attempts in progress on SIGTERM and releases the rest immediately', async () => {
   await webhooks.addEndpoint(receiver.url)
   const { behaviour, release } = holdRequests()
   receiver.behave(behaviour)

@@ -76,7 +76,7 @@ test('fails the whole batch once on an error that no single item causes', async 
   expect(await next).toBe(8)
 })
 
-test('skips a call that was aborted before its batch started and stops waiting for a running one', async () => {
+test('does not run a call that was aborted before its batch started', async () => {
   const { call, batches, items } = openBatches()
   const leaver = new AbortController()
   const left = call(1, leaver.signal)

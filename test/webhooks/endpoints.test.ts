@@ -39,7 +39,7 @@ function emit(count = 1, type?: MessageEventType): Promise<string[]> {
   return emitEvents(deps, accountId, count, type)
 }
 
-test('subscribes an endpoint to delivered, read and failed by default and returns its secret once', async () => {
+test('subscribes to delivered, read and failed by default and returns the secret once', async () => {
   const { endpointId, secret } = await addEndpoint(deps, accountId, { url: receiverUrl })
 
   expect(endpointId).toMatch(/^ep_[0-9a-z]{26}$/)

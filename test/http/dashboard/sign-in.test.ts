@@ -270,7 +270,7 @@ describe('password attempts for one user from many addresses', () => {
       body: JSON.stringify({ email, password }),
     })
 
-  test('are rejected after the limit, in any spelling of the email address and also for unknown users', async () => {
+  test('are rejected after the limit, in any spelling of the address and for unknown users', async () => {
     const owner = await signedInOwner(node, accountId)
     for (const email of [owner.email, 'nobody@example.org']) {
       await signInFrom(email, 'a wrong password')

@@ -52,7 +52,7 @@ test('recognizes a database that applied 0004 and 0005 as one migration', async 
   await close()
 })
 
-test('adds the constraints on passwords and links to an existing database and keeps the newer duplicate', async () => {
+test('adds constraints on passwords and links and keeps the newer of duplicates', async () => {
   const { db, close } = await openTestDatabase()
   await sql`drop schema public cascade`.execute(db)
   await sql`create schema public`.execute(db)
