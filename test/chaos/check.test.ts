@@ -325,7 +325,7 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
   },
 ]
 
-/** Killed processes had marked the messages of these keys as written, and WhatsApp received none of them. */
+/** Messages that killed processes marked as written for these keys, although WhatsApp received none of them. */
 function killInBetween(keys: string[]): Entry[] {
   return [
     ...keys.flatMap((key) => neverDispatch(key)),

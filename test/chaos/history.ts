@@ -37,7 +37,7 @@ export interface History {
   followed: string[]
   webhooks: Map<string, EntryOf<'webhook'>[]>
   nodes: EntryOf<'node'>[]
-  /** Messages that a killed process had marked as written: whether WhatsApp has them cannot be known from its journal. */
+  /** Messages that a killed process had marked as written; its journal does not show whether WhatsApp received them. */
   marked: Set<string>
   faults: EntryOf<'fault'>[]
   callbacks: EntryOf<'callback'>[]

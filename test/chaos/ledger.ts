@@ -37,7 +37,7 @@ export type Entry = { at: number } & (
   /** A read answered with neither 200 nor 503. */
   | { kind: 'read'; path: string; status: number }
   | ({ kind: 'node'; change: NodeChange; detail?: string } & NodeLife)
-  /** The messages that a killed process had marked as written in its send journal. */
+  /** Messages that a killed process had marked as written in its send journal. */
   | ({ kind: 'marked'; messageIds: string[] } & NodeLife)
   | { kind: 'fault'; fault: string; phase: 'begin' | 'end'; detail?: string }
   /** The final state: what the API returns once the service is idle. */

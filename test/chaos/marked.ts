@@ -2,13 +2,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 
 /**
- * The messages that a dead process had marked as written in its send journal. Read from the file as it is, apart from
- * the code that replays it.
+ * Lists the messages that a dead process had marked as written in its send journal. Parses the file on its own instead
+ * of using the code that replays it.
  */
 export async function readMarked(folder: string, pid: number): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   const journals = await Promise.all(
-    // Another process may replay and remove a journal meanwhile.
+    // Another process may replay and delete a journal in the meantime.
     names
       .filter((name) => name.endsWith('.journal'))
       .map((name) => readFile(path.join(folder, name), 'latin1').catch(() => '')),
