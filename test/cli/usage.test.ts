@@ -132,6 +132,7 @@ test('openapi writes the document, and checks it', async () => {
     file: 'openapi.json',
     written: false,
     current: true,
+    files: ['openapi.json', 'openapi.yaml', 'openapi-3.0.json'],
   })
   const file = path.join(folder, 'openapi.json')
   const document = await readFile(file, 'utf8')

@@ -3,9 +3,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApiDocument, Reference, Response } from '../../src/http/openapi/document.ts'
 
-/** The committed file, as a stranger gets it. */
-export const openApiText = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
-export const openApi: OpenApiDocument = JSON.parse(openApiText)
+/** The committed file, as callers get it. */
+export const openApi: OpenApiDocument = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
 
 // Not strict: the document around the schemas is OpenAPI's, and not known to a JSON Schema validator.
 const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -69,7 +69,7 @@ test('a client made from openapi.json sends a message and finds it again', async
   expect(await findTemplate(options, 'no_such_template')).toBeUndefined()
 })
 
-test('its errors are values whose codes the compiler knows', async () => {
+test('its errors are values with readable codes', async () => {
   const { apiKey } = await server.account()
   const { tellParcelLeft } = await loadCustomer()
   const parcel = { recipient: '34600111222', name: 'Ada', order: 'order-1043' }
