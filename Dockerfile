@@ -11,7 +11,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY src/packaging/runtime/package.json ./src/packaging/runtime/
 COPY test/generated-client/package.json ./test/generated-client/
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json openapi.json ./
+COPY tsconfig.json tsconfig.build.json openapi.json openapi.yaml openapi-3.0.json ./
 COPY contracts ./contracts
 COPY src ./src
 RUN npm run build

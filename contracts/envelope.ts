@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { apiErrorCodes, type ErrorCode } from './errors.ts'
+import { apiErrorCodes } from './errors.ts'
 
 /** Spec, Envelopes: what every successful answer under `/api/` looks like. */
 export function successEnvelope<Data extends z.ZodType>(data: Data) {
@@ -9,21 +9,25 @@ export function successEnvelope<Data extends z.ZodType>(data: Data) {
   })
 }
 
-/** Spec, Envelopes: what a failure with one of these codes looks like. */
-export function failureEnvelope<Code extends ErrorCode>(codes: readonly Code[]) {
-  return z.object({
-    success: z.literal(false).describe('Always `false`: the request failed.'),
-    error: z
-      .object({
-        code: z.enum(codes).describe('What went wrong, for a program to read. A code keeps its meaning.'),
-        message: z
-          .string()
-          .describe('What went wrong and what to change, for a person to read. The wording may change.'),
-      })
-      .describe('What went wrong.'),
-  })
-}
+const ErrorCode = z
+  .enum(apiErrorCodes)
+  .describe('What went wrong, for a program to read. A code keeps its meaning.')
+  .meta({ id: 'ErrorCode' })
 
-/** Any failure under `/api/`. */
-export const ErrorResponse = failureEnvelope(apiErrorCodes)
+const ErrorDetail = z
+  .object({
+    code: ErrorCode,
+    message: z.string().describe('What went wrong and what to change, for a person to read. The wording may change.'),
+  })
+  .describe('What went wrong.')
+  .meta({ id: 'ErrorDetail' })
+
+/** Spec, Envelopes: any failure under `/api/`. */
+export const ErrorResponse = z
+  .object({
+    success: z.literal(false).describe('Always `false`: the request failed.'),
+    error: ErrorDetail,
+  })
+  .describe('The answer to a request that failed.')
+  .meta({ id: 'ErrorResponse' })
 export type ErrorResponse = z.infer<typeof ErrorResponse>

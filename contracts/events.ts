@@ -63,7 +63,10 @@ export const MessageFailedEvent = event(
   'message.failed',
   'MessageFailedEvent',
   'WhatsApp could not deliver the message.',
-  MessageFacts.extend({ status: status('failed'), error: MessageError.describe('Why it failed.') }),
+  MessageFacts.extend({
+    status: status('failed'),
+    error: MessageError.describe('Why it failed; present only in `message.failed`.'),
+  }),
 )
 
 export const MessageOutcomeUnknownEvent = event(
@@ -73,14 +76,17 @@ export const MessageOutcomeUnknownEvent = event(
   MessageFacts.omit({ waMessageId: true }).extend({ status: status('pending') }),
 )
 
-/** What became of a message. */
-export const MessageEvent = z.discriminatedUnion('type', [
-  MessageSentEvent,
-  MessageDeliveredEvent,
-  MessageReadEvent,
-  MessageFailedEvent,
-  MessageOutcomeUnknownEvent,
-])
+/** Something that happened to a message. */
+export const MessageEvent = z
+  .discriminatedUnion('type', [
+    MessageSentEvent,
+    MessageDeliveredEvent,
+    MessageReadEvent,
+    MessageFailedEvent,
+    MessageOutcomeUnknownEvent,
+  ])
+  .describe('Something that happened to a message, as webhooks report it.')
+  .meta({ id: 'MessageEvent' })
 export type MessageEvent = z.infer<typeof MessageEvent>
 
 /** Sent on request only, to try an endpoint. */

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
-/** PostgreSQL keeps no NUL, and no reference or name has a use for the other control characters. */
-const noControlCharacters = /^[^\u0000-\u001f\u007f]*$/
+/**
+ * PostgreSQL keeps no NUL, and no reference or name has a use for the other control characters. The patterns of fields
+ * write `\x00`, which the regular expressions of every language read; PHP's refuse `\u0000`.
+ */
+const noControlCharacters = /^[^\x00-\x1f\x7f]*$/
 
 /** One line of text, such as a name or a reference. */
 export function line(maxLength: number) {
@@ -56,6 +59,12 @@ export const MessageId = line(64)
   .describe('Message ID of this service.')
   .meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] })
 
+/**
+ * A message ID in a path. The document shows its pattern, so that no tool takes another route for an ID; a text that
+ * doesn't match names no message, and is not found rather than invalid.
+ */
+export const MessageIdInPath = MessageId.meta({ pattern: '^msg_[0-9a-z]{26}$' })
+
 export const WaMessageId = z
   .string()
   .describe(
@@ -70,13 +79,11 @@ export const Timestamp = z.iso
   })
   .meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 
-export const Cursor = line(1024)
-  .describe('`nextCursor` of the page before. Leave out for the first page.')
-  .meta({ examples: ['bXNnXzAxa2FoM2I5bXpmNXZ0MmQwd3E4cjZ4NHll'] })
+export const Cursor = line(1024).describe('`nextCursor` of the page before. Leave out for the first page.')
 
-export const NextCursor = responseField(Cursor).describe(
-  'Pass as `cursor` to get the next page; absent on the last one. Opaque: its content may change.',
-)
+export const NextCursor = z
+  .string()
+  .describe('Pass as `cursor` to get the next page; absent on the last one. Opaque: its content may change.')
 
 export const PageLimit = z
   .int('must be a whole number')
@@ -89,7 +96,7 @@ export const PageLimit = z
 /** Printable ASCII: what a header field can carry everywhere (RFC 9110, 5.5). */
 export const IdempotencyKey = z
   .string()
-  .regex(/^[\u0020-\u007e]{1,255}$/, 'must have 1 to 255 printable ASCII characters')
+  .regex(/^[\x20-\x7e]{1,255}$/, 'must have 1 to 255 printable ASCII characters')
   .describe(
     'A key of your own that makes a retry safe: the same request with the same key is sent once, and the retry answers with the stored result. Kept for 24 hours, per account. Bare or in double quotes.',
   )

@@ -81,7 +81,7 @@ const allowed = {
       'src/app.ts',
       'package.json',
     ],
-    packages: ['@trpc/server', 'fastify', 'kysely', 'prom-client', 'trpc-to-openapi', 'zod'],
+    packages: ['@trpc/server', 'fastify', 'kysely', 'prom-client', 'trpc-to-openapi', 'yaml', 'zod'],
   },
   'src/cli': {
     folders: [

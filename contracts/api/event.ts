@@ -9,7 +9,7 @@ export const ListedEvent = z
       .string()
       .describe('ID of the event: the `webhook-id` of every attempt to deliver it.')
       .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
-    event: MessageEvent.describe('The event, as the webhooks told it.'),
+    event: MessageEvent,
   })
   .describe('An event with its ID.')
   .meta({ id: 'ListedEvent' })
@@ -18,7 +18,7 @@ export type ListedEvent = z.infer<typeof ListedEvent>
 export const EventPage = z
   .object({
     items: z.array(ListedEvent).describe('Oldest first.'),
-    nextCursor: NextCursor.optional(),
+    nextCursor: NextCursor.optional().meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
   })
   .describe('A page of events.')
   .meta({ id: 'EventPage' })
@@ -43,7 +43,9 @@ export const listEvents = procedure({
     until: Timestamp.optional().describe('Only events recorded before this time.'),
     cursor: Cursor.describe(
       '`nextCursor` of the page before, or the `eventId` of the last event seen. Leave out for the first page.',
-    ).optional(),
+    )
+      .optional()
+      .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
     limit: PageLimit,
   }),
   output: EventPage,

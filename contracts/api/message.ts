@@ -6,6 +6,7 @@ import {
   ExternalId,
   LanguageCode,
   MessageId,
+  MessageIdInPath,
   NextCursor,
   PageLimit,
   PhoneNumber,
@@ -135,7 +136,7 @@ export type Message = z.infer<typeof Message>
 export const MessagePage = z
   .object({
     items: z.array(Message).describe('Newest first.'),
-    nextCursor: NextCursor.optional(),
+    nextCursor: NextCursor.optional().meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] }),
   })
   .describe('One page of messages.')
   .meta({ id: 'MessagePage' })
@@ -230,7 +231,7 @@ export const getMessage = procedure({
   tag: 'Messages',
   summary: 'Get one message with its status',
   description: 'Returns one message of this account: its status, the time of each step, and why it failed if it did.',
-  input: z.strictObject({ messageId: MessageId }),
+  input: z.strictObject({ messageId: MessageIdInPath }),
   output: Message,
   errors: ['MESSAGE_NOT_FOUND'],
   example: {
@@ -257,7 +258,7 @@ export const listMessages = procedure({
       .meta({ examples: ['failed'] }),
     from: Timestamp.optional().describe('Only messages recorded at or after this time.'),
     until: Timestamp.optional().describe('Only messages recorded before this time.'),
-    cursor: Cursor.optional(),
+    cursor: Cursor.optional().meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] }),
     limit: PageLimit,
   }),
   output: MessagePage,

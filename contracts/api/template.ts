@@ -95,7 +95,7 @@ export type Template = z.infer<typeof Template>
 export const TemplatePage = z
   .object({
     items: z.array(Template).describe('By name, then language.'),
-    nextCursor: NextCursor.optional(),
+    nextCursor: NextCursor.optional().meta({ examples: ['order_shipped.en'] }),
   })
   .describe('One page of templates.')
   .meta({ id: 'TemplatePage' })
@@ -151,7 +151,7 @@ export const listTemplates = procedure({
       .describe('Only templates with this status, such as `APPROVED`.')
       .meta({ examples: ['APPROVED'] }),
     accountId: AccountId.optional(),
-    cursor: Cursor.optional(),
+    cursor: Cursor.optional().meta({ examples: ['order_shipped.en'] }),
     limit: PageLimit,
   }),
   output: TemplatePage,

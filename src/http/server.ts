@@ -12,12 +12,14 @@ import { coalesceWrites } from './api/coalesce-writes.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
 import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
 import { apiHandlers } from './api/handlers.ts'
-import { limitProcedures, pairProcedures, type ServedProcedure } from './api/procedures.ts'
+import { limitProcedures, pairProcedures } from './api/procedures.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
+import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
 import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
 import { registerSettings, settingsPath } from './dashboard/settings.ts'
+import { serveAsset } from './docs/asset.ts'
 import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
 import { limitConnections } from './limits/connections.ts'
@@ -89,16 +91,21 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
       void answerFailure(deps, error, request, reply),
   })
   const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
+  const apiContracts = procedures.map(({ contract }) => contract)
+  const explainUnserved = createExplainUnserved(apiContracts)
   const reads = createReadLimit()
   const registry = options.registry ?? new Registry()
 
   app.addHook('onRequest', (request, reply, done) => {
     // In lower case: Fastify would write it so anyway, for each request anew.
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    done(connections.findRejection(request.raw))
+    // Before the body is read, since Fastify refuses some methods for their bodies.
+    done(connections.findRejection(request.raw) ?? (request.is404 ? explainUnserved(request.url, reply) : undefined))
   })
   app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply))
-  registerNotFound(app, procedures)
+  app.setNotFoundHandler((request, reply) => {
+    throw explainUnserved(request.url, reply)
+  })
   registerMetrics(app, metricsAccess(options), registry)
   registerPendingMetric(deps, registry)
   registerHealth(app, deps, options.isDraining)
@@ -108,6 +115,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   if (dashboard) registerPages(app)
   else deps.log.warn('the dashboard is not built, and so not served; build it with: npm run dashboard')
   registerDocs(app)
+  registerOtherDocuments(app)
+  reserveExactPaths(app, apiContracts, explainUnserved)
   await app.register(async (limited) => {
     coalesceWrites(limited)
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
@@ -125,6 +134,16 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app
+}
+
+/** Serves the document of the API in YAML, and for tools that read no OpenAPI 3.1. */
+function registerOtherDocuments(app: FastifyInstance): void {
+  const file = (name: string) => new URL(`../../${name}`, import.meta.url)
+  serveAsset(app, '/openapi.yaml', { file: file('openapi.yaml'), contentType: 'application/yaml' })
+  serveAsset(app, '/openapi-3.0.json', {
+    file: file('openapi-3.0.json'),
+    contentType: 'application/json; charset=utf-8',
+  })
 }
 
 function answerFailure(
@@ -190,20 +209,4 @@ function describe(code: string | undefined): ServiceError {
     default:
       return new ServiceError('VALIDATION_ERROR', 'The request is not valid HTTP.')
   }
-}
-
-/** Answers unknown routes, and known ones called with another method (RFC 9110, 15.5.6: with `Allow`). */
-function registerNotFound(app: FastifyInstance, procedures: ServedProcedure<ApiProcedure>[]): void {
-  const routes = procedures.map(({ contract }) => ({
-    pattern: new RegExp(`^${contract.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-    methods: contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method],
-  }))
-  app.setNotFoundHandler((request, reply) => {
-    const [path = ''] = request.url.split('?')
-    const allowed = [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))]
-    if (allowed.length === 0)
-      throw new ServiceError('NOT_FOUND', 'There is no such route. The routes are listed in /openapi.json.')
-    void reply.header('Allow', allowed.join(', '))
-    throw new ServiceError('METHOD_NOT_ALLOWED', `This route takes ${allowed.join(' and ')} only.`)
-  })
 }

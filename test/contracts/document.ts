@@ -3,9 +3,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApiDocument, Reference, Response } from '../../src/http/openapi/document.ts'
 
-/** The committed file, as an API user downloads it. */
-export const openApiText = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
-export const openApi: OpenApiDocument = JSON.parse(openApiText)
+/** The committed file, as callers get it. */
+export const openApi: OpenApiDocument = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
 
 // Not strict, since a JSON Schema validator doesn't know the OpenAPI keywords around the schemas.
 const ajv = new Ajv2020({ strict: false, allErrors: true })

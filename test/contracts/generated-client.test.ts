@@ -69,7 +69,7 @@ test('sends and finds a message with a client generated from openapi.json', asyn
   expect(await findTemplate(options, 'no_such_template')).toBeUndefined()
 })
 
-test('returns errors as values with typed codes', async () => {
+test('its errors are values with readable codes', async () => {
   const { apiKey } = await server.account()
   const { notifyShipped } = await loadCustomer()
   const parcel = { recipient: '34600111222', name: 'Ada', order: 'order-1043' }

@@ -21,15 +21,10 @@ await client.POST('/api/v1/messages/send', { body })
 // @ts-expect-error: the status does not exist
 await client.GET('/api/v1/message', { params: { query: { status: 'gone' } } })
 
-const { data, error } = await client.POST('/api/v1/message/send', { body })
+// @ts-expect-error: there is no such event type
+await client.GET('/api/v1/event', { params: { query: { type: 'message.gone' } } })
+
+const { data } = await client.POST('/api/v1/message/send', { body })
 
 // @ts-expect-error: a success has its message in `data.data`
 data?.messageId
-
-// @ts-expect-error: the code does not exist
-if (error?.error.code === 'TEMPLATE_MISSING') throw new Error('never')
-
-const { error: listError } = await client.GET('/api/v1/message')
-
-// @ts-expect-error: a list never returns this code
-if (listError?.error.code === 'TEMPLATE_NOT_FOUND') throw new Error('never')

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, METHODS, request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -108,7 +110,11 @@ test.each([
 
 test.each([
   { method: 'GET', url: '/api/v1/message/preview/x', code: 'NOT_FOUND' as const, allow: undefined },
-  { method: 'PUT', url: path, code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST, GET, HEAD' },
+  { method: 'PUT', url: path, code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST' },
+  { method: 'GET', url: path, code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST' },
+  { method: 'GET', url: '/api/v1/message/%73end?x=1', code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST' },
+  { method: 'GET', url: '/api/v1/message/preview', code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST' },
+  { method: 'GET', url: '/api/v1/message/sent', code: 'MESSAGE_NOT_FOUND' as const, allow: undefined },
   { method: 'DELETE', url: '/api/v1/message', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
   { method: 'OPTIONS', url: '/api/v1/template', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
   { method: 'PATCH', url: '/api/v1/message/msg_1', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
@@ -117,6 +123,38 @@ test.each([
   expectFailure(response, code)
   expect(response.headers['allow']).toBe(allow)
 })
+
+test('a HEAD request to a path that takes POST only gets 405 with Allow', async () => {
+  const response = await server.request('HEAD', path)
+
+  expect(response.statusCode).toBe(405)
+  expect(response.headers['allow']).toBe('POST')
+})
+
+// CONNECT asks for a tunnel: it names no path of ours.
+const otherMethods = METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'POST'].includes(method))
+
+test.each(otherMethods)('%s gets 405 with Allow, whatever its body', async (method) => {
+  for (const headers of [undefined, { 'content-type': 'application/xml', 'content-length': '1' }]) {
+    const response = await requestAnyMethod(method, path, headers)
+
+    expect(response).toEqual({ statusCode: 405, allow: 'POST', code: 'METHOD_NOT_ALLOWED' })
+  }
+})
+
+test.each(['QUERY', 'PROPFIND'])('%s to an unknown route gets 404', async (method) => {
+  expect(await requestAnyMethod(method, '/nowhere')).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' })
+})
+
+/** Through `node:http`, because undici knows fewer methods. */
+async function requestAnyMethod(method: string, url: string, headers: Record<string, string> = {}) {
+  const sent = request(server.url + url, { method, headers: { 'x-api-key': account.apiKey, ...headers } })
+  sent.end('content-length' in headers ? 'x' : undefined)
+  const [response]: IncomingMessage[] = await once(sent, 'response')
+  if (!response) throw new Error('no response')
+  const { error } = JSON.parse(await text(response))
+  return { statusCode: response.statusCode, allow: response.headers.allow, code: error.code }
+}
 
 test.each([
   '/api/v1/message/%',

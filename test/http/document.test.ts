@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
@@ -93,3 +94,33 @@ test('the response to an account that exceeds its rate limit is documented', asy
   expect(response.statusCode).toBe(429)
   expectDocumented(contracts.message.send, response)
 })
+
+test.each([
+  { url: '/openapi.yaml', type: 'application/yaml' },
+  { url: '/openapi-3.0.json', type: 'application/json; charset=utf-8' },
+])('$url is the committed file', async ({ url, type }) => {
+  const response = await server.request('GET', url)
+
+  expect(response).toMatchObject({ statusCode: 200, headers: { 'content-type': type } })
+  expect(response.text).toBe(readFileSync(new URL(`../..${url}`, import.meta.url), 'utf8'))
+})
+
+test('the cursors of the examples lead to pages', async () => {
+  for (const contract of [contracts.message.list, contracts.template.list, contracts.event.list]) {
+    const cursor = openApi.paths[contract.path]?.get?.parameters?.find(({ name }) => name === 'cursor')
+    const response = await call(contract, { cursor: cursor?.examples?.['default']?.value })
+
+    expect(response.statusCode, contract.path).toBe(200)
+  }
+})
+
+test.each(['msg_unknown', 'x', 'msg_01KAH3B9MZF5VT2D0WQ8R6X4YE', 'msg_01kah3b9mzf5vt2d0wq8r6x4yee'])(
+  '%s is the ID of no message, over REST and tRPC',
+  async (messageId) => {
+    const rest = await call(contracts.message.get, { messageId })
+    const trpc = await account.trpc.message.get.query({ messageId }).catch((error: unknown) => error)
+
+    expect(rest.json()).toMatchObject({ success: false, error: { code: 'MESSAGE_NOT_FOUND' } })
+    expect(trpc).toMatchObject({ data: { code: 'MESSAGE_NOT_FOUND', httpStatus: 404 } })
+  },
+)

@@ -1,10 +1,11 @@
-/** The parts of OpenAPI 3.1 that our document uses, by the names of its specification. */
+/** The parts of OpenAPI that our document uses, by the names of its specification. */
 export interface OpenApiDocument {
   openapi: string
-  info: object
+  info: Info
+  externalDocs: object
   servers: object[]
   security: object[]
-  tags: object[]
+  tags: { name: string; description: string }[]
   paths: Record<string, PathItem>
   webhooks: Record<string, { post: WebhookOperation }>
   components: {
@@ -13,6 +14,18 @@ export interface OpenApiDocument {
     headers: Record<string, Header>
     securitySchemes: object
   }
+}
+
+/** OpenAPI 3.0 cannot describe requests that we make. */
+export type OpenApi30Document = Omit<OpenApiDocument, 'webhooks'>
+
+export interface Info {
+  title: string
+  version: string
+  summary?: string
+  description: string
+  contact: object
+  license: { name: string; identifier?: string; url?: string }
 }
 
 export type PathItem = { [Method in 'get' | 'post']?: Operation }
@@ -25,10 +38,12 @@ export interface Operation {
   parameters?: Parameter[]
   requestBody?: Body & { required: boolean }
   responses: Record<string, Response | Reference>
+  /** The codes that a failure of this operation can have. */
+  'x-error-codes': readonly string[]
 }
 
 /** A request that we make: whoever receives it answers, and needs no key of ours. */
-export interface WebhookOperation extends Omit<Operation, 'responses'> {
+export interface WebhookOperation extends Omit<Operation, 'responses' | 'x-error-codes'> {
   parameters: Parameter[]
   requestBody: Body & { required: true }
   responses: Record<string, { description: string }>
@@ -75,6 +90,7 @@ export interface Schema {
   pattern?: string
   description?: string
   properties?: Record<string, Schema>
+  required?: string[]
   examples?: unknown[]
   items?: Schema
   additionalProperties?: boolean | Schema

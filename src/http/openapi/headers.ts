@@ -28,7 +28,7 @@ export const headers = {
   'Idempotent-Replayed': {
     description:
       '`true` when this is the stored result of an earlier request with the same `Idempotency-Key`; absent otherwise.',
-    schema: { type: 'string', const: 'true' },
+    schema: { type: 'string' },
     example: 'true',
   },
 } as const satisfies Record<string, Header>

@@ -1,14 +1,15 @@
+import { stringify } from 'yaml'
 import { contracts } from '../../../contracts/index.ts'
 import { listProcedures, tags } from '../../../contracts/procedure.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { OpenApiDocument, PathItem, Schema } from './document.ts'
 import { draftDocument } from './draft.ts'
 import { headers } from './headers.ts'
-import { writeIntroduction } from './introduction.ts'
+import { toOpenApi30 } from './openapi30.ts'
 import { writeOperation } from './operation.ts'
-import { hoistSharedResponses } from './responses.ts'
-import { mapValues, open, simplify } from './schemas.ts'
-import { writeEventSchemas, writeWebhooks } from './webhooks.ts'
+import { hoistSharedResponses, writeFailureSchemas } from './responses.ts'
+import { mapValues, simplify, writeAnswer } from './schemas.ts'
+import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 
 /** The document of the public REST interface and of the webhooks, from the contracts and from nothing else. */
 function generateOpenApi(): OpenApiDocument {
@@ -21,10 +22,21 @@ function generateOpenApi(): OpenApiDocument {
       title: 'Waybill',
       version: packageJson.version,
       summary: 'WhatsApp template messages over one HTTP call.',
-      description: writeIntroduction(),
+      description,
+      contact: { name: 'The operator of the Waybill that serves this document' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The Waybill that serves this document.' }],
+    externalDocs: { description: 'The interactive reference.', url: '/docs' },
+    servers: [
+      { url: '/', description: 'The Waybill that serves this document.' },
+      {
+        url: '{baseUrl}',
+        description: 'Another Waybill.',
+        variables: {
+          baseUrl: { default: 'http://127.0.0.1:3000', description: 'Where it runs. The default is the sandbox.' },
+        },
+      },
+    ],
     security: [{ ApiKey: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
@@ -32,7 +44,9 @@ function generateOpenApi(): OpenApiDocument {
     components: {
       schemas: {
         ...mapValues(collectBodies(draft), simplify),
-        ...mapValues({ ...draft.components.schemas, ...writeEventSchemas() }, writeAnswer),
+        ...mapValues(listAnswers(draft), writeAnswer),
+        ...writeEventSchemas(),
+        ...writeFailureSchemas(),
       },
       responses,
       headers,
@@ -48,9 +62,21 @@ function generateOpenApi(): OpenApiDocument {
   }
 }
 
-/** The file `openapi.json`, to the byte. */
-export function printOpenApi(): string {
-  return `${JSON.stringify(generateOpenApi(), null, 2)}\n`
+const description =
+  'Sends pre-approved WhatsApp template messages, one call for one recipient, and reports delivery, reads and failures by webhook. Every request carries the API key of the account in the header `X-API-Key`. A success is `{"success": true, "data": …}`, a failure `{"success": false, "error": {"code": …, "message": …}}`: programs read `code`, people read `message`. Answers may gain fields, and listed values such as codes, statuses and event types may gain values: ignore the fields that you do not know, and expect values that are not listed.'
+
+/** Each file of the document, to the byte. */
+export function printOpenApi(): Record<'openapi.json' | 'openapi.yaml' | 'openapi-3.0.json', string> {
+  const document = generateOpenApi()
+  return {
+    'openapi.json': printJson(document),
+    'openapi.yaml': stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+    'openapi-3.0.json': printJson(toOpenApi30(document)),
+  }
+}
+
+function printJson(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`
 }
 
 function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
@@ -59,7 +85,8 @@ function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
     const method = contract.method === 'GET' ? 'get' : 'post'
     const operation = draft.paths[contract.path]?.[method]
     if (!operation) throw new Error(`The generator left out ${name}.`)
-    paths[contract.path] = { ...paths[contract.path], [method]: writeOperation(operation, name, contract) }
+    const written = writeOperation(operation, name, contract, draft.components.schemas)
+    paths[contract.path] = { ...paths[contract.path], [method]: written }
   }
   return paths
 }
@@ -74,6 +101,6 @@ function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
   return Object.fromEntries(bodies)
 }
 
-function writeAnswer(schema: Schema): Schema {
-  return simplify(open(schema))
+function listAnswers({ components }: OpenApiDocument): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(components.schemas).filter(([name]) => !eventNames.includes(name)))
 }

@@ -4,8 +4,13 @@ import { writeResponses } from './responses.ts'
 import { simplify } from './schemas.ts'
 
 /** An operation as the generator drafted it, with everything that the contract says better. */
-export function writeOperation(draft: Operation, name: string, contract: ApiProcedure): Operation {
-  const parameters = draft.parameters?.map((parameter) => writeParameter(parameter, contract)) ?? []
+export function writeOperation(
+  draft: Operation,
+  name: string,
+  contract: ApiProcedure,
+  schemas: Record<string, Schema>,
+): Operation {
+  const parameters = draft.parameters?.map((parameter) => writeParameter(parameter, contract, schemas)) ?? []
   return {
     operationId: nameOperation(name),
     summary: contract.summary,
@@ -14,6 +19,7 @@ export function writeOperation(draft: Operation, name: string, contract: ApiProc
     ...(parameters.length > 0 && { parameters }),
     ...(draft.requestBody && { requestBody: writeRequestBody(draft.requestBody, contract) }),
     responses: writeResponses(contract, readSuccessSchema(draft)),
+    'x-error-codes': contract.errors,
   }
 }
 
@@ -25,8 +31,12 @@ function nameOperation(name: string): string {
 }
 
 /** The generator describes a parameter by the type inside its `.optional()`: the field itself knows better. */
-function writeParameter(draft: Parameter, { input, example }: ApiProcedure): Parameter {
-  const { description = '', examples, ...schema } = draft.schema
+function writeParameter(
+  draft: Parameter,
+  { input, example }: ApiProcedure,
+  schemas: Record<string, Schema>,
+): Parameter {
+  const { description = '', examples, ...schema } = inline(draft.schema, schemas)
   const given: Record<string, unknown> = example.input
   const field = input.shape[draft.name]
   const [value] = [given[draft.name] ?? field?.meta()?.examples ?? examples ?? []].flat()
@@ -39,6 +49,11 @@ function writeParameter(draft: Parameter, { input, example }: ApiProcedure): Par
     // Scalar sends an optional parameter that has an example, unless it is told not to.
     ...(value !== undefined && { examples: { default: draft.required ? { value } : { value, 'x-disabled': true } } }),
   }
+}
+
+/** A named schema is an answer's, which takes any value; a request takes those of today. */
+function inline(schema: Schema, schemas: Record<string, Schema>): Schema {
+  return schemas[schema.$ref?.replace('#/components/schemas/', '') ?? ''] ?? schema
 }
 
 /** The generator drops the name of a body's schema: the body refers to it by name again. */

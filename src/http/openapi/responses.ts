@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
-import { z } from 'zod'
-import { failureEnvelope } from '../../../contracts/envelope.ts'
-import { type ApiErrorCode, describeError } from '../../../contracts/errors.ts'
+import { ErrorResponse } from '../../../contracts/envelope.ts'
+import { type ApiErrorCode, apiErrorCodes, describeError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { type Operation, refer, type Reference, type Response, type Schema } from './document.ts'
 import { listHeaders } from './headers.ts'
+import { listNamedSchemas, mapValues, writeAnswer } from './schemas.ts'
 
 /** What a procedure answers: its success, and every error status that its contract names. */
 export function writeResponses(contract: ApiProcedure, success: Schema): Record<string, Response> {
@@ -12,7 +12,30 @@ export function writeResponses(contract: ApiProcedure, success: Schema): Record<
   return {
     200: writeSuccess(contract, success),
     ...Object.fromEntries([...failures].map(([status, codes]) => [status, writeFailure(contract, status, codes)])),
+    default: otherFailure,
   }
+}
+
+const failureSchema = refer('schemas', 'ErrorResponse')
+
+const otherFailure: Response = {
+  description: 'Any other failure, such as a status that a later version adds.',
+  headers: { 'X-Request-Id': refer('headers', 'X-Request-Id') },
+  content: { 'application/json': { schema: failureSchema } },
+}
+
+/** The schemas of a failure, under their names. */
+export function writeFailureSchemas(): Record<string, Schema> {
+  const { ErrorCode, ...others } = mapValues(listNamedSchemas(ErrorResponse), writeAnswer)
+  return { ...others, ErrorCode: { ...ErrorCode, description: describeCodes(ErrorCode) } }
+}
+
+function describeCodes({ description = '' }: Schema = {}): string {
+  const rows = apiErrorCodes.map((code) => {
+    const { status, summary } = describeError(code)
+    return `- \`${code}\` (${status}): ${summary}`
+  })
+  return [description, '', ...rows].join('\n')
 }
 
 function writeSuccess(contract: ApiProcedure, schema: Schema): Response {
@@ -34,19 +57,11 @@ function writeFailure(contract: ApiProcedure, status: number, codes: ApiErrorCod
     headers: listHeaders(contract, codes),
     content: {
       'application/json': {
-        schema: writeFailureSchema(codes),
+        schema: failureSchema,
         examples: Object.fromEntries(codes.map((code) => [code, writeExample(contract, code)])),
       },
     },
   }
-}
-
-function writeFailureSchema(codes: ApiErrorCode[]): Schema {
-  // As an input schema, so that it stays open: an answer may gain fields.
-  const { $schema: _, ...schema }: Schema = JSON.parse(
-    JSON.stringify(z.toJSONSchema(failureEnvelope(codes), { io: 'input' })),
-  )
-  return schema
 }
 
 function writeExample(contract: ApiProcedure, code: ApiErrorCode) {
@@ -77,6 +92,7 @@ export function hoistSharedResponses(operations: Operation[]): Record<string, Re
 
 /** 413 becomes `PayloadTooLarge`. */
 function nameStatus(status: string): string {
+  if (status === 'default') return 'OtherFailure'
   return (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '')
 }
 

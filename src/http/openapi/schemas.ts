@@ -1,4 +1,11 @@
+import { z } from 'zod'
 import type { Schema } from './document.ts'
+
+/** A named schema and those inside it, under their names. Described as an input, so that unknown fields are allowed. */
+export function listNamedSchemas(schema: z.ZodType): Record<string, Schema> {
+  const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))
+  return JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/')).$defs
+}
 
 /**
  * Without what zod says twice: the pattern of a `date-time` has 300 characters and adds nothing to the
@@ -11,11 +18,60 @@ export function simplify(schema: Schema): Schema {
   })
 }
 
-/** An answer stays open, so that a client takes a field that a later version adds. */
+/** A schema of what we send. */
+export function writeAnswer(schema: Schema): Schema {
+  return simplify(open(schema))
+}
+
+/** An answer stays open, so that a client takes what a later version adds: a field, or a value of a list. */
 export function open(schema: Schema): Schema {
   return rewrite(schema, ({ additionalProperties, ...rest }) =>
-    typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest,
+    openValues(typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest),
   )
+}
+
+/**
+ * A generated client rejects a value that an `enum` or `const` does not list, after the server has acted on the
+ * request. So the values of today are only named, and a boolean is a boolean.
+ */
+function openValues(schema: Schema): Schema {
+  const { const: _const, enum: _enum, ...rest } = schema
+  const values = listValues(schema)
+  if (values.length === 0 || schema.type !== 'string') return rest
+  return {
+    ...rest,
+    description: `${schema.description ?? ''} Expect values that are not listed: later versions may add some.`.trim(),
+    'x-extensible-enum': values,
+  }
+}
+
+function listValues({ const: only, enum: several }: Schema): unknown[] {
+  return Array.isArray(several) ? several : only === undefined ? [] : [only]
+}
+
+/**
+ * One object for several, since generators differ in how they tell alternatives apart, and reject one that they don't
+ * know. A field is required if every alternative requires it; a list of values holds the values of all.
+ */
+export function mergeAlternatives([first = {}, ...others]: Schema[]): Schema {
+  return others.reduce(mergePair, first)
+}
+
+function mergePair(one: Schema, other: Schema): Schema {
+  const { const: _const, enum: _enum, ...rest } = one
+  const values = [...new Set([...listValues(one), ...listValues(other)])]
+  const required = one.required?.filter((name) => other.required?.includes(name))
+  return {
+    ...rest,
+    ...(values.length > 0 && { enum: values }),
+    ...(one.properties && { properties: mergeProperties(one.properties, other.properties ?? {}) }),
+    ...(required && { required }),
+  }
+}
+
+function mergeProperties(one: Record<string, Schema>, other: Record<string, Schema>): Record<string, Schema> {
+  const shared = Object.entries(one).map(([name, schema]) => [name, mergeAlternatives([schema, other[name] ?? schema])])
+  return { ...other, ...Object.fromEntries(shared) }
 }
 
 export function mapValues<From, To>(record: Record<string, From>, change: (value: From) => To): Record<string, To> {

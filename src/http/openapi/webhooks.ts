@@ -1,18 +1,32 @@
-import { z } from 'zod'
-import { WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/events.ts'
+import { MessageEvent, TestEvent, type WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/events.ts'
 import { type OpenApiDocument, type Parameter, refer, type Schema, type WebhookOperation } from './document.ts'
+import { listNamedSchemas, mapValues, mergeAlternatives, writeAnswer } from './schemas.ts'
 
 /** The `webhooks` section: one request for each event, as its receiver sees it. */
 export function writeWebhooks(): OpenApiDocument['webhooks'] {
   return Object.fromEntries(eventTypes.map((type) => [type, { post: writeWebhook(type) }]))
 }
 
-/** The schemas of the events, and those inside them, under their names. */
+/**
+ * The schemas of the events that a list returns too. They have one shape for all types: an endpoint parses a request
+ * before it knows the type.
+ */
 export function writeEventSchemas(): Record<string, Schema> {
-  // As an input schema, so that it stays open: an event may gain fields.
-  const text = JSON.stringify(z.toJSONSchema(WebhookEvent, { io: 'input' }))
-  return JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/')).$defs
+  const schemas = listNamedSchemas(MessageEvent)
+  const { properties, ...event } = mergeAlternatives(eventNames.map((name) => schemas[name] ?? {}))
+  const merged = {
+    MessageEvent: {
+      ...event,
+      description: MessageEvent.description ?? '',
+      properties: { ...properties, data: refer('schemas', 'MessageEventData') },
+    },
+    MessageEventData: properties?.['data'] ?? {},
+  }
+  return mapValues(merged, writeAnswer)
 }
+
+/** The names of the schemas that `MessageEvent` stands for. */
+export const eventNames = MessageEvent.options.map((option) => String(option.meta()?.id))
 
 // The keys of the table are the event types, by its `satisfies`.
 const eventTypes = Object.keys(webhooks) as WebhookEvent['type'][]
@@ -40,7 +54,7 @@ function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
       required: true,
       content: {
         'application/json': {
-          schema: refer('schemas', nameSchema(type)),
+          schema: type === 'webhook.test' ? writeTestEvent() : refer('schemas', 'MessageEvent'),
           examples: { default: { value: example } },
         },
       },
@@ -65,10 +79,9 @@ function nameOperation(type: string): string {
   return `on${type.split('.').map(capitalize).join('')}`
 }
 
-function nameSchema(type: WebhookEvent['type']): string {
-  const name = webhooks[type].event.meta()?.id
-  if (name === undefined) throw new Error(`The schema of ${type} has no name.`)
-  return name
+/** In its place, because tools leave out components that no path uses. */
+function writeTestEvent(): Schema {
+  return writeAnswer(listNamedSchemas(TestEvent)['TestEvent'] ?? {})
 }
 
 function capitalize(text: string): string {

@@ -1,0 +1,149 @@
+import type {
+  Example,
+  OpenApi30Document,
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  PathItem,
+  Reference,
+  Response,
+  Schema,
+} from './document.ts'
+import { mapValues } from './schemas.ts'
+
+/**
+ * The same document in OpenAPI 3.0.3, for tools that read no 3.1. It loses the webhooks, which 3.0 cannot describe; a
+ * keyword that 3.0 would read in another sense is an error.
+ */
+export function toOpenApi30({ webhooks: _webhooks, ...document }: OpenApiDocument): OpenApi30Document {
+  const { summary: _summary, license, ...info } = document.info
+  const { identifier, ...terms } = license
+  const { components } = document
+  const used = new Set(Object.values(document.paths).flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)))
+  return {
+    ...document,
+    openapi: '3.0.3',
+    info: { ...info, license: identifier === undefined ? terms : { ...terms, url: urlOfLicense(identifier) } },
+    tags: document.tags.filter(({ name }) => used.has(name)),
+    paths: mapValues(document.paths, convertPathItem),
+    components: {
+      ...components,
+      schemas: mapValues(components.schemas, convertSchema),
+      responses: mapValues(components.responses, convertResponse),
+      headers: mapValues(components.headers, (header) => ({ ...header, schema: convertSchema(header.schema) })),
+    },
+  }
+}
+
+function urlOfLicense(identifier: string): string {
+  return `https://spdx.org/licenses/${identifier}.html`
+}
+
+function convertPathItem(item: PathItem): PathItem {
+  return Object.fromEntries(Object.entries(item).map(([method, operation]) => [method, convertOperation(operation)]))
+}
+
+function convertOperation({ parameters, requestBody, responses, ...operation }: Operation): Operation {
+  return {
+    ...operation,
+    ...(parameters && { parameters: parameters.map(convertParameter) }),
+    ...(requestBody && { requestBody: { ...requestBody, content: convertContent(requestBody.content) } }),
+    responses: mapValues(responses, (response) => (isReference(response) ? response : convertResponse(response))),
+  }
+}
+
+function convertParameter(parameter: Parameter): Parameter {
+  return { ...parameter, schema: convertSchema(parameter.schema) }
+}
+
+function convertResponse(response: Response): Response {
+  return { ...response, content: convertContent(response.content) }
+}
+
+function convertContent<
+  Content extends { 'application/json': { schema: Schema; examples?: Record<string, Example> } },
+>({ 'application/json': body }: Content) {
+  return { 'application/json': { ...body, schema: convertSchema(body.schema) } }
+}
+
+function isReference(response: Response | Reference): response is Reference {
+  return '$ref' in response
+}
+
+/** Keywords that mean the same in both, besides the converted ones and extensions. */
+const sharedKeywords: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'default',
+  'description',
+  'enum',
+  'format',
+  'items',
+  'maxItems',
+  'maxLength',
+  'maximum',
+  'minItems',
+  'minLength',
+  'minimum',
+  'nullable',
+  'oneOf',
+  'pattern',
+  'properties',
+  'required',
+  'title',
+  'uniqueItems',
+])
+
+/** JSON Schema 2020-12 as the schema object of OpenAPI 3.0. */
+export function convertSchema(schema: Schema): Schema {
+  // Beside a reference, 3.0 ignores everything.
+  if (schema.$ref !== undefined) return { $ref: schema.$ref }
+  const converted: Schema = {}
+  for (const [keyword, value] of Object.entries(schema)) Object.assign(converted, convertKeyword(keyword, value))
+  return converted
+}
+
+function convertKeyword(keyword: string, value: unknown): Schema {
+  switch (keyword) {
+    case 'type':
+      return Array.isArray(value) ? convertTypes(value) : { type: String(value) }
+    case 'const':
+      return { enum: [value] }
+    case 'examples':
+      return Array.isArray(value) && value.length > 0 ? { example: value[0] } : {}
+    case 'exclusiveMinimum':
+      return { minimum: value, exclusiveMinimum: true }
+    case 'exclusiveMaximum':
+      return { maximum: value, exclusiveMaximum: true }
+    case 'properties':
+      return { properties: mapValues(value as Record<string, Schema>, convertSchema) }
+    case 'items':
+      return { items: convertSchema(value as Schema) }
+    case 'additionalProperties':
+      return { additionalProperties: typeof value === 'object' ? convertSchema(value as Schema) : value === true }
+    case 'allOf':
+      return { allOf: (value as Schema[]).map(convertSchema) }
+    case 'anyOf':
+    case 'oneOf':
+      return convertAlternatives(keyword, value as Schema[])
+    default:
+      if (keyword.startsWith('x-') || sharedKeywords.has(keyword)) return { [keyword]: value }
+      throw new Error(`OpenAPI 3.0 has no ${keyword} in a schema.`)
+  }
+}
+
+function convertTypes(types: string[]): Schema {
+  const [first, ...others] = types.filter((type) => type !== 'null')
+  if (first === undefined || others.length > 0) throw new Error(`OpenAPI 3.0 has no type ${types.join(' or ')}.`)
+  return { type: first, ...(types.includes('null') && { nullable: true }) }
+}
+
+/** `null` as one of several schemas becomes `nullable` beside the types of the others. */
+function convertAlternatives(keyword: 'anyOf' | 'oneOf', schemas: Schema[]): Schema {
+  const others = schemas.filter((schema) => schema.type !== 'null').map(convertSchema)
+  if (others.length === schemas.length) return { [keyword]: others }
+  if (others.some(({ type }) => type === undefined)) throw new Error('OpenAPI 3.0 has no null beside a reference.')
+  const [only, ...more] = others.map((schema) => ({ ...schema, nullable: true }))
+  return more.length === 0 ? { ...only } : { [keyword]: [only, ...more] }
+}
