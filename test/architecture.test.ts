@@ -81,7 +81,7 @@ const allowed = {
       'src/app.ts',
       'package.json',
     ],
-    packages: ['@trpc/server', 'fastify', 'kysely', 'prom-client', 'trpc-to-openapi', 'zod'],
+    packages: ['@trpc/server', 'fastify', 'highlight.js', 'kysely', 'marked', 'prom-client', 'trpc-to-openapi', 'zod'],
   },
   'src/cli': {
     folders: [

@@ -184,7 +184,7 @@ test('repeated and late statuses change nothing and tell nothing', async () => {
   expect(await eventTypes(account, messageId)).toEqual(['message.read'])
 })
 
-test('a failed message says why, in the event too', async () => {
+test('a failed message gives the reason and the advice, in the event too', async () => {
   const { messageId, waMessageId } = await sendOne(account, { externalId: 'order-9' })
   await report(account, [
     status('failed', waMessageId, {
@@ -201,7 +201,12 @@ test('a failed message says why, in the event too', async () => {
     }),
   ])
 
-  const error = { code: '131026', message: 'The recipient is not on WhatsApp.' }
+  const error = {
+    code: '131026',
+    message: expect.stringMatching(
+      /^The recipient is not on WhatsApp\. .*Check the number, or contact them another way\.$/,
+    ),
+  }
   expect(await get(account, messageId)).toMatchObject({ status: 'failed', error, failedAt: expect.any(String) })
   const { payload } = await server.deps.db
     .selectFrom('events')

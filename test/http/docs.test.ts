@@ -66,8 +66,8 @@ describe('with the file of Scalar', () => {
     expect(second.headers.etag).toBe(first.headers.etag)
   })
 
-  test('the page may load and ask nothing from elsewhere', async () => {
-    const response = await get('/docs')
+  test('the reference may load and ask nothing from elsewhere', async () => {
+    const response = await get('/docs/api')
 
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(response.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self';")
@@ -96,7 +96,7 @@ test('where the dashboard is built, the first page leads to it', async () => {
 test('an install without the file of Scalar says so and names openapi.json', async () => {
   registerDocs(app, { scalarFiles: ['/nowhere/scalar.js'] })
 
-  const response = await get('/docs')
+  const response = await get('/docs/api')
 
   expect(response.statusCode).toBe(200)
   expect(response.body).toContain('not part of this install')
