@@ -16,7 +16,8 @@ import { findMissing, type Program, start, toolchains } from './toolchains.ts'
 const snippets = listSnippets()
 const missing = new Map(Object.keys(toolchains).map((language) => [language, findMissing(language)]))
 for (const [language, command] of missing)
-  if (command !== undefined) console.warn(`Skipped: the snippets in ${language}, because this command fails: ${command}`)
+  if (command !== undefined)
+    console.warn(`Skipped: the snippets in ${language}, because this command fails: ${command}`)
 
 let server: TestServer
 let account: TestAccount
@@ -38,7 +39,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 test('every snippet in a programming language is run, and so is every call of this API', () => {
   const notRun = snippets.filter(
     ({ language, run, code }) =>
-      run === undefined && (Object.hasOwn(toolchains, language) ? language !== 'sh' || code.includes('/api/v1/') : false),
+      run === undefined &&
+      (Object.hasOwn(toolchains, language) ? language !== 'sh' || code.includes('/api/v1/') : false),
   )
 
   expect(notRun.map(({ guide, line }) => `${guide}:${line}`)).toEqual([])
@@ -110,7 +112,9 @@ for (const snippet of snippets) {
   const { guide, line, language, run: kind } = snippet
   const check = kind === undefined ? undefined : checks[kind]
   if (!check) continue
-  test.skipIf(missing.get(language) !== undefined)(`${guide}:${line} (${language}) does "${kind}"`, () => check(snippet))
+  test.skipIf(missing.get(language) !== undefined)(`${guide}:${line} (${language}) does "${kind}"`, () =>
+    check(snippet),
+  )
 }
 
 interface RunOptions {

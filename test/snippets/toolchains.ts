@@ -28,7 +28,16 @@ export const toolchains: Readonly<Record<string, Toolchain>> = {
     file: 'snippet.py',
     check: ['python3', '--version'],
     prepare: async (folder) => {
-      await execute(folder, ['python3', '-m', 'pip', 'install', '-q', '--target', 'packages', 'standardwebhooks==1.1.0'])
+      await execute(folder, [
+        'python3',
+        '-m',
+        'pip',
+        'install',
+        '-q',
+        '--target',
+        'packages',
+        'standardwebhooks==1.1.0',
+      ])
     },
     command: () => ['python3', '-u', 'snippet.py'],
     environment: (folder) => ({ PYTHONPATH: path.join(folder, 'packages') }),
@@ -50,7 +59,8 @@ export const toolchains: Readonly<Record<string, Toolchain>> = {
   php: {
     file: 'snippet.php',
     check: ['php', '--ri', 'curl'],
-    command: (port) => (port === undefined ? ['php', 'snippet.php'] : ['php', '-S', `127.0.0.1:${port}`, 'snippet.php']),
+    command: (port) =>
+      port === undefined ? ['php', 'snippet.php'] : ['php', '-S', `127.0.0.1:${port}`, 'snippet.php'],
   },
   ruby: {
     file: 'snippet.rb',
@@ -77,7 +87,10 @@ async function linkPackages(folder: string): Promise<void> {
   await mkdir(path.join(folder, 'node_modules'))
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}')
   const exported = { './client': './client.ts', './webhook': './webhook.ts' }
-  await writeFile(path.join(own, 'package.json'), JSON.stringify({ name: 'waybill', type: 'module', exports: exported }))
+  await writeFile(
+    path.join(own, 'package.json'),
+    JSON.stringify({ name: 'waybill', type: 'module', exports: exported }),
+  )
   await writeFile(path.join(own, 'client.ts'), `export * from ${JSON.stringify(`${repository}/src/client/client.ts`)}`)
   await writeFile(
     path.join(own, 'webhook.ts'),

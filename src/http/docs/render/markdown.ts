@@ -125,6 +125,7 @@ function renderTabs(marked: Marked, tokens: Token[]): string {
 
 function plainText(html: string): string {
   return html
+    .replaceAll(/<\/?(?:a|code|em|span|strong)\b[^>]*>/g, '')
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
