@@ -84,11 +84,15 @@ function createRenderer({ resolve, explain }: Links): RendererObject {
     },
     image: ({ href, text }) => `<img src="${escapeHtml(resolve(href))}" alt="${escapeHtml(text)}" loading="lazy">`,
     table({ header, rows }) {
-      const cells = (tag: string, row: Tokens.TableCell[]) =>
-        `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`
-      const body = rows.map((row) => cells('td', row)).join('')
+      const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens)
+      const head = header.map((cell) => `<th>${inline(cell)}</th>`).join('')
+      // On narrow screens a row is a block, and each cell shows the title of its column.
+      const label = (column: number) => escapeHtml(plainText(header[column]?.text ?? ''))
+      const cell = (tokens: Tokens.TableCell, column: number) =>
+        `<td data-label="${label(column)}">${inline(tokens)}</td>`
+      const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('')
       // Wide tables scroll, and whoever has no mouse must be able to scroll them.
-      return `<div class="table" tabindex="0"><table><thead>${cells('th', header)}</thead><tbody>${body}</tbody></table></div>`
+      return `<div class="table" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
     },
   }
 }
