@@ -35,7 +35,9 @@ export function registerGuides(app: FastifyInstance): void {
   app.get('/docs/*', answer)
   app.get('/llms.txt', answer)
   const script = 'text/javascript; charset=utf-8'
-  serveAsset(app, '/docs/site.css', { file: local('site.css'), contentType: 'text/css; charset=utf-8' })
+  const style = 'text/css; charset=utf-8'
+  serveAsset(app, '/docs/header.css', { file: local('header.css'), contentType: style })
+  serveAsset(app, '/docs/site.css', { file: local('site.css'), contentType: style })
   serveAsset(app, '/docs/site.js', { file: local('site.js'), contentType: script })
   serveAsset(app, '/docs/theme.js', { file: local('theme.js'), contentType: script })
   for (const name of existsSync(images) ? readdirSync(images) : [])

@@ -58,7 +58,8 @@ function layOut({ title, body, page, scripts }: Layout): string {
 <title>${escape(title)}</title>
 ${page ? `<meta name="description" content="${escape(page.summary)}">\n<link rel="alternate" type="text/markdown" href="${markdownUrlOf(page.slug)}">` : ''}
 <link rel="icon" href="${icon}">
-<link rel="stylesheet" href="/docs/site.css">
+<link rel="stylesheet" href="/docs/header.css">
+${isReference ? '' : '<link rel="stylesheet" href="/docs/site.css">'}
 <script src="/docs/theme.js"></script>
 ${isReference ? '' : '<script src="/docs/site.js" defer></script>'}
 </head>

@@ -1,4 +1,4 @@
-/* What the guides do beyond HTML: theme, menu, tabs, copy buttons and search. Every page can be read without it. */
+/* What the guides do beyond HTML: menu, tabs, copy buttons and search. Every page can be read without it. */
 
 const root = document.documentElement
 const $ = (selector) => document.querySelector(selector)
@@ -13,22 +13,6 @@ function element(name, properties = {}, ...children) {
 // Links of an earlier version, when the reference was at /docs.
 if (location.pathname === '/docs' && /^#(tag|description|model|models|webhook)(\/|$)/.test(location.hash))
   location.replace(`/docs/api${location.hash}`)
-
-// Theme
-
-const themeButton = $('.theme')
-function showTheme() {
-  const next = root.dataset.theme === 'dark' ? 'light' : 'dark'
-  themeButton.textContent = next === 'dark' ? '☾' : '☀'
-  themeButton.ariaLabel = themeButton.title = `Use the ${next} theme`
-}
-themeButton.hidden = false
-themeButton.addEventListener('click', () => {
-  root.dataset.theme = root.dataset.theme === 'dark' ? 'light' : 'dark'
-  localStorage.setItem('waybill-colour-scheme', root.dataset.theme)
-  showTheme()
-})
-showTheme()
 
 // Menu on narrow screens
 
