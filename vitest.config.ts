@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that kill processes, install, or need a browser: `npm run test:faults`, `test:package`, `test:browser`. */
-const separate = ['test/faults/**', 'test/package/**', 'test/browser/**']
+/** Tests that kill processes, install, or need a browser: `npm run test:faults`, `test:package`, `test:browser`, `test:snippets`. */
+const separate = ['test/faults/**', 'test/package/**', 'test/browser/**', 'test/snippets/**']
 
 /** Tests whose result does not depend on the database: they run once, on PGlite where they need one at all. */
 const databaseIndependent = [
@@ -10,7 +10,7 @@ const databaseIndependent = [
   'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
   'test/accounts/{allow-list-ranges,ip-allow-list}.test.ts',
   'test/cli/{control-socket,syntax,usage}.test.ts',
-  'test/http/{callback-body,callback-turns,docs,json-body,validation}.test.ts',
+  'test/http/{callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
   'test/messages/{status,status-times}.test.ts',
   'test/templates/variables.test.ts',
   'test/webhooks/{address,endpoint-concurrency,receiver,retry,sign}.test.ts',

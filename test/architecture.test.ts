@@ -81,7 +81,17 @@ const allowed = {
       'src/app.ts',
       'package.json',
     ],
-    packages: ['@trpc/server', 'fastify', 'kysely', 'prom-client', 'trpc-to-openapi', 'yaml', 'zod'],
+    packages: [
+      '@trpc/server',
+      'fastify',
+      'highlight.js',
+      'kysely',
+      'marked',
+      'prom-client',
+      'trpc-to-openapi',
+      'yaml',
+      'zod',
+    ],
   },
   'src/cli': {
     folders: [

@@ -88,7 +88,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request: FastifyRequest, reply: FastifyReply) =>
-      void answerFailure(deps, error, request, reply),
+      void answerFailure(deps, options, error, request, reply),
   })
   const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
   const apiContracts = procedures.map(({ contract }) => contract)
@@ -102,7 +102,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     // Before the body is read, since Fastify refuses some methods for their bodies.
     done(connections.findRejection(request.raw) ?? (request.is404 ? explainUnserved(request.url, reply) : undefined))
   })
-  app.setErrorHandler((error, request, reply) => answerFailure(deps, error, request, reply))
+  app.setErrorHandler((error, request, reply) => answerFailure(deps, options, error, request, reply))
   app.setNotFoundHandler((request, reply) => {
     throw explainUnserved(request.url, reply)
   })
@@ -128,6 +128,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
       authorize: (contract, context) => authorizeApiKey(deps, contract, context),
       maxBatchSize: 10,
       showFields: false,
+      publicUrl: options.publicUrl,
     })
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
     await registerSettings(limited, deps, reads, ways, registry)
@@ -148,6 +149,7 @@ function registerOtherDocuments(app: FastifyInstance): void {
 
 function answerFailure(
   { log }: Pick<Deps, 'log'>,
+  { publicUrl }: Pick<ServerOptions, 'publicUrl'>,
   error: unknown,
   { id, url, raw }: FastifyRequest,
   reply: FastifyReply,
@@ -156,7 +158,7 @@ function answerFailure(
     fromFastifyError(error) ?? findInterruption(error, raw) ?? toServiceError(error, { requestId: id, log })
   return reply
     .code(statusOf(failure))
-    .headers(failureHeaders(failure))
+    .headers(failureHeaders(failure, publicUrl))
     .send(isTrpc(url) ? toTrpcFailureBody(failure) : toFailureBody(failure))
 }
 
@@ -187,12 +189,14 @@ function answerClientError(error: Error & { code?: string }, socket: Socket): vo
     socket.destroy()
     return
   }
-  const body = JSON.stringify(toFailureBody(describe(error.code)))
+  const failure = describe(error.code)
+  const body = JSON.stringify(toFailureBody(failure))
   const head = [
     'HTTP/1.1 400 Bad Request',
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
+    ...Object.entries(failureHeaders(failure, undefined)).map(([name, value]) => `${name}: ${value}`),
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -1,4 +1,5 @@
 import type { Message } from '../../contracts/api/message.ts'
+import { explainFailure } from '../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from './columns.ts'
 
 /** A message as callers see it. */
@@ -14,7 +15,7 @@ export function toMessage(message: StoredMessage): Message {
     ...(deliveredAt !== null && { deliveredAt: deliveredAt.toISOString() }),
     ...(readAt !== null && { readAt: readAt.toISOString() }),
     ...(failedAt !== null && { failedAt: failedAt.toISOString() }),
-    ...(errorCode !== null && { error: { code: errorCode, message: errorMessage ?? '' } }),
+    ...(errorCode !== null && { error: { code: errorCode, message: explainFailure(errorCode, errorMessage ?? '') } }),
   }
 }
 

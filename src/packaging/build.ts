@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmod, copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { renderPages } from '../http/docs/render/pages.ts'
+import { renderedPagesFile } from '../http/docs/site/site.ts'
 import { buildDashboard, bundledPackagesName } from './build-dashboard.ts'
 import { createSbom } from './sbom.ts'
 
@@ -20,6 +22,7 @@ await copyDashboard()
 for (const name of ['openapi.json', 'openapi.yaml', 'openapi-3.0.json'])
   await copyFile(path.join(root, name), path.join(dist, name))
 await copyScalar()
+await renderGuides()
 await writeSbom()
 await writePackageJson()
 await chmod(path.join(dist, 'src/cli/waybill.js'), 0o755)
@@ -29,12 +32,12 @@ function compile(): void {
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 }
 
-/** Copies the entry point and the static pages. */
+/** Copies the entry point and the static files. Guides are rendered instead. */
 async function copyStaticFiles(): Promise<void> {
   const apart = new Set([import.meta.dirname, path.join(root, 'src/dashboard')])
   await cp(path.join(root, 'src'), path.join(dist, 'src'), {
     recursive: true,
-    filter: (file) => !file.endsWith('.ts') && !apart.has(file),
+    filter: (file) => !/\.(ts|md)$/.test(file) && !apart.has(file),
   })
 }
 
@@ -48,6 +51,12 @@ async function copyScalar(): Promise<void> {
   const entry = fileURLToPath(import.meta.resolve('@scalar/api-reference'))
   const standalone = path.join(path.dirname(entry), 'browser/standalone.js')
   await copyFile(standalone, path.join(dist, 'src/http/docs/scalar.js'))
+}
+
+/** The guides and error pages; the server reads them from here, without the Markdown renderer. */
+async function renderGuides(): Promise<void> {
+  const file = path.join(dist, 'src/http/docs/site', path.basename(renderedPagesFile.pathname))
+  await writeFile(file, JSON.stringify(renderPages()))
 }
 
 /** Lists the components of the package and the image, for vulnerability scanners. */

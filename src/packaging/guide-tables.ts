@@ -16,6 +16,7 @@ import { createServer } from '../http/server.ts'
 import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
+import { adviseOnFailure, explainedCodes } from '../whatsapp/failure-advice.ts'
 import { sandboxRecipients } from '../whatsapp/simulator/recipients.ts'
 
 const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
@@ -38,6 +39,14 @@ const tables: Record<string, () => string | Promise<string>> = {
       apiErrorCodes.map((name) => {
         const { status, summary } = describeError(name)
         return [code(name), status, summary]
+      }),
+    ),
+  whatsappErrors: () =>
+    formatTable(
+      ['Code', 'Meaning', 'What to do'],
+      explainedCodes.map((number) => {
+        const { meaning, advice } = adviseOnFailure({ code: String(number), message: '' })
+        return [code(String(number)), meaning, advice]
       }),
     ),
   commands: () =>

@@ -1,9 +1,9 @@
 import type { getTemplate as contract, Template } from '../../contracts/api/template.ts'
-import { ServiceError } from '../../contracts/errors.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
 import { findTemplate } from './store.ts'
+import { describeUnknownTemplate } from './suggest.ts'
 import { requireWabaId } from './sync.ts'
 import { toTemplate } from './template.ts'
 
@@ -15,9 +15,6 @@ export async function getTemplate(
   const wabaId = await requireWabaId(deps, accountId, input.accountId)
   const row = await findTemplate(deps.db, { accountId, wabaId, name: input.name, language: input.language })
   if (!row)
-    throw new ServiceError(
-      'TEMPLATE_NOT_FOUND',
-      `There is no template ${JSON.stringify(input.name)} in language ${input.language}.`,
-    )
+    throw await describeUnknownTemplate(deps.db, { accountId, wabaId, name: input.name, language: input.language })
   return toTemplate(row)
 }

@@ -33,6 +33,14 @@ const notRegistered: FailureAdvice = {
   meaning: 'The sending number is not set up with WhatsApp.',
   advice: 'Check the registration, display name and billing of the number in WhatsApp Manager.',
 }
+const invalidParameter: FailureAdvice = {
+  meaning: 'WhatsApp rejected a value of the request.',
+  advice: 'Check the values of the variables, and sync the templates in case the template has changed.',
+}
+const wrongMarketingApi: FailureAdvice = {
+  meaning: 'WhatsApp does not accept this template through the API that sent it.',
+  advice: 'Check the category of the template in WhatsApp Manager.',
+}
 
 /** Explanations by WhatsApp's error code (reference, section 2.2), or by our own code if WhatsApp gave none. */
 const advices: Readonly<Record<string, FailureAdvice>> = {
@@ -148,9 +156,39 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
     meaning: 'WhatsApp has permanently disabled this template.',
     advice: 'Create a new template with a different text.',
   },
+  132068: {
+    meaning: 'WhatsApp has blocked the Flow that this template opens.',
+    advice: 'Fix the Flow in WhatsApp Manager, or send another template.',
+  },
+  132069: {
+    meaning: 'WhatsApp temporarily limits the Flow that this template opens.',
+    advice: 'Wait an hour, and check the health of the Flow in WhatsApp Manager.',
+  },
   134011: {
     meaning: 'The terms of WhatsApp Payments have not been accepted.',
     advice: 'Accept them in WhatsApp Manager.',
+  },
+  100: invalidParameter,
+  131009: invalidParameter,
+  131051: invalidParameter,
+  135000: invalidParameter,
+  803: {
+    meaning: 'WhatsApp does not know the phone number ID of the sending account.',
+    advice: 'Compare the phone number ID with the one in the Meta app dashboard.',
+  },
+  137000: {
+    meaning: "The recipient's identity has changed since it was last confirmed.",
+    advice: 'Confirm the identity of the recipient, or disable the identity check of the number.',
+  },
+  131055: wrongMarketingApi,
+  134100: wrongMarketingApi,
+  134101: {
+    meaning: 'WhatsApp still prepares this template for marketing messages.',
+    advice: 'Send the message again in ten minutes.',
+  },
+  134102: {
+    meaning: 'WhatsApp cannot send this template as a marketing message at the moment.',
+    advice: 'Send the message again in a minute.',
   },
   WHATSAPP_UNAVAILABLE: {
     meaning: 'WhatsApp could not be reached or did not respond properly. Nothing was sent.',
@@ -160,6 +198,18 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
     meaning: 'The database became unavailable before the message was sent. Nothing was sent.',
     advice: 'Send the message again. If the problem persists, ask your Waybill administrator.',
   },
+}
+
+/** The codes of WhatsApp that have an explanation, in ascending order. */
+export const explainedCodes: readonly number[] = Object.keys(advices)
+  .map(Number)
+  .filter((code) => !Number.isNaN(code))
+  .toSorted((a, b) => a - b)
+
+/** WhatsApp's message followed by the advice for its code, if there is one. */
+export function explainFailure(code: string, message: string): string {
+  const sentence = message === '' || /[.!?]$/.test(message) ? message : `${message}.`
+  return [sentence, advices[code]?.advice].filter(Boolean).join(' ')
 }
 
 /** Unknown codes keep WhatsApp's message. */

@@ -40,7 +40,7 @@ afterEach(async () => {
 
 test('sends a message from the documentation page', async () => {
   const { apiKey } = await server.account()
-  await page.goto(`${server.url}/docs`)
+  await page.goto(`${server.url}/docs/api`)
   await page.getByRole('heading', { name: 'First call' }).waitFor()
   await page.getByLabel('Value').first().fill(apiKey)
   await page.getByRole('link', { name: sendMessage.summary }).first().click()
@@ -63,7 +63,7 @@ test('sends a message from the documentation page', async () => {
 })
 
 test('does not send filters that are only examples', async () => {
-  await page.goto(`${server.url}/docs#tag/messages/GET/api/v1/message`)
+  await page.goto(`${server.url}/docs/api#tag/messages/GET/api/v1/message`)
   const snippet = page.getByRole('region', { name: 'List messages, newest first' }).getByText(/curl /)
   await snippet.first().waitFor()
 
@@ -72,7 +72,7 @@ test('does not send filters that are only examples', async () => {
 
 test.each(['light', 'dark'] as const)('follows a %s system colour scheme', async (colorScheme) => {
   await page.emulateMedia({ colorScheme })
-  await page.goto(`${server.url}/docs`)
+  await page.goto(`${server.url}/docs/api`)
   await page.getByRole('heading', { name: 'First call' }).waitFor()
 
   expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`)

@@ -72,7 +72,12 @@ test('reports the reason of a failure in the message and its event', async () =>
     }),
   ])
 
-  const error = { code: '131026', message: 'The recipient is not on WhatsApp.' }
+  const error = {
+    code: '131026',
+    message: expect.stringMatching(
+      /^The recipient is not on WhatsApp\. .*Check the number, or contact them another way\.$/,
+    ),
+  }
   expect(await getMessage(account, messageId)).toMatchObject({ status: 'failed', error, failedAt: expect.any(String) })
   const { payload } = await server.deps.db
     .selectFrom('events')

@@ -114,10 +114,14 @@ describe('an installed server with the embedded database', () => {
 
   afterAll(() => server.stop())
 
-  test("serves the documentation with Scalar's file", async () => {
-    const page = await fetch(`${url}/docs`)
+  test("serves the guides, the error pages and the API reference with Scalar's file", async () => {
+    const page = await fetch(`${url}/docs/api`)
     const script = await fetch(`${url}/docs/scalar.js`)
 
+    expect(await (await fetch(`${url}/docs/webhooks`)).text()).toContain('<h1>Receive webhooks</h1>')
+    expect(await (await fetch(`${url}/docs/errors/131026`)).text()).toContain('<h1>WhatsApp error 131026</h1>')
+    expect(await (await fetch(`${url}/llms.txt`)).text()).toContain('](/docs/webhooks.md)')
+    expect((await fetch(`${url}/docs/images/dashboard.png`)).headers.get('content-type')).toBe('image/png')
     expect(await page.text()).toContain('/docs/scalar.js')
     expect(script.status).toBe(200)
     expect((await script.text()).length).toBeGreaterThan(1_000_000)

@@ -1,5 +1,5 @@
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
-import { errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
+import { apiErrorCodes, type ErrorCode, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
 import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
 import type { Logger } from '../../platform/log.ts'
 
@@ -17,12 +17,20 @@ export function statusOf(error: ServiceError): ErrorStatus {
   return errors[error.code].status
 }
 
-/** Header fields of a failure. */
-export function failureHeaders(error: ServiceError): Record<string, string> {
+/** Header fields of a failure. Without a public URL, the link to the page of its code is relative. */
+export function failureHeaders(error: ServiceError, publicUrl: string | undefined): Record<string, string> {
   return {
+    ...(documented.has(error.code) && { Link: `<${helpUrl(error.code, publicUrl)}>; rel="help"` }),
     ...(error.retryAfterSeconds !== undefined && { 'Retry-After': String(error.retryAfterSeconds) }),
     ...(error.replayed && { 'Idempotent-Replayed': 'true' }),
   }
+}
+
+const documented: ReadonlySet<ErrorCode> = new Set(apiErrorCodes)
+
+function helpUrl(code: ErrorCode, publicUrl: string | undefined): string {
+  const path = `/docs/errors/${code}`
+  return publicUrl === undefined ? path : new URL(path, publicUrl).href
 }
 
 export const trpcCodes = {

@@ -25,6 +25,8 @@ export interface TrpcOptions<P extends Procedure, Call> {
   maxBatchSize: number
   /** Tells what is wrong with each field, for a form. */
   showFields: boolean
+  /** Makes the links of errors absolute. */
+  publicUrl: string | undefined
 }
 
 /** Serves procedures over tRPC: the data comes bare, an error carries our code. */
@@ -55,7 +57,7 @@ function createContext(request: FastifyRequest, reply: FastifyReply): Context {
 
 function buildRouter<P extends Procedure, Call>(
   deps: Deps,
-  { procedures, authorize, showFields }: TrpcOptions<P, Call>,
+  { procedures, authorize, showFields, publicUrl }: TrpcOptions<P, Call>,
 ) {
   const t = initTRPC.context<Context>().create({
     // Development mode would send stack traces.
@@ -69,13 +71,13 @@ function buildRouter<P extends Procedure, Call>(
   })
   const build = ({ contract, perform }: ServedProcedure<P, Call>) => {
     const authorized = t.procedure.use(async ({ ctx, getRawInput, next }) => {
-      const call = await authorize(contract, ctx, getRawInput).catch(reject(deps, ctx))
+      const call = await authorize(contract, ctx, getRawInput).catch(reject(deps, ctx, publicUrl))
       return next({ ctx: { call } })
     })
     const parsed = authorized.input((raw) => parseInput(contract.input, raw ?? {}))
     const resolve = ({ ctx, input }: { ctx: Context & { call: Call }; input: unknown }) =>
       // The contract's own schema has just parsed this input for this handler.
-      perform(deps, ctx.call, input as never).catch(reject(deps, ctx))
+      perform(deps, ctx.call, input as never).catch(reject(deps, ctx, publicUrl))
     return contract.kind === 'query' ? parsed.query(resolve) : parsed.mutation(resolve)
   }
   const record: ProcedureRecord<ReturnType<typeof build>> = {}
@@ -83,15 +85,20 @@ function buildRouter<P extends Procedure, Call>(
   return t.router(record)
 }
 
-function reject(deps: Deps, context: Context) {
-  return (thrown: unknown) => Promise.reject(toTrpcError(thrown, deps, context))
+function reject(deps: Deps, context: Context, publicUrl: string | undefined) {
+  return (thrown: unknown) => Promise.reject(toTrpcError(thrown, deps, context, publicUrl))
 }
 
-function toTrpcError(thrown: unknown, deps: Deps, { request, reply }: Context): TRPCError {
+function toTrpcError(
+  thrown: unknown,
+  deps: Deps,
+  { request, reply }: Context,
+  publicUrl: string | undefined,
+): TRPCError {
   // tRPC's own, such as for an input that is not valid JSON.
   if (thrown instanceof TRPCError) return thrown
   const error = toServiceError(thrown, { requestId: request.id, log: deps.log })
-  void reply.headers(failureHeaders(error))
+  void reply.headers(failureHeaders(error, publicUrl))
   return new TRPCError({ code: trpcCodes[statusOf(error)], message: error.message, cause: error })
 }
 

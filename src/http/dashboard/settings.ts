@@ -42,6 +42,7 @@ export async function registerSettings(
         authorizeMember(deps, authServices, contract, request, readInput),
       maxBatchSize: 1,
       showFields: true,
+      publicUrl: undefined,
     })
   })
 }

@@ -4,16 +4,18 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** A static file. */
-export interface Source {
-  file: URL | string
+/** A static file, by its path or its content. */
+export type Source = SourceOptions & ({ file: URL | string; content?: undefined } | { content: string })
+
+interface SourceOptions {
   contentType: string
   headers?: Record<string, string>
   /** Reads the file at startup, for a file that may be replaced later. */
   eager?: true
 }
 
-interface Asset {
+/** Content with what it takes to send it compressed and only once. */
+export interface Asset {
   content: Buffer
   hash: string
   compressed: Map<Encoding, Promise<Buffer>>
@@ -36,23 +38,26 @@ type Encoding = keyof typeof compressors
 export function serveAsset(
   app: FastifyInstance,
   url: string,
-  { file, contentType, headers = {}, eager }: Source,
+  { contentType, headers = {}, eager, ...source }: Source,
 ): void {
-  let asset = eager && readAsset(file)
+  let asset = eager && readAsset(source)
   app.get(url, (request, reply) => {
-    asset ??= readAsset(file)
+    asset ??= readAsset(source)
     void reply.headers({ 'Cache-Control': 'no-cache', ...headers, 'Content-Type': contentType })
-    return send(request, reply, asset)
+    return sendAsset(request, reply, asset)
   })
 }
 
-function readAsset(file: URL | string): Asset {
-  const content = readFileSync(file)
+function readAsset(source: Pick<Source, 'content'> | { file: URL | string }): Asset {
+  return createAsset('file' in source ? readFileSync(source.file) : Buffer.from(source.content ?? ''))
+}
+
+export function createAsset(content: Buffer): Asset {
   return { content, hash: createHash('sha256').update(content).digest('base64url'), compressed: new Map() }
 }
 
 /** Responds with 304 if the client has the current version (RFC 9110, 13.1.2). */
-async function send(request: FastifyRequest, reply: FastifyReply, asset: Asset): Promise<FastifyReply> {
+export async function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): Promise<FastifyReply> {
   const encoding = chooseEncoding(request.headers['accept-encoding'])
   void reply.header('Vary', 'Accept-Encoding').header('ETag', `"${asset.hash}${encoding ? `-${encoding}` : ''}"`)
   if (request.headers['if-none-match']?.includes(asset.hash)) return reply.code(304).send()

@@ -4,6 +4,8 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { serveAsset } from './asset.ts'
+import { registerGuides } from './site/guides.ts'
+import { layOutReference } from './site/layout.ts'
 
 const html = 'text/html; charset=utf-8'
 const javascript = 'text/javascript; charset=utf-8'
@@ -25,8 +27,8 @@ const contentSecurityPolicy = [
 const aDay = { 'Cache-Control': 'public, max-age=86400' }
 
 /**
- * Serves `/openapi.json`, and Scalar's API reference at `/docs` without any third-party request. If Scalar's file is
- * not installed, the page says so.
+ * Serves `/openapi.json`, the guides at `/docs` and Scalar's API reference at `/docs/api`, without any third-party
+ * request. If Scalar's file is not installed, the page of the reference says so.
  */
 export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFiles() } = {}): void {
   const scalarFile = scalarFiles.find((file) => existsSync(file))
@@ -34,8 +36,9 @@ export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFil
     file: local('../../../openapi.json'),
     contentType: 'application/json; charset=utf-8',
   })
-  serveAsset(app, '/docs', {
-    file: local(scalarFile === undefined ? 'missing.html' : 'page.html'),
+  registerGuides(app)
+  serveAsset(app, '/docs/api', {
+    ...(scalarFile === undefined ? { file: local('missing.html') } : { content: layOutReference() }),
     contentType: html,
     headers: { 'Content-Security-Policy': contentSecurityPolicy },
   })

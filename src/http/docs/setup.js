@@ -8,7 +8,16 @@ Scalar.createApiReference('#docs', {
   mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
+  // The button in the header switches the guides and the reference.
+  hideDarkModeToggle: true,
+  forceDarkModeState: document.documentElement.dataset.theme,
   documentDownloadType: 'direct',
   orderSchemaPropertiesBy: 'preserve',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })
+
+// Scalar's own placeholder looks like a key that is already stored.
+new MutationObserver(() => {
+  for (const input of document.querySelectorAll('#docs input[placeholder^="QUxM"]'))
+    input.placeholder = 'Paste your API key'
+}).observe(document.querySelector('#docs'), { childList: true, subtree: true })

@@ -14,6 +14,11 @@ export const headers = {
     schema: { type: 'integer', minimum: 0 },
     example: 12,
   },
+  Link: {
+    description: 'The documentation page of the error code (RFC 8288).',
+    schema: { type: 'string' },
+    example: '</docs/errors/VALIDATION_ERROR>; rel="help"',
+  },
   RateLimit: {
     description:
       'What is left of the rate limit: `r` requests during the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).',
@@ -51,7 +56,7 @@ const storedOutcomes: ReadonlySet<ErrorCode> = new Set(['MESSAGE_REJECTED', 'SEN
 /** The header fields of a success (no codes), or of a failure with one of these codes. */
 export function listHeaders(contract: ApiProcedure, codes: readonly ErrorCode[]): Record<string, Reference> {
   const succeeded = codes.length === 0
-  const names: HeaderName[] = ['X-Request-Id']
+  const names: HeaderName[] = succeeded ? ['X-Request-Id'] : ['X-Request-Id', 'Link']
   if (codes.some((code) => describeError(code).retryAfter)) names.push('Retry-After')
   if (contract.rateLimited && (succeeded || codes.some((code) => !turnedAway.has(code))))
     names.push('RateLimit', 'RateLimit-Policy')

@@ -7,6 +7,7 @@ import type { Deps } from '../../deps.ts'
 import { toDelivery } from '../../webhooks/deliveries/list.ts'
 import { findAttempts, findDeliveriesOfMessage } from '../../webhooks/deliveries/store.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
+import type { StoredMessage } from '../columns.ts'
 import { toMessage } from '../message.ts'
 import { findMessage } from '../store.ts'
 
@@ -15,9 +16,21 @@ export async function getMessage(
   caller: Caller,
   { messageId }: { messageId: string },
 ): Promise<Message> {
-  const row = await findMessage(deps.db, caller.accountId, messageId)
+  return toMessage(await requireMessage(deps, caller.accountId, messageId))
+}
+
+async function requireMessage({ db }: Pick<Deps, 'db'>, accountId: string, messageId: string): Promise<StoredMessage> {
+  const row = await findMessage(db, accountId, messageId)
   if (!row) throw new ServiceError('MESSAGE_NOT_FOUND', 'messageId: this account has no message with this ID.')
-  return toMessage(row)
+  return row
+}
+
+/** The dashboard shows the advice apart from WhatsApp's own words. */
+function describe(stored: StoredMessage): Pick<z.output<(typeof contract)['output']>, 'message' | 'failure'> {
+  const message = toMessage(stored)
+  if (stored.errorCode === null) return { message }
+  const error = { code: stored.errorCode, message: stored.errorMessage ?? '' }
+  return { message: { ...message, error }, failure: adviseOnFailure(error) }
 }
 
 const maxDeliveries = 100
@@ -27,13 +40,12 @@ export async function getMessageHistory(
   { db }: Pick<Deps, 'db'>,
   { accountId, messageId }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
-  const message = await getMessage({ db }, { accountId }, { messageId })
+  const stored = await requireMessage({ db }, accountId, messageId)
   const rows = await findDeliveriesOfMessage(db, accountId, messageId, maxDeliveries)
   const ids = rows.map((row) => row.id)
   const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
   return {
-    message,
-    ...(message.error && { failure: adviseOnFailure(message.error) }),
+    ...describe(stored),
     deliveries: rows.map((row) => ({
       ...toDelivery(row, attempts.get(row.id) ?? [], row.enabled),
       endpointId: row.endpoint_id,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from '../columns.ts'
 
 /** The request that an `Idempotency-Key` belongs to. */
@@ -81,7 +82,7 @@ function hasFailedUnaccepted({ status, sentAt }: StoredMessage): boolean {
 /** A message without a wamid was refused at the door; one with it failed later, as its status tells. */
 function describeFailure({ waMessageId, errorCode, errorMessage }: StoredMessage): string {
   if (waMessageId === null) return describeRejection(errorCode, errorMessage)
-  return `WhatsApp reported that this message failed${inBrackets(errorCode)}: ${toSentence(errorMessage)}`
+  return `WhatsApp reported that this message failed${inBrackets(errorCode)}: ${explain(errorCode, errorMessage)}`
 }
 
 export function toSentMessage(message: RecordedMessage, waMessageId: string): SentMessage {
@@ -90,16 +91,16 @@ export function toSentMessage(message: RecordedMessage, waMessageId: string): Se
 }
 
 export function describeRejection(code: string | null, reason: string | null): string {
-  return `WhatsApp refused this message${inBrackets(code)}: ${toSentence(reason)}`
+  return `WhatsApp refused this message${inBrackets(code)}: ${explain(code, reason)}`
 }
 
 function inBrackets(code: string | null): string {
   return code === null ? '' : ` (${code})`
 }
 
-/** Meta ends some of its reasons with a full stop, and some not. */
-function toSentence(reason: string | null): string {
-  return `${(reason || 'no reason was given').replace(/\.$/, '')}.`
+/** WhatsApp's reason, and what to do about it. */
+function explain(code: string | null, reason: string | null): string {
+  return explainFailure(code ?? '', reason || 'no reason was given')
 }
 
 /** `why`: what is known of it, as the beginning of a sentence. */

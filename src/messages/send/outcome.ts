@@ -3,6 +3,7 @@ import { deactivateRefused } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { changeTemplate } from '../../templates/store.ts'
 import { syncWaba } from '../../templates/sync.ts'
+import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { SendOutcome } from '../../whatsapp/whatsapp.ts'
 import type { RecordedMessage } from '../columns.ts'
 import type { SendingAccount } from './decide.ts'
@@ -42,12 +43,13 @@ function interpretRefusal({ answer, error, retryAfterSeconds }: Extract<SendOutc
   const code = String(error.code)
   // Our own sentence goes on behind it.
   const reason = (error.details ?? error.title).replace(/\.+$/, '')
+  const explained = explainFailure(code, reason)
   const message = {
     MESSAGE_REJECTED: describeRejection(code, reason),
-    TEMPLATE_NOT_FOUND: `WhatsApp does not know this template as approved (${code}): ${reason}. ${nothingSent}`,
-    NO_ACTIVE_ACCOUNT: `WhatsApp does not let this WhatsApp account send (${code}): ${reason}. ${nothingSent}`,
-    WHATSAPP_THROTTLED: `WhatsApp is throttling this sender (${code}): ${reason}. ${nothingSent}`,
-    WHATSAPP_UNAVAILABLE: `WhatsApp could not serve the request (${code}): ${reason}. ${nothingSent}`,
+    TEMPLATE_NOT_FOUND: `WhatsApp does not know this template as approved (${code}): ${explained} ${nothingSent}`,
+    NO_ACTIVE_ACCOUNT: `WhatsApp does not let this WhatsApp account send (${code}): ${explained} ${nothingSent}`,
+    WHATSAPP_THROTTLED: `WhatsApp is throttling this sender (${code}): ${explained} ${nothingSent}`,
+    WHATSAPP_UNAVAILABLE: `WhatsApp could not serve the request (${code}): ${explained} ${nothingSent}`,
   } satisfies Record<typeof answer, string>
   return {
     kind: 'failed',

@@ -2,7 +2,8 @@ import type { MessagePreview, SendMessageRequest } from '../../../contracts/api/
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { fill, findText } from '../../templates/render.ts'
-import { decide, type Draft } from './decide.ts'
+import type { Draft } from './decide.ts'
+import { decideOrSuggest } from './decide-or-suggest.ts'
 import { findSendFacts } from './facts-store.ts'
 
 /** Checks what a send checks, and renders the text. Sends and stores nothing. */
@@ -17,7 +18,7 @@ export async function preview(
     template: input.template,
     language: input.language,
   })
-  const draft = decide(facts, input)
+  const draft = await decideOrSuggest(deps, caller.accountId, facts, input)
   return {
     to: input.to,
     template: input.template,

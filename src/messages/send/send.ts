@@ -5,7 +5,8 @@ import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsap
 import type { Deps } from '../../deps.ts'
 import { isOutcomeUnknown } from '../../platform/db/unavailable.ts'
 import type { PendingMessage } from '../message.ts'
-import { decide, type Draft } from './decide.ts'
+import type { Draft } from './decide.ts'
+import { decideOrSuggest } from './decide-or-suggest.ts'
 import { findSendFacts } from './facts-store.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { describeRequest, type IdempotentRequest, replay, toSentMessage } from './idempotency.ts'
@@ -57,7 +58,7 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     template: input.template,
     language: input.language,
   })
-  const { from, parameters, emitSentEvent } = decide(facts, input)
+  const { from, parameters, emitSentEvent } = await decideOrSuggest(deps, accountId, facts, input)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
 

@@ -1,4 +1,5 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
+import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessageFacts } from '../message.ts'
 
@@ -23,7 +24,9 @@ export function toEvent(message: StoredMessage, at: Date): MessageEvent | undefi
     case 'failed': {
       const { errorCode: code, errorMessage } = message
       const error =
-        code === null ? { code: 'UNKNOWN', message: 'WhatsApp gave no reason' } : { code, message: errorMessage ?? '' }
+        code === null
+          ? { code: 'UNKNOWN', message: 'WhatsApp gave no reason' }
+          : { code, message: explainFailure(code, errorMessage ?? '') }
       return { type: 'message.failed', timestamp, data: { ...dataWith('failed'), error } }
     }
   }

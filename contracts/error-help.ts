@@ -1,0 +1,272 @@
+import type { ApiErrorCode } from './errors.ts'
+
+/** What the documentation page of an error code says. Code spans and links are Markdown. */
+interface ErrorHelp {
+  /** What the code means. */
+  meaning: string
+  /** Why it happens, most frequent first. */
+  causes: readonly string[]
+  /** What to do about it. */
+  fixes: readonly string[]
+  /** Whether the same request can be repeated. */
+  retry: string
+  /** Guides that explain more. */
+  guides: readonly string[]
+}
+
+const noRetry = 'Do not repeat the request unchanged: it fails again.'
+const notSent = 'Nothing was sent.'
+
+/** One page per code of the public API, at `/docs/errors/CODE`. */
+export const errorHelp: Readonly<Record<ApiErrorCode, ErrorHelp>> = {
+  VALIDATION_ERROR: {
+    meaning: 'A field, a parameter or a header is missing or malformed. The message starts with its name.',
+    causes: [
+      '`to` contains a `+`, spaces, hyphens or a leading zero, or it has no country code.',
+      'A variable is missing, empty or unknown to the template, or its value contains a line break, a tab or more than four spaces in a row.',
+      'A value of `variables` is a number. Values are strings: write `"42"`, not `42`.',
+      'The request has a field that does not exist. Misspelled names are rejected, not ignored.',
+      'The template has a media header or variables in its header or buttons, which cannot be sent yet.',
+      'The body is not valid JSON.',
+    ],
+    fixes: [
+      'Change the field that the message names.',
+      'Check the same body with `POST /api/v1/message/preview`, which sends nothing.',
+      'Read the placeholders that a template needs with `GET /api/v1/template/{name}/{language}`.',
+    ],
+    retry: noRetry,
+    guides: ['sending.md', 'templates.md'],
+  },
+  NO_ACTIVE_ACCOUNT: {
+    meaning: 'No WhatsApp account can send this message.',
+    causes: [
+      'The account has no default WhatsApp account, and the request names none in `accountId`.',
+      '`accountId` is not the ID of one of your WhatsApp accounts.',
+      'The WhatsApp account is inactive because a user deactivated it or WhatsApp rejected its access token.',
+      'WhatsApp does not let the number send, for example because of its billing or registration. The message then contains the error code of WhatsApp.',
+    ],
+    fixes: [
+      'Leave out `accountId` to send from the default account.',
+      'In the dashboard under WhatsApp accounts, check the state of the account and its reason.',
+      'Replace a rejected access token there, then activate the account.',
+    ],
+    retry: `${notSent} Repeat the request after the account works again.`,
+    guides: ['connecting-whatsapp.md', 'dashboard.md'],
+  },
+  INVALID_API_KEY: {
+    meaning: 'The request has no API key, or the key belongs to no account.',
+    causes: [
+      'The header `X-API-Key` is missing. The key does not go into `Authorization`.',
+      'The key was regenerated or revoked. The old key stops working immediately.',
+      'The value contains quotes, a line break or spaces from a configuration file.',
+      'The key belongs to another Waybill server.',
+    ],
+    fixes: [
+      'Send the header `X-API-Key: wb_live_…`.',
+      'Generate a new key in the dashboard under Settings > Public API. It is shown once.',
+    ],
+    retry: `${notSent} ${noRetry}`,
+    guides: ['index.md'],
+  },
+  API_DISABLED: {
+    meaning: 'The key is correct, but API access is disabled for its account.',
+    causes: ['An owner or an operator disabled API access.'],
+    fixes: ['Enable API access in the dashboard under Settings > Public API.'],
+    retry: `${notSent} Repeat the request after API access is enabled again.`,
+    guides: ['dashboard.md'],
+  },
+  IP_NOT_ALLOWED: {
+    meaning: 'The account has an IP allow-list, and the address that sent the request is not on it.',
+    causes: [
+      'The server that called has a new address, for example after a deployment.',
+      'Requests leave through a NAT gateway or a proxy with another address.',
+      'Waybill runs behind a reverse proxy and `TRUST_PROXY` does not list it, so that every request appears to come from the proxy.',
+    ],
+    fixes: [
+      'Add the address or its range to the allow-list in the dashboard under Settings > Public API.',
+      'If the address in the dashboard is that of your reverse proxy, ask the operator to set `TRUST_PROXY`.',
+    ],
+    retry: `${notSent} Repeat the request after the address is allowed. Rejected requests do not count towards the rate limit.`,
+    guides: ['dashboard.md', 'deploying.md'],
+  },
+  TEMPLATE_NOT_FOUND: {
+    meaning: 'There is no approved template with this name in this language in the WhatsApp account that would send.',
+    causes: [
+      'The name or the language is misspelled. `en` and `en_US` are different languages. The message suggests the nearest template that exists.',
+      'The template is not approved: its status is `PENDING`, `REJECTED`, `PAUSED` or `DISABLED`. The message names the status.',
+      'The template belongs to another WhatsApp Business Account than the number that sends.',
+      'The template is new, and the templates have not been synced since.',
+    ],
+    fixes: [
+      'List your templates with `GET /api/v1/template` and copy the name and the language.',
+      'Sync the templates in the dashboard after creating one. Waybill also reads them every 30 minutes.',
+      'If the template is paused, wait until WhatsApp activates it again, or send another one.',
+    ],
+    retry: `${notSent} Repeat the request after the template is approved.`,
+    guides: ['templates.md'],
+  },
+  MESSAGE_NOT_FOUND: {
+    meaning: 'This account has no message with this ID.',
+    causes: [
+      'The ID belongs to another account or another server.',
+      'The ID is a `waMessageId` or an `externalId`. This route takes the `messageId`, which starts with `msg_`.',
+      'The message is older than the retention period of the server.',
+    ],
+    fixes: [
+      'Use the `messageId` that the send returned.',
+      'Find a message by your own reference with `GET /api/v1/message?externalId=…`.',
+    ],
+    retry: noRetry,
+    guides: ['sending.md'],
+  },
+  NOT_FOUND: {
+    meaning: 'No route has this path.',
+    causes: ['The path is misspelled or lacks the prefix `/api/v1`.', 'The base URL ends with a path of its own.'],
+    fixes: ['Compare the path with the API reference at `/docs/api`.'],
+    retry: noRetry,
+    guides: ['api.md'],
+  },
+  METHOD_NOT_ALLOWED: {
+    meaning: 'The route exists, but it does not accept this HTTP method.',
+    causes: [
+      'The client sent GET where the route takes POST, or the other way round.',
+      'A redirect from http to https turned a POST into a GET.',
+    ],
+    fixes: ['Use one of the methods in the `Allow` header.', 'Call the https address directly.'],
+    retry: noRetry,
+    guides: ['api.md'],
+  },
+  IDEMPOTENCY_KEY_IN_USE: {
+    meaning: 'Another request with the same `Idempotency-Key` has not finished yet.',
+    causes: [
+      'A client retried before the first request ended, for example after a short timeout of its own.',
+      'Two workers process the same job.',
+      'The process that handled the first request was interrupted. The key is released within 10 seconds, or after a minute if the outcome is unknown.',
+    ],
+    fixes: [
+      'Wait for the seconds in `Retry-After` and repeat the request with the same key.',
+      'Use a timeout of at least 30 seconds in the client.',
+    ],
+    retry: 'Repeat the same request with the same key after `Retry-After`. The message is sent once.',
+    guides: ['idempotency.md'],
+  },
+  PAYLOAD_TOO_LARGE: {
+    meaning: 'The request body is larger than 64 KiB.',
+    causes: ['The body contains data that does not belong there, such as a file or a list of recipients.'],
+    fixes: ['Send one message per request, with the values of the placeholders only.'],
+    retry: `${notSent} ${noRetry}`,
+    guides: ['sending.md'],
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    meaning: 'The request body is not JSON in UTF-8, or it is compressed.',
+    causes: [
+      'The header `Content-Type` is missing or names another type, such as `application/x-www-form-urlencoded`.',
+      'The header names a charset other than UTF-8, or `Content-Encoding` is set.',
+    ],
+    fixes: ['Send `Content-Type: application/json` and an uncompressed body.'],
+    retry: `${notSent} ${noRetry}`,
+    guides: ['sending.md'],
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    meaning: 'The `Idempotency-Key` was used before, with a different request body.',
+    causes: [
+      'The key is the same for different messages, for example a customer number or a constant.',
+      'A retry builds its body anew and a value changed, such as a time.',
+    ],
+    fixes: [
+      'Derive the key from the event that causes the message, such as `order-1042-shipped`.',
+      'Store the body with the job and send the stored body on each retry.',
+    ],
+    retry: `${notSent} Repeat the request with a new key only if it is a new message.`,
+    guides: ['idempotency.md'],
+  },
+  MESSAGE_REJECTED: {
+    meaning:
+      "WhatsApp rejected this message permanently. The message contains WhatsApp's error code and what to do about it.",
+    causes: [
+      'The recipient cannot be reached: the number is not on WhatsApp (`131026`).',
+      'WhatsApp withholds marketing messages from the recipient (`131049`, `131050`, `130472`).',
+      'The values of the variables violate a policy or do not fit the template (`132007`, `132000`).',
+    ],
+    fixes: ["Open the page of WhatsApp's error code and follow its advice."],
+    retry: `${noRetry} With the same \`Idempotency-Key\`, you get the same error again.`,
+    guides: ['errors.md'],
+  },
+  RATE_LIMIT_EXCEEDED: {
+    meaning: 'The account sent more requests than its limit allows, or its reads cause too much work.',
+    causes: [
+      'More sends per minute than the limit in `RateLimit-Policy` (60 by default).',
+      'Many reads at the same time. They wait for a second, then fail.',
+    ],
+    fixes: [
+      'Wait for the seconds in `Retry-After`, then continue.',
+      'Send from a queue that follows the remaining quota in `RateLimit`.',
+      'Receive webhooks instead of polling messages.',
+      'Ask the operator for a higher limit.',
+    ],
+    retry: `${notSent} Repeat the same request after \`Retry-After\`.`,
+    guides: ['rate-limits.md', 'webhooks.md'],
+  },
+  WHATSAPP_THROTTLED: {
+    meaning: 'WhatsApp does not accept more messages from this sender, or to this recipient, for now.',
+    causes: [
+      'Too many messages per second from the number (`130429`).',
+      'More than one message every six seconds to the same recipient (`131056`).',
+      'Recipients blocked or reported earlier messages (`131048`).',
+      'Too many API calls of the app or of the WhatsApp Business Account (`4`, `80007`).',
+    ],
+    fixes: [
+      'Wait for the seconds in `Retry-After`.',
+      'Send more slowly. For `131048`, check who receives your messages.',
+    ],
+    retry: `${notSent} Repeat the same request after \`Retry-After\`.`,
+    guides: ['idempotency.md'],
+  },
+  INTERNAL_ERROR: {
+    meaning: 'Waybill failed unexpectedly. The message contains the ID of the request.',
+    causes: ['A defect in Waybill or in its environment.'],
+    fixes: [
+      'Report the request ID to the operator, who finds the details in the log of the server.',
+      'Use an `Idempotency-Key` for each send, so that a retry is safe.',
+    ],
+    retry: 'The message may have been sent. Repeat the request only with the same `Idempotency-Key`.',
+    guides: ['idempotency.md', 'operating.md'],
+  },
+  WHATSAPP_UNAVAILABLE: {
+    meaning: 'WhatsApp could not be reached, or it could not process the request. Nothing was sent.',
+    causes: ['An outage or maintenance at WhatsApp.', 'The server has no connection to `graph.facebook.com`.'],
+    fixes: [
+      'Wait for the seconds in `Retry-After`.',
+      'If it persists, check metastatus.com and run `waybill doctor` on the server.',
+    ],
+    retry: 'Repeat the same request after `Retry-After`, with increasing waits.',
+    guides: ['idempotency.md', 'operating.md'],
+  },
+  SERVICE_UNAVAILABLE: {
+    meaning: 'Waybill or its database is unavailable or overloaded. Nothing was sent.',
+    causes: [
+      'The database is restarting or unreachable.',
+      'The process handles too many requests at the same time.',
+      'The process is shutting down.',
+    ],
+    fixes: ['Wait for the seconds in `Retry-After`.', 'If it persists, tell the operator: `/readyz` shows the state.'],
+    retry: 'Repeat the same request after `Retry-After`, with increasing waits.',
+    guides: ['idempotency.md', 'operating.md'],
+  },
+  SEND_OUTCOME_UNKNOWN: {
+    meaning: 'The request was written to WhatsApp, but no answer is known. The message may have been sent.',
+    causes: [
+      'The connection to WhatsApp broke before its answer arrived.',
+      'The server was interrupted while it waited for the answer.',
+      'WhatsApp answered with something that cannot be read.',
+    ],
+    fixes: [
+      'Repeat the request with the same `Idempotency-Key`. Once a status arrives, it returns the result.',
+      'Wait for the webhook: a status settles the message. If none arrives within an hour, `message.outcome_unknown` reports it.',
+      'An operator can record the outcome with `waybill message resolve`.',
+    ],
+    retry:
+      'Repeat the request only with the same `Idempotency-Key`. Without one, the recipient may get the message twice.',
+    guides: ['idempotency.md', 'operating.md#messages-with-an-unknown-outcome'],
+  },
+}

@@ -1,0 +1,90 @@
+import { errorHelp } from '../../../../contracts/error-help.ts'
+import { apiErrorCodes, describeError, type ApiErrorCode } from '../../../../contracts/errors.ts'
+import { rules } from '../../../whatsapp/error-codes.ts'
+import { adviseOnFailure, explainedCodes } from '../../../whatsapp/failure-advice.ts'
+import { sandboxRecipients } from '../../../whatsapp/simulator/recipients.ts'
+
+/** The page of one error code, in Markdown. Its links are relative to the folder of the guides. */
+interface ErrorPage {
+  code: string
+  summary: string
+  markdown: string
+}
+
+/** One page for each code of the public API and for each code of WhatsApp that we can explain. */
+export function writeErrorPages(titleOf: (guide: string) => string): ErrorPage[] {
+  return [...apiErrorCodes.map((code) => writeApiError(code, titleOf)), ...explainedCodes.map(writeWhatsAppError)]
+}
+
+function writeApiError(code: ApiErrorCode, titleOf: (guide: string) => string): ErrorPage {
+  const { status, summary, example } = describeError(code)
+  const { meaning, causes, fixes, retry, guides } = errorHelp[code]
+  const body = { success: false, error: { code, message: example } }
+  const markdown = [
+    `# ${code}`,
+    `HTTP status ${status}. ${meaning}`,
+    '## Why it happens',
+    list(causes),
+    '## What to do',
+    list(fixes),
+    '## Retry',
+    retry,
+    '## Example',
+    fence('json', JSON.stringify(body, null, 2)),
+    '## Related pages',
+    list([...guides.map((guide) => `[${titleOf(guide)}](${guide})`), '[All error codes](errors.md)']),
+  ]
+  return { code, summary, markdown: join(markdown) }
+}
+
+function writeWhatsAppError(number: number): ErrorPage {
+  const code = String(number)
+  const { meaning, advice } = adviseOnFailure({ code, message: '' })
+  const recipient = sandboxRecipients.find(({ does }) => does.endsWith(`(${code})`))
+  const markdown = [
+    `# WhatsApp error ${code}`,
+    meaning,
+    '## What to do',
+    advice,
+    '## How Waybill reports it',
+    describeReport(number),
+    ...(recipient === undefined
+      ? []
+      : ['## Try it', `In the [sandbox](sandbox.md), send a message to \`${recipient.to}\` to get this error.`]),
+    '## Related pages',
+    list(['[All error codes](errors.md)', '[Webhooks](webhooks.md)']),
+  ]
+  return { code, summary: meaning, markdown: join(markdown) }
+}
+
+function describeReport(code: number): string {
+  const rule = rules[code]
+  const reported =
+    'If WhatsApp reports the error after it accepted the message, the message becomes `failed`, and the webhook event `message.failed` carries the code in `data.error.code`.'
+  if (rule === undefined) return reported
+  const { status } = describeError(rule.answer)
+  return [
+    `If WhatsApp rejects the request with this code, the API answers ${status} \`${rule.answer}\`, and the code stands in brackets in the message.`,
+    rule.retryAfterSeconds !== undefined && `\`Retry-After\` is ${rule.retryAfterSeconds} seconds.`,
+    rule.accountUnusable &&
+      'Waybill also deactivates the WhatsApp account, so that further sends fail immediately until someone activates it again.',
+    rule.template === 'resync' && 'Waybill also reads the templates again.',
+    (rule.template === 'PAUSED' || rule.template === 'DISABLED') &&
+      `Waybill also treats the template as \`${rule.template}\` until the next sync.`,
+    reported,
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+function list(items: readonly string[]): string {
+  return items.map((item) => `- ${item}`).join('\n')
+}
+
+function fence(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``
+}
+
+function join(blocks: readonly string[]): string {
+  return `${blocks.join('\n\n')}\n`
+}

@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { apiErrorCodes } from '../../../../contracts/errors.ts'
+import { explainedCodes } from '../../../whatsapp/failure-advice.ts'
+import { contents, referenceSlug } from '../site/contents.ts'
+import { markdownUrlOf, type Page, urlOf } from '../site/page.ts'
+import { writeErrorPages } from './error-pages.ts'
+import { renderMarkdown } from './markdown.ts'
+
+const guides = fileURLToPath(new URL('../guides', import.meta.url))
+
+/** A page before it is rendered. Its links are relative to `file`, a path below the folder of the guides. */
+interface Draft {
+  slug: string
+  file: string
+  summary: string
+  navigation: string
+  markdown: string
+}
+
+/** Renders every page. Throws if a link between them leads nowhere. */
+export function renderPages(): Page[] {
+  const readable = readGuides()
+  const drafts = [...readable, ...readDecisions(), ...draftErrorPages(readable)]
+  const slugs = new Map(drafts.map(({ file, slug }) => [file, slug]))
+  const pages = drafts.map((draft) => renderPage(draft, slugs))
+  checkAnchors(pages)
+  return pages
+}
+
+function readGuides(): Draft[] {
+  return contents
+    .flatMap((group) => group.pages)
+    .flatMap(({ slug, file, summary }) =>
+      file === undefined ? [] : [{ slug, file, summary, navigation: slug, markdown: read(file) }],
+    )
+}
+
+function readDecisions(): Draft[] {
+  const decisions = readdirSync(path.join(guides, 'decisions'))
+    .filter((name) => name.endsWith('.md'))
+    .toSorted()
+    .toReversed()
+    .map((name): Draft & { title: string } => {
+      const file = `decisions/${name}`
+      const markdown = read(file)
+      const title = titleOf(markdown)
+      const slug = `decisions/${path.basename(name, '.md')}`
+      return { slug, file, title, summary: title, navigation: 'decisions', markdown }
+    })
+  const lines = decisions.map(({ title, file }) => `- [${title}](${file}) (${path.basename(file).slice(0, 10)})`)
+  const markdown = `# Decisions\n\nDesign decisions that still hold, newest first.\n\n${lines.join('\n')}\n`
+  const list = { slug: 'decisions', file: 'decisions', summary: 'Design decisions.', navigation: 'decisions', markdown }
+  return [list, ...decisions]
+}
+
+function draftErrorPages(readable: readonly Draft[]): Draft[] {
+  const titles = new Map(readable.map(({ file, markdown }) => [file, titleOf(markdown)]))
+  return writeErrorPages((guide) => titles.get(guide.replace(/#.*/, '')) ?? guide).map(
+    ({ code, summary, markdown }) => ({
+      slug: `errors/${code}`,
+      // It stands for no file; its links are relative to the guides.
+      file: `${code}.error`,
+      summary,
+      navigation: 'errors',
+      markdown,
+    }),
+  )
+}
+
+function titleOf(markdown: string): string {
+  return /^# (.+)$/m.exec(markdown)?.[1] ?? ''
+}
+
+function read(file: string): string {
+  return readFileSync(path.join(guides, file), 'utf8')
+}
+
+function renderPage({ slug, file, summary, navigation, markdown }: Draft, slugs: ReadonlyMap<string, string>): Page {
+  const target = (href: string) => findTarget(href, file, slugs)
+  const resolve = (href: string) => {
+    const found = target(href)
+    if (found === undefined) throw new Error(`${file}: the link ${href} leads nowhere`)
+    return found.slug === undefined ? found.url : `${urlOf(found.slug)}${found.anchor}`
+  }
+  const explain = (term: string) => (term === slug.replace('errors/', '') ? undefined : terms.get(term))
+  const rendered = renderMarkdown(markdown, { resolve, explain })
+  return { slug, summary, navigation, ...rendered, markdown: linkMarkdown(markdown, target) }
+}
+
+type Target = { slug: string; anchor: string } | { slug?: undefined; url: string }
+
+/** Where a link of a file leads: to a page, to an image, or elsewhere. Undefined if it leads nowhere. */
+function findTarget(href: string, file: string, slugs: ReadonlyMap<string, string>): Target | undefined {
+  if (/^(https?:|mailto:|#)/.test(href)) return { url: href }
+  const [target = '', anchor] = href.split('#')
+  const linked = path.join(path.dirname(file), target).replace(/\/$/, '')
+  if (linked.startsWith('images/')) return { url: `/docs/${linked}` }
+  const slug = slugs.get(linked)
+  return slug === undefined ? undefined : { slug, anchor: anchor === undefined ? '' : `#${anchor}` }
+}
+
+/** Markdown for machines: links between pages lead to their Markdown versions, and comments are dropped. */
+function linkMarkdown(markdown: string, target: (href: string) => Target | undefined): string {
+  return markdown
+    .replaceAll(/\]\(([^)\s]+)\)/g, (whole, href: string) => {
+      const found = target(href)
+      if (found === undefined) return whole
+      return `](${found.slug === undefined ? found.url : `${markdownUrlOf(found.slug)}${found.anchor}`})`
+    })
+    .replaceAll(/<!--.*?-->\n*/g, '')
+}
+
+/** Code spans that have a page of their own. */
+const terms: ReadonlyMap<string, string> = new Map([
+  ...apiErrorCodes.map((code) => [code, urlOf(`errors/${code}`)] as const),
+  // Codes with fewer digits could be any number.
+  ...explainedCodes.filter((code) => code > 9999).map((code) => [String(code), urlOf(`errors/${code}`)] as const),
+  ['/docs/api', urlOf(referenceSlug)],
+  ['/openapi.json', '/openapi.json'],
+  ['/llms.txt', '/llms.txt'],
+])
+
+/** Throws if a link names an anchor that its page does not have. */
+function checkAnchors(pages: readonly Page[]): void {
+  const anchors = new Set(pages.flatMap(({ slug, sections }) => sections.map(({ id }) => `${urlOf(slug)}#${id}`)))
+  for (const { slug, html } of pages)
+    for (const [, href = ''] of html.matchAll(/href="([^"]*#[^"]*)"/g)) {
+      const absolute = href.startsWith('#') ? `${urlOf(slug)}${href}` : href
+      if (absolute.startsWith('/docs') && !absolute.startsWith(`${urlOf(referenceSlug)}#`) && !anchors.has(absolute))
+        throw new Error(`${slug}: there is no anchor ${href}`)
+    }
+}

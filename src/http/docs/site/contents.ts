@@ -1,0 +1,98 @@
+interface Entry {
+  slug: string
+  /** Relative to the folder of the guides; undefined for a page that is generated. */
+  file?: string
+  summary: string
+}
+
+interface Group {
+  title: string
+  /** Closed until a reader opens it or reads one of its pages. */
+  collapsed?: true
+  pages: readonly Entry[]
+}
+
+/** The interactive reference, which is not one of the guides but stands among them in the navigation. */
+export const referenceSlug = 'api'
+
+/** The pages of the documentation, in the order of the navigation. */
+export const contents: readonly Group[] = [
+  {
+    title: 'Get started',
+    pages: [
+      { slug: '', file: 'index.md', summary: 'Send a WhatsApp template message with one HTTP call.' },
+      { slug: 'quick-start', file: 'quick-start.md', summary: 'Run the sandbox on your machine.' },
+      { slug: 'sending', file: 'sending.md', summary: 'Send a message, read its status and handle errors.' },
+    ],
+  },
+  {
+    title: 'Guides',
+    pages: [
+      {
+        slug: 'templates',
+        file: 'templates.md',
+        summary: 'Find templates, fill placeholders and preview the text.',
+      },
+      {
+        slug: 'idempotency',
+        file: 'idempotency.md',
+        summary: 'Retry a request without sending the message twice.',
+      },
+      { slug: 'webhooks', file: 'webhooks.md', summary: 'Receive and verify status events.' },
+      { slug: 'pagination', file: 'pagination.md', summary: 'Read lists page by page.' },
+      { slug: 'rate-limits', file: 'rate-limits.md', summary: 'How many requests an account can make.' },
+      { slug: 'sandbox', file: 'sandbox.md', summary: 'Test every success and failure without sending anything.' },
+    ],
+  },
+  {
+    title: 'Reference',
+    pages: [
+      { slug: referenceSlug, summary: 'Every operation with its fields, errors and examples. Try calls in the page.' },
+      { slug: 'overview', file: 'api.md', summary: 'Procedures, response format and other paths.' },
+      { slug: 'errors', file: 'errors.md', summary: 'Every error code, what it means and what to do.' },
+      { slug: 'versioning', file: 'versioning.md', summary: 'What can change and what cannot.' },
+      { slug: 'changelog', file: 'changelog.md', summary: 'What changed in each version.' },
+    ],
+  },
+  {
+    title: 'Migrate',
+    pages: [
+      { slug: 'migrate-from-twilio', file: 'migrate-from-twilio.md', summary: 'Replace calls to Twilio.' },
+      {
+        slug: 'migrate-from-cloud-api',
+        file: 'migrate-from-cloud-api.md',
+        summary: "Replace direct calls to Meta's Cloud API.",
+      },
+    ],
+  },
+  {
+    title: 'Account owners',
+    collapsed: true,
+    pages: [
+      { slug: 'dashboard', file: 'dashboard.md', summary: 'Manage keys, numbers, templates and webhooks.' },
+      { slug: 'connecting-whatsapp', file: 'connecting-whatsapp.md', summary: 'Add a WhatsApp number.' },
+    ],
+  },
+  {
+    title: 'Operators',
+    collapsed: true,
+    pages: [
+      { slug: 'deploying', file: 'deploying.md', summary: 'Install and run Waybill.' },
+      { slug: 'configuration', file: 'configuration.md', summary: 'Every environment variable.' },
+      { slug: 'commands', file: 'commands.md', summary: 'The command line.' },
+      { slug: 'operating', file: 'operating.md', summary: 'Health, metrics, logs, backups and keys.' },
+      { slug: 'upgrading', file: 'upgrading.md', summary: 'Migrations, shutdown and retention.' },
+      { slug: 'security', file: '../../../../SECURITY.md', summary: 'Report a vulnerability; the threat model.' },
+    ],
+  },
+  {
+    title: 'Contributors',
+    collapsed: true,
+    pages: [
+      { slug: 'testing', file: 'testing.md', summary: 'What each test suite covers.' },
+      { slug: 'benchmarks', file: 'benchmarks.md', summary: 'Measured throughput and latency.' },
+      { slug: 'dependencies', file: 'dependencies.md', summary: 'Production dependencies and their reasons.' },
+      { slug: 'decisions', summary: 'Design decisions by date.' },
+    ],
+  },
+]

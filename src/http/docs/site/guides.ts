@@ -1,0 +1,78 @@
+import { existsSync, readdirSync } from 'node:fs'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Asset, createAsset, sendAsset, serveAsset } from '../asset.ts'
+import { loadSite, type Site, type SiteFile } from './site.ts'
+
+/** Everything comes from this server, and nothing is inline. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const images = new URL('../guides/images/', import.meta.url)
+
+/** Serves the guides and error pages below `/docs`, their Markdown, and `/llms.txt`. They are rendered at the first request. */
+export function registerGuides(app: FastifyInstance): void {
+  const assets = new Map<string, Asset>()
+  let loading: Promise<Site | undefined> | undefined
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    loading ??= loadSite()
+    const site = await loading
+    const [path = ''] = request.url.split('?')
+    if (site === undefined) return sendFallback(path, reply)
+    if (path === '/docs/') return reply.redirect('/docs', 301)
+    const file = site.files.get(path)
+    if (file === undefined) return sendMissing(request, reply, site)
+    return sendFile(request, reply, file, assetOf(assets, path, file))
+  }
+  app.get('/docs', answer)
+  app.get('/docs/*', answer)
+  app.get('/llms.txt', answer)
+  const script = 'text/javascript; charset=utf-8'
+  const style = 'text/css; charset=utf-8'
+  serveAsset(app, '/docs/header.css', { file: local('header.css'), contentType: style })
+  serveAsset(app, '/docs/site.css', { file: local('site.css'), contentType: style })
+  serveAsset(app, '/docs/site.js', { file: local('site.js'), contentType: script })
+  serveAsset(app, '/docs/theme.js', { file: local('theme.js'), contentType: script })
+  for (const name of existsSync(images) ? readdirSync(images) : [])
+    if (name.endsWith('.png'))
+      serveAsset(app, `/docs/images/${name}`, { file: new URL(name, images), contentType: 'image/png' })
+}
+
+function assetOf(assets: Map<string, Asset>, path: string, { content }: SiteFile): Asset {
+  const known = assets.get(path)
+  if (known) return known
+  const asset = createAsset(Buffer.from(content))
+  assets.set(path, asset)
+  return asset
+}
+
+function sendFile(request: FastifyRequest, reply: FastifyReply, { contentType }: SiteFile, asset: Asset) {
+  void reply.headers({ 'Cache-Control': 'no-cache', 'Content-Type': contentType })
+  if (contentType.startsWith('text/html')) void reply.header('Content-Security-Policy', contentSecurityPolicy)
+  return sendAsset(request, reply, asset)
+}
+
+/** A page for browsers, and the envelope for programs. */
+function sendMissing(request: FastifyRequest, reply: FastifyReply, { missing }: Site) {
+  if (request.headers.accept?.includes('text/html') !== true) return reply.callNotFound()
+  return reply
+    .code(404)
+    .headers({ 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': contentSecurityPolicy })
+    .send(missing)
+}
+
+/** An install without the renderer, such as a clone without its development dependencies, still has the reference. */
+function sendFallback(path: string, reply: FastifyReply) {
+  return path === '/docs' || path === '/docs/' ? reply.redirect('/docs/api') : reply.callNotFound()
+}
+
+function local(file: string): URL {
+  return new URL(file, import.meta.url)
+}

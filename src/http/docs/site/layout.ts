@@ -1,0 +1,131 @@
+import { contents, referenceSlug } from './contents.ts'
+import { markdownUrlOf, type Page, urlOf } from './page.ts'
+
+/** What every page of the documentation shares: its head, its header and its navigation. */
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230c6b50'/%3E%3Cpath d='M5.5 8l3 8.5L12 9l3.5 7.5 3-8.5' fill='none' stroke='white' stroke-width='2.2' stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E"
+
+const logo = `<svg width="26" height="26" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" class="logo"/><path d="M5.5 8l3 8.5L12 9l3.5 7.5 3-8.5" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+/** A guide or an error page. `titles` has the title of each page of the navigation. */
+export function layOutPage(page: Page, titles: ReadonlyMap<string, string>): string {
+  const body = `<div class="columns">
+<nav class="pages" id="pages" aria-label="Pages">${renderNavigation(page.navigation, titles)}</nav>
+<main id="content" tabindex="-1">
+<article>
+${page.html}
+</article>
+<footer>${renderNeighbours(page, titles)}<p class="meta"><a href="${markdownUrlOf(page.slug)}">This page as Markdown</a></p></footer>
+</main>
+${renderOutline(page)}
+</div>`
+  return layOut({ title: page.slug === '' ? 'Waybill documentation' : `${page.title} · Waybill`, body, page })
+}
+
+export function layOutMissing(titles: ReadonlyMap<string, string>): string {
+  const body = `<div class="columns">
+<nav class="pages" id="pages" aria-label="Pages">${renderNavigation(undefined, titles)}</nav>
+<main id="content" tabindex="-1"><article><h1>Page not found</h1>
+<p>There is no page at this address. Search the documentation, or start at the <a href="/docs">introduction</a>.</p></article></main>
+</div>`
+  return layOut({ title: 'Page not found · Waybill', body })
+}
+
+/** The page that Scalar fills. */
+export function layOutReference(): string {
+  const body = `<main id="docs"></main>
+<noscript><p>The API reference needs JavaScript. The same content for programs and for any OpenAPI viewer: <a href="/openapi.json">openapi.json</a>.</p></noscript>`
+  return layOut({ title: 'API reference · Waybill', body, scripts: ['/docs/scalar.js', '/docs/setup.js'] })
+}
+
+interface Layout {
+  title: string
+  body: string
+  page?: Page
+  /** The reference has these instead of the script of the guides. */
+  scripts?: readonly string[]
+}
+
+function layOut({ title, body, page, scripts }: Layout): string {
+  const isReference = scripts !== undefined
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escape(title)}</title>
+${page ? `<meta name="description" content="${escape(page.summary)}">\n<link rel="alternate" type="text/markdown" href="${markdownUrlOf(page.slug)}">` : ''}
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="/docs/header.css">
+${isReference ? '' : '<link rel="stylesheet" href="/docs/site.css">'}
+<script src="/docs/theme.js"></script>
+${isReference ? '' : '<script src="/docs/site.js" defer></script>'}
+</head>
+<body${isReference ? ' class="reference"' : ''}>
+<a class="skip" href="#${isReference ? 'docs' : 'content'}">Skip to content</a>
+${renderHeader(isReference)}
+${body}
+${(scripts ?? []).map((script) => `<script src="${script}"></script>`).join('\n')}
+</body>
+</html>
+`
+}
+
+function renderHeader(isReference: boolean): string {
+  const current = (is: boolean) => (is ? ' aria-current="true"' : '')
+  const tools = isReference
+    ? ''
+    : `<button type="button" class="search-open" hidden><span>Search</span> <kbd>/</kbd></button>`
+  const menu = isReference
+    ? ''
+    : `<button type="button" class="menu" aria-expanded="false" aria-controls="pages" hidden>Menu</button>`
+  return `<header class="top">
+${menu}<a class="brand" href="/docs">${logo}<span>Waybill</span></a>
+<nav aria-label="Main"><a href="/docs"${current(!isReference)}>Guides</a><a href="${urlOf(referenceSlug)}"${current(isReference)}>API reference</a><a href="/settings/" class="dashboard">Dashboard</a></nav>
+<div class="tools">${tools}<button type="button" class="theme" hidden></button></div>
+</header>`
+}
+
+/** `current` is the slug of the page that is shown. */
+function renderNavigation(current: string | undefined, titles: ReadonlyMap<string, string>): string {
+  return contents
+    .map(({ title, pages, collapsed }) => {
+      const links = pages.map(
+        ({ slug }) =>
+          `<li><a href="${urlOf(slug)}"${slug === current ? ' aria-current="page"' : ''}>${escape(titles.get(slug) ?? slug)}</a></li>`,
+      )
+      const list = `<ul>${links.join('')}</ul>`
+      if (collapsed !== true) return `<h2>${escape(title)}</h2>${list}`
+      const open = pages.some(({ slug }) => slug === current) ? ' open' : ''
+      return `<details${open}><summary>${escape(title)}</summary>${list}</details>`
+    })
+    .join('')
+}
+
+/** The headings of a long page. */
+function renderOutline({ sections }: Page): string {
+  const headings = sections.filter(({ level }) => level === 2 || level === 3)
+  if (headings.length < 2) return ''
+  const links = headings.map(
+    ({ id, title, level }) => `<li class="level-${level}"><a href="#${id}">${escape(title)}</a></li>`,
+  )
+  return `<nav class="outline" aria-label="On this page"><h2>On this page</h2><ul>${links.join('')}</ul></nav>`
+}
+
+/** Links to the page before and after this one in the navigation. */
+function renderNeighbours({ slug }: Page, titles: ReadonlyMap<string, string>): string {
+  const order = contents.flatMap(({ pages }) => pages.map((entry) => entry.slug))
+  const place = order.indexOf(slug)
+  if (place === -1) return ''
+  const link = (neighbour: string | undefined, kind: 'Previous' | 'Next') =>
+    neighbour === undefined
+      ? '<span></span>'
+      : `<a href="${urlOf(neighbour)}" class="${kind.toLowerCase()}"><small>${kind}</small> ${escape(titles.get(neighbour) ?? '')}</a>`
+  return `<nav class="neighbours" aria-label="Previous and next page">${link(order[place - 1], 'Previous')}${link(order[place + 1], 'Next')}</nav>`
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,264 @@
+/* What the guides do beyond HTML: menu, tabs, copy buttons and search. Every page can be read without it. */
+
+const root = document.documentElement
+const $ = (selector) => document.querySelector(selector)
+
+/** Elements with properties and children. */
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}
+
+// Links of an earlier version, when the reference was at /docs.
+if (location.pathname === '/docs' && /^#(tag|description|model|models|webhook)(\/|$)/.test(location.hash))
+  location.replace(`/docs/api${location.hash}`)
+
+// Menu on narrow screens
+
+const menuButton = $('.menu')
+menuButton.hidden = false
+function setMenu(open) {
+  root.classList.toggle('menu-open', open)
+  menuButton.ariaExpanded = String(open)
+}
+menuButton.addEventListener('click', () => setMenu(!root.classList.contains('menu-open')))
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || !root.classList.contains('menu-open')) return
+  setMenu(false)
+  menuButton.focus()
+})
+
+// Snippets call the server that these pages come from.
+
+const exampleUrl = 'http://127.0.0.1:3000'
+if (location.origin !== exampleUrl)
+  for (const code of document.querySelectorAll('pre code')) {
+    const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(exampleUrl, location.origin)
+  }
+
+// Copy buttons
+
+for (const block of document.querySelectorAll('.code')) {
+  const button = element('button', { type: 'button', className: 'copy', textContent: 'Copy' })
+  button.addEventListener('click', async () => {
+    const copied = await navigator.clipboard.writeText(block.querySelector('code').textContent.trimEnd()).then(
+      () => true,
+      () => false,
+    )
+    button.textContent = copied ? 'Copied' : 'Not allowed'
+    setTimeout(() => (button.textContent = 'Copy'), 2000)
+  })
+  block.append(button)
+}
+
+// Language tabs (WAI-ARIA Authoring Practices, Tabs). The chosen language is kept for all pages.
+
+const languageKey = 'waybill-docs-language'
+const groups = [...document.querySelectorAll('.tabs')].map((container, group) => {
+  const panels = [...container.children]
+  const list = element('div', { className: 'tab-list', role: 'tablist', ariaLabel: 'Language' })
+  const tabs = panels.map((panel, index) => {
+    panel.id = `tab-${group}-${index}`
+    panel.role = 'tabpanel'
+    const tab = element('button', {
+      type: 'button',
+      role: 'tab',
+      textContent: panel.dataset.label,
+      id: `${panel.id}-label`,
+    })
+    tab.setAttribute('aria-controls', panel.id)
+    panel.setAttribute('aria-labelledby', tab.id)
+    tab.addEventListener('click', () => chooseLanguage(panel.dataset.label, container))
+    return tab
+  })
+  list.append(...tabs)
+  list.addEventListener('keydown', (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (step === undefined) return
+    const next = tabs.at((tabs.indexOf(document.activeElement) + step) % tabs.length)
+    next.click()
+    next.focus()
+    event.preventDefault()
+  })
+  container.prepend(list)
+  container.classList.add('ready')
+  const show = (label) => {
+    const chosen = Math.max(
+      0,
+      panels.findIndex((panel) => panel.dataset.label === label),
+    )
+    if (panels[chosen].dataset.label !== label && !tabs.every((tab) => tab.ariaSelected === null)) return
+    panels.forEach((panel, index) => (panel.hidden = index !== chosen))
+    tabs.forEach((tab, index) => {
+      tab.ariaSelected = String(index === chosen)
+      tab.tabIndex = index === chosen ? 0 : -1
+    })
+  }
+  show(localStorage.getItem(languageKey))
+  return { show }
+})
+
+/** Other tabs on the page follow; the clicked one stays where it is on the screen. */
+function chooseLanguage(label, clicked) {
+  const before = clicked.getBoundingClientRect().top
+  localStorage.setItem(languageKey, label)
+  for (const { show } of groups) show(label)
+  scrollBy({ top: clicked.getBoundingClientRect().top - before, behavior: 'instant' })
+}
+
+// The heading that is being read, marked in the outline
+
+const outline = new Map([...document.querySelectorAll('.outline a')].map((link) => [link.hash.slice(1), link]))
+if (outline.size > 0) {
+  const headings = [...document.querySelectorAll('article :is(h2, h3)')].filter(({ id }) => outline.has(id))
+  const mark = () => {
+    const read = headings.findLast((heading) => heading.getBoundingClientRect().top < 120) ?? headings[0]
+    for (const [id, link] of outline) link.toggleAttribute('data-current', id === read.id)
+  }
+  document.addEventListener('scroll', mark, { passive: true })
+  mark()
+}
+
+// Search
+
+const maxResults = 12
+let index
+async function loadIndex() {
+  index ??= fetch('/docs/search.json').then(async (response) =>
+    (await response.json()).map((entry) => ({
+      ...entry,
+      inTitle: entry.title.toLowerCase(),
+      inPage: entry.page.toLowerCase(),
+      inText: entry.text.toLowerCase(),
+    })),
+  )
+  return index
+}
+
+/** Entries that contain every word; words in headings count most. */
+function findEntries(entries, query) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return []
+  return entries
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, maxResults)
+    .map(({ entry }) => ({ entry, words }))
+}
+
+function scoreOf({ inTitle, inPage, inText, url }, words) {
+  let score = url.startsWith('/docs/decisions') ? 0 : 2
+  for (const word of words) {
+    if (inTitle === word) score += 40
+    else if (inTitle.startsWith(word)) score += 14
+    else if (inTitle.includes(word)) score += 9
+    else if (inPage.includes(word)) score += 5
+    else if (inText.includes(word)) score += 1 + Math.min(4, inText.split(word).length - 2)
+    else return 0
+  }
+  return score
+}
+
+/** The text around the first word, with every word marked. */
+function excerptOf({ text, inText }, words) {
+  const found = words.map((word) => inText.indexOf(word)).filter((place) => place !== -1)
+  const start = Math.max(0, Math.min(...found, text.length) - 40)
+  const from = found.length === 0 ? 0 : start === 0 ? 0 : text.indexOf(' ', start) + 1
+  return markWords(`${from > 0 ? '… ' : ''}${text.slice(from, from + 140)}`, words)
+}
+
+function markWords(text, words) {
+  const escaped = words.map((word) => word.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
+  const parts = text.split(new RegExp(`(${escaped.join('|')})`, 'gi'))
+  return parts.map((part, place) => (place % 2 === 1 ? element('mark', { textContent: part }) : part))
+}
+
+const dialog = element('dialog', { className: 'search', ariaLabel: 'Search' })
+const input = element('input', {
+  type: 'search',
+  placeholder: 'Search guides, errors and operations',
+  ariaLabel: 'Search the documentation',
+  autocomplete: 'off',
+  spellcheck: false,
+  role: 'combobox',
+  ariaExpanded: 'false',
+  ariaAutoComplete: 'list',
+})
+input.setAttribute('aria-controls', 'search-results')
+const results = element('div', { id: 'search-results', role: 'listbox', ariaLabel: 'Results' })
+const state = element('p', { className: 'search-state', role: 'status' })
+dialog.append(input, results, state)
+document.body.append(dialog)
+
+let selected = 0
+function select(place) {
+  const options = [...results.children]
+  selected = options.length === 0 ? 0 : (place + options.length) % options.length
+  options.forEach((option, current) => (option.ariaSelected = String(current === selected)))
+  const option = options[selected]
+  if (option) input.setAttribute('aria-activedescendant', option.id)
+  else input.removeAttribute('aria-activedescendant')
+  option?.scrollIntoView({ block: 'nearest' })
+}
+
+async function search() {
+  const query = input.value
+  const entries = await loadIndex().catch(() => undefined)
+  if (input.value !== query) return
+  if (entries === undefined) {
+    index = undefined
+    state.textContent = 'The search index could not be loaded. Try again.'
+    return
+  }
+  const found = findEntries(entries, query)
+  results.replaceChildren(
+    ...found.map(({ entry, words }, place) => {
+      const title = entry.title === entry.page ? [] : [element('span', { className: 'search-page' }, entry.page)]
+      const link = element(
+        'a',
+        { href: entry.url, id: `search-result-${place}`, role: 'option', tabIndex: -1 },
+        ...title,
+        element('strong', {}, ...markWords(entry.title, words)),
+        element('small', {}, ...excerptOf(entry, words)),
+      )
+      link.addEventListener('click', () => dialog.close())
+      return link
+    }),
+  )
+  input.ariaExpanded = String(found.length > 0)
+  state.textContent =
+    query.trim() === '' ? 'Type to search. Enter opens a result.' : found.length === 0 ? 'No results.' : ''
+  select(0)
+}
+
+function openSearch() {
+  if (dialog.open) return
+  dialog.showModal()
+  input.select()
+  void search()
+}
+
+input.addEventListener('input', search)
+input.addEventListener('keydown', (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step !== undefined) {
+    select(selected + step)
+    event.preventDefault()
+  }
+  if (event.key === 'Enter') results.children[selected]?.click()
+})
+dialog.addEventListener('click', (event) => event.target === dialog && dialog.close())
+
+const searchButton = $('.search-open')
+searchButton.hidden = false
+searchButton.addEventListener('click', openSearch)
+document.addEventListener('keydown', (event) => {
+  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '')
+  const isShortcut = event.key === 'k' && (event.ctrlKey || event.metaKey)
+  if (!isShortcut && (event.key !== '/' || isTyping)) return
+  event.preventDefault()
+  openSearch()
+})

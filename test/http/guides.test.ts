@@ -1,0 +1,167 @@
+import fastify, { type FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apiErrorCodes } from '../../contracts/errors.ts'
+import { registerDocs } from '../../src/http/docs/docs.ts'
+import { languages } from '../../src/http/docs/render/highlight.ts'
+import { renderMarkdown } from '../../src/http/docs/render/markdown.ts'
+import { renderPages } from '../../src/http/docs/render/pages.ts'
+import { contents } from '../../src/http/docs/site/contents.ts'
+import { type SearchEntry, urlOf } from '../../src/http/docs/site/page.ts'
+import { explainedCodes } from '../../src/whatsapp/failure-advice.ts'
+
+const pages = renderPages()
+
+let app: FastifyInstance
+
+beforeAll(() => {
+  app = fastify()
+  registerDocs(app)
+})
+
+afterAll(() => app.close())
+
+function get(url: string, headers: Record<string, string> = {}) {
+  return app.inject({ url, headers })
+}
+
+test('serves every page with a policy that allows nothing inline and nothing from elsewhere', async () => {
+  for (const { slug } of pages) {
+    const response = await get(urlOf(slug))
+
+    expect({ slug, status: response.statusCode }).toEqual({ slug, status: 200 })
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(response.headers['content-security-policy']).not.toMatch(/unsafe|https?:|\*/)
+    expect(response.body).not.toMatch(/ style="| on\w+="|<script>|<style|(src|href)="http:/)
+    expect(response.body, slug).toContain('<h1>')
+  }
+})
+
+test('every link of every page leads to a page, an anchor or a file that is served', async () => {
+  const anchors = new Map<string, Set<string>>()
+  const links = new Map<string, string>()
+  for (const { slug } of pages) {
+    const { body } = await get(urlOf(slug))
+    anchors.set(urlOf(slug), new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)))
+    for (const [, href = ''] of body.matchAll(/ (?:href|src)="([^"]+)"/g))
+      if (/^[/#]/.test(href)) links.set(href.startsWith('#') ? `${urlOf(slug)}${href}` : href, slug)
+  }
+  expect(links.size).toBeGreaterThan(300)
+  const dead: string[] = []
+  for (const [link, slug] of links) {
+    const [path = '', anchor] = link.split('#')
+    const known = anchors.get(path)
+    const found = known ? anchor === undefined || known.has(anchor) : await isServed(path)
+    if (!found) dead.push(`${slug}: ${link}`)
+  }
+  expect(dead).toEqual([])
+})
+
+/** The dashboard is another part of the server. */
+async function isServed(path: string): Promise<boolean> {
+  return path === '/settings/' || (await get(path)).statusCode === 200
+}
+
+test('every page of the navigation exists once, and every guide is in the navigation', () => {
+  const listed = contents.flatMap((group) => group.pages.map(({ slug }) => slug))
+  const served = new Set(pages.map(({ slug }) => slug))
+
+  expect(new Set(listed).size).toBe(listed.length)
+  expect(listed.filter((slug) => slug !== 'api' && !served.has(slug))).toEqual([])
+})
+
+test.each([...apiErrorCodes, ...explainedCodes.map(String)])('%s has a page that says what to do', async (code) => {
+  const { statusCode, body } = await get(`/docs/errors/${code}`)
+
+  expect(statusCode).toBe(200)
+  expect(body).toMatch(new RegExp(`<h1>(WhatsApp error )?${code}</h1>`))
+  expect(body).toContain('id="what-to-do"')
+})
+
+describe('for machines', () => {
+  test('a page has a Markdown version whose links lead to Markdown versions', async () => {
+    const { headers, body } = await get('/docs/sending.md')
+
+    expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
+    expect(body).toMatch(/^# Send messages\n/)
+    expect(body).toContain('](/docs/webhooks.md)')
+    expect(body).not.toContain('<!--')
+    const links = [...body.matchAll(/\]\((\/docs\/[^)#]+)/g)].map(([, link = '']) => link)
+    for (const link of links) expect((await get(link)).statusCode, link).toBe(200)
+  })
+
+  test('llms.txt lists the pages', async () => {
+    const { headers, body } = await get('/llms.txt')
+
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8')
+    expect(body).toMatch(/^# Waybill\n\n> /)
+    const links = [...body.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
+    expect(links.length).toBeGreaterThan(20)
+    for (const link of links) expect((await get(link)).statusCode, link).toBe(200)
+  })
+})
+
+test('the search index has every heading and every operation', async () => {
+  const entries = (await get('/docs/search.json')).json<SearchEntry[]>()
+
+  expect(entries).toContainEqual(expect.objectContaining({ url: '/docs/webhooks#guarantees', title: 'Guarantees' }))
+  expect(entries).toContainEqual(
+    expect.objectContaining({ url: '/docs/api#tag/messages/POST/api/v1/message/send', page: 'API reference' }),
+  )
+  expect(entries.filter(({ url }) => url === '/docs/errors/131026')).toHaveLength(1)
+})
+
+test('an unknown page is a page that says so for a browser, and 404 for both', async () => {
+  const page = await get('/docs/nowhere', { accept: 'text/html' })
+
+  expect(page.statusCode).toBe(404)
+  expect(page.body).toContain('<h1>Page not found</h1>')
+  expect((await get('/docs/errors/NO_SUCH_CODE')).statusCode).toBe(404)
+  expect((await get('/docs/../../package.json')).statusCode).toBe(404)
+})
+
+test('the address with a slash leads to the first page', async () => {
+  const response = await get('/docs/')
+
+  expect(response.statusCode).toBe(301)
+  expect(response.headers.location).toBe('/docs')
+})
+
+describe('Markdown', () => {
+  const links = { resolve: (href: string) => href, explain: () => undefined }
+
+  test('headings get the anchors that GitHub gives them', () => {
+    const { sections } = renderMarkdown('# One\n\n## `a.b`, and "c"\n\n## Same\n\n## Same', links)
+
+    expect(sections.map(({ id }) => id)).toEqual(['', 'ab-and-c', 'same', 'same-1'])
+  })
+
+  test('HTML is shown, not run', () => {
+    expect(renderMarkdown('# A\n\n<script>alert(1)</script>', links).html).not.toContain('<script>')
+  })
+
+  test('tabs hold what follows each label', () => {
+    const { html } = renderMarkdown(
+      '# A\n\n<!-- tabs -->\n\n**Go**\n\n```go\nx\n```\n\n**PHP**\n\nText\n\n<!-- /tabs -->\n\nEnd',
+      links,
+    )
+
+    expect(html.match(/data-label="(\w+)"/g)).toEqual(['data-label="Go"', 'data-label="PHP"'])
+    expect(html).toMatch(/<\/section><\/div>\s*<p>End/)
+  })
+
+  test('a link to nowhere fails the build', () => {
+    const resolve = (href: string) => {
+      throw new Error(`leads nowhere: ${href}`)
+    }
+
+    expect(() => renderMarkdown('# A\n\n[b](c.md)', { ...links, resolve })).toThrow('leads nowhere: c.md')
+  })
+})
+
+test('every language of a code block has a grammar', () => {
+  const used = pages.flatMap(({ markdown }) =>
+    [...markdown.matchAll(/^```(\w+)/gm)].map(([, language = '']) => language),
+  )
+
+  expect(used.filter((language) => language !== 'text' && !Object.hasOwn(languages, language))).toEqual([])
+})

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { contents } from '../../src/http/docs/site/contents.ts'
+
+/** A code block of a guide, in the place where a reader finds it. */
+export interface Snippet {
+  guide: string
+  line: number
+  language: string
+  /** What the snippet does, as its info string says after `run=`; undefined for what is not run. */
+  run: string | undefined
+  code: string
+}
+
+/** The guides that integrators read. */
+const groups = new Set(['Get started', 'Guides', 'Reference', 'Migrate'])
+
+export function listSnippets(): Snippet[] {
+  return contents
+    .filter(({ title }) => groups.has(title))
+    .flatMap(({ pages }) => pages)
+    .flatMap(({ file }) => (file === undefined ? [] : extract(file)))
+}
+
+function extract(guide: string): Snippet[] {
+  const text = readFileSync(new URL(`../../src/http/docs/guides/${guide}`, import.meta.url), 'utf8')
+  return [...text.matchAll(/^```(\w+)(?: run=(\w+))?\n(.*?)^```$/gms)].map((match) => {
+    const [, language = '', run, code = ''] = match
+    return { guide, line: text.slice(0, match.index).split('\n').length, language, run, code }
+  })
+}

@@ -1,0 +1,201 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, request as forward } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { webhooks } from '../../contracts/events.ts'
+import { freePort } from '../support/postgres.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { listSnippets, type Snippet } from './extract.ts'
+import { findMissing, type Program, start, toolchains } from './toolchains.ts'
+
+const snippets = listSnippets()
+const missing = new Map(Object.keys(toolchains).map((language) => [language, findMissing(language)]))
+for (const [language, command] of missing)
+  if (command !== undefined)
+    console.warn(`Skipped: the snippets in ${language}, because this command fails: ${command}`)
+
+let server: TestServer
+let account: TestAccount
+let folder: string
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+
+afterAll(() => server.close())
+
+beforeEach(async () => {
+  account = await server.account()
+  folder = await mkdtemp(path.join(tmpdir(), 'waybill-snippet-'))
+})
+
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+test('every snippet in a programming language is run, and so is every call of this API', () => {
+  const notRun = snippets.filter(
+    ({ language, run, code }) =>
+      run === undefined &&
+      (Object.hasOwn(toolchains, language) ? language !== 'sh' || code.includes('/api/v1/') : false),
+  )
+
+  expect(notRun.map(({ guide, line }) => `${guide}:${line}`)).toEqual([])
+  expect(snippets.filter(({ run }) => run !== undefined && !Object.hasOwn(checks, run))).toEqual([])
+})
+
+const checks: Record<string, (snippet: Snippet) => Promise<void>> = {
+  send: async (snippet) => {
+    const output = await runToEnd(snippet)
+    const [message, ...others] = await listMessages()
+    expect(others).toEqual([])
+    expect(output).toContain(message?.id)
+  },
+
+  // The first answer is lost after the message was sent.
+  retry: async (snippet) => {
+    const proxy = await startLossyProxy(server.url)
+    const output = await runToEnd(snippet, { url: proxy.url })
+    await proxy.close()
+    const messages = await listMessages()
+    expect(proxy.requests()).toBeGreaterThan(1)
+    expect(messages).toHaveLength(1)
+    expect(output).toContain(messages[0]?.id)
+  },
+
+  status: async (snippet) => {
+    const sent = await send({ externalId: 'order-1042' })
+    const code = snippet.code.replaceAll(/msg_[0-9a-z]{26}/g, sent)
+    expect(await runToEnd({ ...snippet, code })).toContain(sent)
+  },
+
+  templates: async (snippet) => {
+    expect(JSON.parse(await runToEnd(snippet, { silent: true }))).toMatchObject({ success: true })
+  },
+
+  preview: async (snippet) => {
+    const answer = JSON.parse(await runToEnd(snippet, { silent: true }))
+    expect(answer).toMatchObject({ success: true, data: { body: expect.stringContaining('WB-1042') } })
+    expect(await listMessages()).toEqual([])
+  },
+
+  pages: async (snippet) => {
+    const sent = [await send(), await send(), await send()]
+    const output = await runToEnd({ ...snippet, code: snippet.code.replaceAll(/\b100\b/g, '1') })
+    for (const id of sent) expect(output.split(id)).toHaveLength(2)
+  },
+
+  events: async (snippet) => {
+    expect(JSON.parse(await runToEnd(snippet, { silent: true }))).toMatchObject({ success: true, data: { items: [] } })
+  },
+
+  receive: async (snippet) => {
+    const port = await freePort()
+    const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+    const code = snippet.code.replaceAll('4000', String(port))
+    const program = await run({ ...snippet, code }, { port, environment: { WEBHOOK_SECRET: secret } })
+    try {
+      const deliver = (key: string, at = new Date()) => post(port, key, at)
+      await expect.poll(() => deliver(secret).catch(() => program.output())).toBe(204)
+      expect(await deliver(`whsec_${Buffer.alloc(24, 8).toString('base64')}`)).toBe(400)
+      expect(await deliver(secret, new Date(Date.now() - 600_000))).toBe(400)
+    } finally {
+      await program.stop()
+    }
+  },
+}
+
+for (const snippet of snippets) {
+  const { guide, line, language, run: kind } = snippet
+  const check = kind === undefined ? undefined : checks[kind]
+  if (!check) continue
+  test.skipIf(missing.get(language) !== undefined)(`${guide}:${line} (${language}) does "${kind}"`, () =>
+    check(snippet),
+  )
+}
+
+interface RunOptions {
+  url?: string
+  port?: number
+  environment?: Record<string, string>
+  silent?: boolean
+}
+
+async function run({ language, code, run: kind }: Snippet, options: RunOptions): Promise<Program> {
+  const toolchain = toolchains[language]
+  if (!toolchain) throw new Error(`no toolchain for ${language}`)
+  const { url = server.url, port, environment = {}, silent = false } = options
+  const program = code.replaceAll('http://127.0.0.1:3000', url).replaceAll('curl ', silent ? 'curl -s ' : 'curl ')
+  await writeFile(path.join(folder, toolchain.file), program)
+  if (kind === 'receive' || language === 'ts' || language === 'go') await toolchain.prepare?.(folder)
+  return start(folder, toolchain.command(port), {
+    WAYBILL_API_KEY: account.apiKey,
+    ...toolchain.environment?.(folder),
+    ...environment,
+  })
+}
+
+async function runToEnd(snippet: Snippet, options: RunOptions = {}): Promise<string> {
+  const program = await run(snippet, options)
+  const code = await program.ended
+  expect({ code, output: program.output() }).toMatchObject({ code: 0 })
+  return program.output()
+}
+
+async function send(change: object = {}): Promise<string> {
+  const { externalId: _, ...input } = sendMessage.example.input
+  const response = await account.post('/api/v1/message/send', { ...input, ...change })
+  return String(response.json().data['messageId'])
+}
+
+function listMessages() {
+  return server.deps.db.selectFrom('messages').select('id').where('account_id', '=', account.accountId).execute()
+}
+
+async function post(port: number, secret: string, at: Date): Promise<number> {
+  const body = JSON.stringify(webhooks['message.delivered'].example)
+  const id = 'evt_01kah3bc4pj1m6x8z0v2t5r7qd'
+  const response = await fetch(`http://127.0.0.1:${port}/`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(id, at, body),
+    },
+  })
+  return response.status
+}
+
+/** Passes requests on, and closes the first connection instead of answering. */
+async function startLossyProxy(target: string) {
+  let requests = 0
+  const proxy = createServer((incoming, outgoing) => {
+    const isFirst = ++requests === 1
+    const passedOn = forward(
+      new URL(incoming.url ?? '/', target),
+      { method: incoming.method, headers: incoming.headers },
+      (answer) => {
+        if (isFirst) answer.resume().on('end', () => outgoing.destroy())
+        else answer.pipe(outgoing.writeHead(answer.statusCode ?? 502, answer.headers))
+      },
+    )
+    incoming.pipe(passedOn)
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const { port } = proxy.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests: () => requests,
+    close: async () => {
+      proxy.closeAllConnections()
+      proxy.close()
+      await once(proxy, 'close')
+    },
+  }
+}
