@@ -81,7 +81,7 @@ test('an insert that arrives after its caller has given up does nothing, and its
     createdAt,
     emitSentEvent: false,
   }
-  const request = describeRequest('late', sendMessage.example.input)
+  const request = describeRequest('late', sendMessage.example.input, app.deps.secrets)
 
   const recorded = recordPending(db, { message, request, journal: noJournal }).catch((error: unknown) => error)
   await expect.poll(network.held, { timeout: 10_000 }).toBe(true)

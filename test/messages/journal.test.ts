@@ -126,7 +126,7 @@ async function look(message: PendingMessage): Promise<{ status: string | undefin
 async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<PendingMessage> {
   const journal = openSendJournal(place, log)
   const message = newMessage()
-  const request = describeRequest(message.id, sendMessage.example.input)
+  const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
   expect(await recordPending(server.deps.db, { message, request, journal })).toBe(true)
   if (isWritten) {
     // Another one keeps the journal there.
@@ -160,7 +160,7 @@ test('an insert that commits after its process died is waited for', async () => 
   journal.close()
   replay = startJournalReplay(server.deps, place, { retryEveryMs: 10 })
 
-  const request = describeRequest(message.id, sendMessage.example.input)
+  const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
   await recordPending(server.deps.db, { message, request, journal })
 
   await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })

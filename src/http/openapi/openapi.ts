@@ -13,6 +13,8 @@ import { writeEventSchemas, writeWebhooks } from './webhooks.ts'
 /** The document of the public REST interface and of the webhooks, from the contracts and from nothing else. */
 function generateOpenApi(): OpenApiDocument {
   const draft = draftDocument(contracts)
+  const bodies = collectBodies(draft)
+  const ofRequests = listReferred(Object.values(bodies), draft.components.schemas)
   const paths = writePaths(draft)
   const responses = hoistSharedResponses(Object.values(paths).flatMap((item) => Object.values(item)))
   return {
@@ -31,8 +33,9 @@ function generateOpenApi(): OpenApiDocument {
     webhooks: writeWebhooks(),
     components: {
       schemas: {
-        ...mapValues(collectBodies(draft), simplify),
+        ...mapValues(bodies, simplify),
         ...mapValues({ ...draft.components.schemas, ...writeEventSchemas() }, writeAnswer),
+        ...mapValues(pick(draft.components.schemas, ofRequests), simplify),
       },
       responses,
       headers,
@@ -72,6 +75,24 @@ function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
     return schema && name !== undefined ? [[name, schema] as const] : []
   })
   return Object.fromEntries(bodies)
+}
+
+/** The named schemas that these schemas refer to, directly or through others. They stay closed, like the bodies. */
+function listReferred(from: unknown[], schemas: Record<string, Schema>): Set<string> {
+  const found = new Set<string>()
+  const pending = [...from]
+  while (pending.length > 0) {
+    const names = JSON.stringify(pending.pop()).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
+    for (const [, name = ''] of names) {
+      if (!found.has(name)) pending.push(schemas[name])
+      found.add(name)
+    }
+  }
+  return found
+}
+
+function pick(schemas: Record<string, Schema>, names: Set<string>): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name)))
 }
 
 function writeAnswer(schema: Schema): Schema {

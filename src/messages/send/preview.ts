@@ -1,8 +1,8 @@
 import type { MessagePreview, SendMessageRequest } from '../../../contracts/api/message.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
-import { fill, findText } from '../../templates/render.ts'
-import { decide, type Draft } from './decide.ts'
+import { renderMessage } from '../../templates/preview.ts'
+import { decide } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 
 /** Checks what a send checks, and renders the text. Sends and stores nothing. */
@@ -23,21 +23,6 @@ export async function preview(
     template: input.template,
     language: input.language,
     accountId: draft.from.id,
-    ...renderDraft(draft, input.variables ?? {}),
-  }
-}
-
-/** The text that the recipient will see. */
-function renderDraft({ template: { components } }: Draft, variables: Readonly<Record<string, string>>) {
-  const header = findText(components, 'HEADER')
-  const footer = findText(components, 'FOOTER')
-  const buttons = components
-    .flatMap((component) => (component.type === 'BUTTONS' ? (component.buttons ?? []) : []))
-    .map((button) => button.text ?? button.type)
-  return {
-    ...(header !== undefined && { header }),
-    body: fill(findText(components, 'BODY') ?? '', variables),
-    ...(footer !== undefined && { footer }),
-    ...(buttons.length > 0 && { buttons }),
+    ...renderMessage(draft.template, draft.filled),
   }
 }
