@@ -12,7 +12,7 @@ const databaseIndependent = [
   'test/cli/{control-socket,syntax,usage}.test.ts',
   'test/http/{callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
   'test/messages/{status,status-times}.test.ts',
-  'test/templates/variables.test.ts',
+  'test/templates/{example,variables}.test.ts',
   'test/webhooks/{address,endpoint-concurrency,receiver,retry,sign}.test.ts',
 ]
 

@@ -15,6 +15,7 @@ import {
   WaMessageId,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
+import { MessageButtons, MessageHeader, OneTimeCode } from './components.ts'
 
 export const messageStatuses = ['pending', 'sent', 'delivered', 'read', 'failed'] as const
 
@@ -34,13 +35,21 @@ export const Variables = z
   .meta({ id: 'Variables', examples: [{ '1': 'Ada', '2': 'WB-1042' }] })
 export type Variables = z.infer<typeof Variables>
 
+/** What fills a template. Everything but `variables` came after the spec, which announces it (Versioning). */
+export const templateValues = {
+  variables: Variables.optional(),
+  header: MessageHeader.optional(),
+  buttons: MessageButtons.optional().describe('Values of the buttons that take one. Their order does not matter.'),
+  code: OneTimeCode.optional(),
+}
+
 /** Spec, send-message request. */
 export const SendMessageRequest = z
   .strictObject({
     to: PhoneNumber,
     template: TemplateName.describe('Name of a template with status APPROVED.'),
     language: LanguageCode,
-    variables: Variables.optional(),
+    ...templateValues,
     externalId: ExternalId.optional(),
     accountId: AccountId.optional(),
   })
@@ -66,6 +75,91 @@ export const SentMessage = z
   .meta({ id: 'SentMessage' })
 export type SentMessage = z.infer<typeof SentMessage>
 
+export const PreviewMedia = z
+  .object({
+    type: z
+      .string()
+      .describe('`image`, `video`, `document`, `location` or `product`.')
+      .meta({ examples: ['document'] }),
+    link: z
+      .string()
+      .optional()
+      .describe('Address that WhatsApp downloads the file from.')
+      .meta({ examples: ['https://example.com/invoice.pdf'] }),
+    mediaId: z
+      .string()
+      .optional()
+      .describe('ID of the uploaded file.')
+      .meta({ examples: ['1037543291543636'] }),
+    filename: z
+      .string()
+      .optional()
+      .describe('Name of a document.')
+      .meta({ examples: ['invoice.pdf'] }),
+    name: z
+      .string()
+      .optional()
+      .describe('Name of a place.')
+      .meta({ examples: ['Depot 7'] }),
+    address: z
+      .string()
+      .optional()
+      .describe('Address of a place.')
+      .meta({ examples: ['Ringstr. 1, Munich'] }),
+    latitude: z
+      .number()
+      .optional()
+      .describe('Latitude of a place.')
+      .meta({ examples: [48.1374] }),
+    longitude: z
+      .number()
+      .optional()
+      .describe('Longitude of a place.')
+      .meta({ examples: [11.5755] }),
+    productId: z
+      .string()
+      .optional()
+      .describe('ID of a product in its catalogue.')
+      .meta({ examples: ['sku-1'] }),
+  })
+  .describe('What a header without text shows.')
+  .meta({ id: 'PreviewMedia' })
+export type PreviewMedia = z.infer<typeof PreviewMedia>
+
+export const PreviewButton = z
+  .object({
+    index: z
+      .int()
+      .describe('Position among all buttons, starting with 0.')
+      .meta({ examples: [0] }),
+    type: z
+      .string()
+      .describe('`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another kind of WhatsApp.')
+      .meta({ examples: ['URL'] }),
+    text: z
+      .string()
+      .describe('Label of the button.')
+      .meta({ examples: ['Track my order'] }),
+    url: z
+      .string()
+      .optional()
+      .describe('Address that a URL button opens, with its variable filled in.')
+      .meta({ examples: ['https://example.com/track/WB-1042'] }),
+    payload: z
+      .string()
+      .optional()
+      .describe('Comes back when the recipient taps a quick-reply button.')
+      .meta({ examples: ['order-1042:yes'] }),
+    couponCode: z
+      .string()
+      .optional()
+      .describe('Code that a copy-code button copies.')
+      .meta({ examples: ['SPRING9'] }),
+  })
+  .describe('A button as its recipient would see it.')
+  .meta({ id: 'PreviewButton' })
+export type PreviewButton = z.infer<typeof PreviewButton>
+
 export const MessagePreview = z
   .object({
     to: responseField(PhoneNumber),
@@ -75,8 +169,9 @@ export const MessagePreview = z
     header: z
       .string()
       .optional()
-      .describe('Header text, if the template has one.')
+      .describe('Header text with its variable filled in, if the template has one.')
       .meta({ examples: ['Your order'] }),
+    headerMedia: PreviewMedia.optional().describe('What the header shows instead of a text.'),
     body: z
       .string()
       .describe('Body text with the variables filled in.')
@@ -91,6 +186,7 @@ export const MessagePreview = z
       .optional()
       .describe('Button labels, if the template has buttons.')
       .meta({ examples: [['Track my order']] }),
+    buttonDetails: z.array(PreviewButton).optional().describe('The same buttons with what they open, copy or return.'),
   })
   .describe('A message as its recipient would see it.')
   .meta({ id: 'MessagePreview' })

@@ -11,6 +11,7 @@ import {
   Timestamp,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
+import type { SendMessageRequest } from './message.ts'
 
 export const Placeholder = z
   .object({
@@ -65,6 +66,12 @@ export const TemplateComponent = z
   .meta({ id: 'TemplateComponent' })
 export type TemplateComponent = z.infer<typeof TemplateComponent>
 
+/**
+ * A request is closed and an answer must be able to grow, so the document has an open object here; whoever uses our
+ * types gets a request that `message.send` takes.
+ */
+const TemplateExample = z.record(z.string(), z.unknown()) as unknown as z.ZodType<SendMessageRequest>
+
 export const Template = z
   .object({
     name: responseField(TemplateName),
@@ -86,6 +93,15 @@ export const Template = z
       .meta({ examples: ['its status is PAUSED'] }),
     placeholders: z.array(Placeholder).describe('The variables a send needs, in order.'),
     components: z.array(TemplateComponent).describe('The parts of the template.'),
+    example: TemplateExample.optional().describe(
+      'A `message.send` request for this template, filled in: replace the recipient, the values and the links. Absent when no send can fill the template.',
+    ),
+    sendSchema: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(
+        'JSON Schema (2020-12) of a `message.send` request for this template: the fields it must and may bring. Absent when no send can fill the template.',
+      ),
     syncedAt: Timestamp.describe('When the template was last read from WhatsApp.'),
   })
   .describe('A template as WhatsApp keeps it, with the variables that a send of it needs.')
@@ -115,6 +131,24 @@ const exampleTemplate = {
     { type: 'BODY', text: 'Hello {{1}}, your order {{2}} is on its way.' },
     { type: 'FOOTER', text: 'Waybill Demo Shop' },
   ],
+  example: { to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'WB-1042' } },
+  sendSchema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      to: { type: 'string' },
+      template: { const: 'order_shipped' },
+      language: { const: 'en' },
+      variables: {
+        type: 'object',
+        properties: { '1': { type: 'string', minLength: 1 }, '2': { type: 'string', minLength: 1 } },
+        required: ['1', '2'],
+        additionalProperties: false,
+      },
+    },
+    required: ['to', 'template', 'language', 'variables'],
+    additionalProperties: false,
+  },
   syncedAt: '2026-11-20T09:00:00.000Z',
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Variables } from '../api/message.ts'
+import { templateValues } from '../api/message.ts'
 import { Template } from '../api/template.ts'
 import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
@@ -61,7 +61,7 @@ export const sendTest = settingsProcedure({
     to: PhoneNumber,
     template: TemplateName,
     language: LanguageCode,
-    variables: Variables.optional(),
+    ...templateValues,
     whatsAppAccountId: line(64).optional(),
   }),
   output: SentTest,

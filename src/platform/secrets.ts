@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { BoundedMap } from './bounded-map.ts'
 
 /**
@@ -12,6 +12,11 @@ export interface SecretBox {
   decrypt(ciphertext: string, purpose: string): string
   /** Returns whether the first key of the ring produced this ciphertext; false after a rotation. */
   isCurrent(ciphertext: string): boolean
+  /**
+   * HMAC-SHA256 of a text with each key of the ring, the current one first: whoever reads the result cannot find the
+   * text by trying, even if it is short.
+   */
+  fingerprints(text: string, purpose: string): [Uint8Array, ...Uint8Array[]]
 }
 
 const nonceBytes = 12
@@ -45,6 +50,11 @@ export function createSecretBox(
       return decipher.update(sealed.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
     },
     isCurrent: (ciphertext) => ciphertext.split('.')[1] === current,
+    fingerprints(text, purpose) {
+      const [first, ...others] = keys
+      const fingerprint = (key: Uint8Array) => createHmac('sha256', key).update(`${purpose}\n${text}`).digest()
+      return [fingerprint(first), ...others.map(fingerprint)]
+    },
   }
 }
 

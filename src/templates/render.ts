@@ -48,34 +48,11 @@ export function fill(text: string, variables: Readonly<Record<string, string>>):
   )
 }
 
+/** Fills in the only placeholder of an address, whatever its name. */
+export function fillUrl(url: string, value: string): string {
+  return url.replace(placeholderPattern, () => value)
+}
+
 export function findText(components: StoredComponent[], type: 'HEADER' | 'BODY' | 'FOOTER'): string | undefined {
   return components.find((component) => component.type === type)?.text
-}
-
-/** Buttons that require a parameter of their own. */
-const parameterButtons = new Set(['OTP', 'COPY_CODE', 'FLOW', 'MPM', 'SPM'])
-
-/**
- * Returns why this template cannot be sent yet; undefined if it can. Header media and button parameters are announced
- * for a future version (spec, Template; Versioning).
- */
-export function findUnsupportedPart(components: StoredComponent[]): string | undefined {
-  for (const component of components) {
-    if (component.type === 'HEADER') {
-      if (component.format !== undefined && component.format !== 'TEXT')
-        return `it has a header of format ${component.format}, and header media cannot be sent yet`
-      if (hasPlaceholder(component.text)) return 'its header holds a variable, and header variables cannot be sent yet'
-    } else if (component.type === 'BUTTONS') {
-      const button = component.buttons?.find(({ type, url }) => parameterButtons.has(type) || hasPlaceholder(url))
-      if (button)
-        return `its button of type ${button.type} requires a parameter, and button parameters cannot be sent yet`
-    } else if (component.type !== 'BODY' && component.type !== 'FOOTER') {
-      return `it has a component of type ${component.type}, which cannot be sent yet`
-    }
-  }
-  return undefined
-}
-
-function hasPlaceholder(text: string | undefined): boolean {
-  return text !== undefined && /\{\{.*?\}\}/.test(text)
 }

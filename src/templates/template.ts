@@ -1,20 +1,29 @@
 import type { Template, TemplateComponent } from '../../contracts/api/template.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
-import { findUnsupportedPart, listPlaceholders } from './render.ts'
+import { writeExample } from './example.ts'
+import { listParts } from './parts.ts'
+import { listPlaceholders } from './render.ts'
+import { writeSendSchema } from './send-schema.ts'
 import type { TemplateRow } from './store.ts'
 
 /** Converts a row to the API's template. */
 export function toTemplate(row: TemplateRow): Template {
-  const reason = row.status === 'APPROVED' ? findUnsupportedPart(row.components) : `its status is ${row.status}`
+  const { name, language } = row
+  const template = { name, language, parameterFormat: row.parameter_format, components: row.components }
+  const reason = row.status === 'APPROVED' ? listParts(template).unsupported : `its status is ${row.status}`
+  const example = writeExample(template)
+  const sendSchema = writeSendSchema(template)
   return {
-    name: row.name,
-    language: row.language,
+    name,
+    language,
     status: row.status,
     ...(row.category !== null && { category: row.category }),
     sendable: reason === undefined,
     ...(reason !== undefined && { reason }),
-    placeholders: [...listPlaceholders({ parameterFormat: row.parameter_format, components: row.components })],
+    placeholders: [...listPlaceholders(template)],
     components: row.components.map(toComponent),
+    ...(example && { example }),
+    ...(sendSchema && { sendSchema }),
     syncedAt: row.synced_at.toISOString(),
   }
 }

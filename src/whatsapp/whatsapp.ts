@@ -7,13 +7,43 @@ export interface Sender {
   accessToken: string
 }
 
+/** `name` is set for named placeholders only. */
+export interface TextParameter {
+  name?: string | undefined
+  text: string
+}
+
+/** A file by its public address, or by the ID that WhatsApp gave it. */
+export type MediaReference = { link: string } | { id: string }
+
+export type OutgoingHeader =
+  | ({ kind: 'text' } & TextParameter)
+  | { kind: 'image' | 'video'; media: MediaReference }
+  | { kind: 'document'; media: MediaReference; filename?: string | undefined }
+  | { kind: 'location'; latitude: number; longitude: number; name?: string | undefined; address?: string | undefined }
+  | { kind: 'product'; catalogId: string; productId: string }
+
+export type OutgoingButton = { index: number } & (
+  | { kind: 'url'; text: string }
+  | { kind: 'quickReply'; payload: string }
+  | { kind: 'copyCode'; couponCode: string }
+  | { kind: 'flow'; token?: string | undefined; data?: object | undefined }
+  | { kind: 'catalog'; thumbnailProductId: string }
+  | { kind: 'products'; thumbnailProductId: string; sections: { title: string; productIds: string[] }[] }
+)
+
 export interface OutgoingTemplate {
   /** Digits only; the client adds the leading `+` that Meta recommends (reference, section 1). */
   to: string
   name: string
   language: string
   /** Body parameters in the order of the placeholders; `name` is set for named placeholders only. */
-  parameters: { name?: string; text: string }[]
+  parameters: TextParameter[]
+  header?: OutgoingHeader
+  /** Only the buttons that carry a value. */
+  buttons?: OutgoingButton[]
+  /** A value that must not appear in errors: a one-time code. */
+  secret?: string
   /** Our message ID, which every status returns as `biz_opaque_callback_data`. */
   callbackData: string
   /** Runs right before the first byte of a try is written. If it throws, nothing is written. */

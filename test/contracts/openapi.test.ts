@@ -70,8 +70,10 @@ test('the schema of an error code names every code, and takes others', () => {
   expect(compileSchemaAt(pointTo('components', 'schemas', 'ErrorCode'))('A_LATER_CODE')).toBe(true)
 })
 
-test('only requests list the values that they take: an answer may have others', () => {
-  const closed = listNodes(openApi).filter(({ node }) => 'enum' in node || 'const' in node)
+test('closes the list of values only in requests, so that answers can gain values', () => {
+  // The example of a template contains a schema for its requests.
+  const schemas = listNodes(openApi).filter(({ keys }) => !keys.includes('examples'))
+  const closed = schemas.filter(({ node }) => 'enum' in node || 'const' in node)
 
   expect(closed.map(({ keys }) => keys.slice(0, 4).join(' '))).toEqual([
     'paths /api/v1/message get parameters',
@@ -79,24 +81,33 @@ test('only requests list the values that they take: an answer may have others', 
   ])
 })
 
-test('no rule that binds callers binds answers', () => {
-  const { SendMessageRequest: _request, ...answers } = openApi.components.schemas
+test('applies the rules for callers only to requests', () => {
+  const ofRequests = listUsed([openApi.components.schemas['SendMessageRequest'] ?? {}])
+  const answers = Object.fromEntries(
+    Object.entries(openApi.components.schemas).filter(
+      ([name]) => name !== 'SendMessageRequest' && !ofRequests.has(`#/components/schemas/${name}`),
+    ),
+  )
   const rules = listNodes(answers).filter(({ node }) => 'pattern' in node || 'maxLength' in node)
 
   expect(rules.map(({ keys }) => keys.join(' '))).toEqual([])
 })
 
-test('a path uses every schema, so that tools which leave out the others keep all of them', () => {
+/** Everything that these nodes reference, directly or through others. */
+function listUsed(pending: object[]): Set<string> {
   const used = new Set<string>()
-  const follow = (node: object): void => {
+  for (let node = pending.pop(); node !== undefined; node = pending.pop())
     for (const { node: inner } of listNodes(node)) {
       if (!('$ref' in inner) || typeof inner.$ref !== 'string' || used.has(inner.$ref)) continue
       used.add(inner.$ref)
       const [, , kind = '', name = ''] = inner.$ref.split('/')
-      follow({ ...openApi.components }[kind as 'schemas']?.[name] ?? {})
+      pending.push({ ...openApi.components }[kind as 'schemas']?.[name] ?? {})
     }
-  }
-  follow(openApi.paths)
+  return used
+}
+
+test('uses every schema in a path, so that tools that prune keep all of them', () => {
+  const used = listUsed([openApi.paths])
 
   const schemas = Object.keys(openApi.components.schemas).map((name) => `#/components/schemas/${name}`)
   expect(schemas.filter((schema) => !used.has(schema))).toEqual([])
@@ -161,7 +172,18 @@ test('forbids unknown fields in requests and allows them in responses', () => {
     ({ node }) => 'additionalProperties' in node && node.additionalProperties === false,
   )
 
-  expect(closed.map(({ keys }) => keys.join(' '))).toEqual(['SendMessageRequest'])
+  expect(closed.map(({ keys }) => keys.join(' ')).toSorted()).toEqual([
+    'ButtonProducts',
+    'DocumentFile',
+    'FlowInput',
+    'MediaFile',
+    'MessageButton',
+    'MessageHeader',
+    'MessageLocation',
+    'MessageProduct',
+    'ProductSection',
+    'SendMessageRequest',
+  ])
 })
 
 test.each(['openapi.json', 'openapi-3.0.json'])(

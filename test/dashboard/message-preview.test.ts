@@ -37,7 +37,10 @@ test('keeps a placeholder without a value visible', () => {
 })
 
 function place(fields: Record<string, string>) {
-  return placeProblems({ message: 'All of it.', fields }, ['1', 'name'])
+  return placeProblems(
+    { message: 'All of it.', fields },
+    { keys: ['1', 'name'], paths: ['header.text', 'buttons.0.url'] },
+  )
 }
 
 describe('placeProblems', () => {
@@ -51,6 +54,14 @@ describe('placeProblems', () => {
   test('assigns problems to fields by name', () => {
     const fields = { to: 'Must be digits.', 'variables.1': 'Must be a string.' }
     expect(place(fields)).toEqual({ fields, rest: undefined })
+  })
+
+  test('assigns the problems of a header and a button to their fields', () => {
+    expect(place({ 'header.text': 'Must not be empty.', 'buttons.0.url': 'Must not be empty.' })).toEqual({
+      fields: { 'values.header.text': 'Must not be empty.', 'values.buttons.0.url': 'Must not be empty.' },
+      rest: undefined,
+    })
+    expect(place({ buttons: 'Is missing.' }).rest).toBe('All of it.')
   })
 
   test('returns problems without a field as a whole', () => {

@@ -81,7 +81,7 @@ test('ignores an insert that arrives after its caller timed out and frees the ke
     createdAt,
     emitSentEvent: false,
   }
-  const request = describeRequest('late', sendMessage.example.input)
+  const request = describeRequest('late', sendMessage.example.input, app.deps.secrets)
 
   const recorded = recordPending(db, { message, request, journal: noJournal }).catch((error: unknown) => error)
   await expect.poll(network.held, { timeout: 10_000 }).toBe(true)

@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest'
 import { SendMessageRequest } from '../../contracts/api/message.ts'
 import { describeRequest } from '../../src/messages/send/idempotency.ts'
+import { createSecretBox } from '../../src/platform/secrets.ts'
+
+const oldKey = new Uint8Array(32).fill(1)
+const newKey = new Uint8Array(32).fill(2)
+const secrets = createSecretBox([oldKey], (size) => new Uint8Array(size))
 
 function hashOf(input: SendMessageRequest): string {
-  return Buffer.from(describeRequest('order-1', input).requestHash).toString('hex')
+  return Buffer.from(describeRequest('order-1', input, secrets).requestHash).toString('hex')
 }
 
 const whole = {
@@ -78,6 +83,24 @@ test('includes fields added to the contract later in the fingerprint, whatever t
   expect(later({ image: 'a', caption: ['x', 'y'] })).toBe(later({ caption: ['x', 'y'], image: 'a' }))
   expect(later({ image: 'a', caption: ['x', 'y'] })).not.toBe(later({ image: 'a', caption: ['y', 'x'] }))
   expect(later(undefined)).toBe(hashOf(whole))
+})
+
+test('a one-time code cannot be found by trying, since its fingerprint is keyed', () => {
+  const input = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
+  const otherServer = createSecretBox([newKey], (size) => new Uint8Array(size))
+
+  expect(describeRequest('order-1', input, otherServer).requestHash).not.toEqual(
+    describeRequest('order-1', input, secrets).requestHash,
+  )
+})
+
+test('a retry finds its first request although the key of the server was rotated in between', () => {
+  const input = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
+  const rotated = createSecretBox([newKey, oldKey], (size) => new Uint8Array(size))
+  const retry = describeRequest('order-1', input, rotated)
+
+  expect(retry.earlierHashes).toContainEqual(describeRequest('order-1', input, secrets).requestHash)
+  expect(retry.requestHash).not.toEqual(describeRequest('order-1', input, secrets).requestHash)
 })
 
 test.each([

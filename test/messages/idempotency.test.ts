@@ -233,7 +233,9 @@ test('reports the failure to a retry after an unknown outcome', async () => {
 
   expect(retry.json().error).toMatchObject({
     code: 'MESSAGE_REJECTED',
-    message: 'WhatsApp reported that this message failed (131026): Not on WhatsApp.',
+    message: expect.stringMatching(
+      /^WhatsApp reported that this message failed \(131026\): Not on WhatsApp\. .*Check the number/,
+    ),
   })
   expect(retry.headers['idempotent-replayed']).toBe('true')
 })

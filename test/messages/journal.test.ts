@@ -130,7 +130,7 @@ async function look(message: PendingMessage): Promise<{ status: string | undefin
 async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<PendingMessage> {
   const journal = openSendJournal(place, log)
   const message = newMessage()
-  const request = describeRequest(message.id, sendMessage.example.input)
+  const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
   expect(await recordPending(server.deps.db, { message, request, journal })).toBe(true)
   if (isWritten) {
     // Another message keeps the journal file in place.
@@ -164,7 +164,7 @@ test('waits for an insert that commits after its process died', async () => {
   journal.close()
   replay = startJournalReplay(server.deps, place, { retryEveryMs: 10 })
 
-  const request = describeRequest(message.id, sendMessage.example.input)
+  const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
   await recordPending(server.deps.db, { message, request, journal })
 
   await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })

@@ -145,7 +145,7 @@ test('allows a resend with the same key after a message was resolved as failed',
 
   expect((await account.get(`/api/v1/message/${messageId}`)).json().data).toMatchObject({
     status: 'failed',
-    error: { code: 'RESOLVED_AS_FAILED', message: 'an operator found that it was not sent' },
+    error: { code: 'RESOLVED_AS_FAILED', message: 'an operator found that it was not sent.' },
   })
   expect((await retry()).headers['idempotent-replayed']).toBeUndefined()
   expect(sends()).toBe(before + 1)

@@ -246,27 +246,6 @@ test('rejects a template that was deleted at WhatsApp', async () => {
   expect(response.json().error).toMatchObject({ code: 'TEMPLATE_NOT_FOUND' })
 })
 
-test.each([
-  { part: 'a media header', components: [{ type: 'HEADER', format: 'IMAGE' }] },
-  { part: 'a header variable', components: [{ type: 'HEADER', format: 'TEXT', text: 'For {{1}}' }] },
-  {
-    part: 'a button parameter',
-    components: [{ type: 'BUTTONS', buttons: [{ type: 'URL', text: 'Go', url: 'https://example.com/{{1}}' }] }],
-  },
-])('rejects a template with $part without calling WhatsApp', async ({ part, components }) => {
-  const name = part.replaceAll(' ', '_')
-  await account.template({ name, components: [{ type: 'BODY', text: 'Hello.' }, ...components] })
-  const before = server.simulator.requests.length
-
-  const response = await account.post(path, { to: example.to, template: name, language: 'en' })
-
-  expect(response.json().error).toMatchObject({
-    code: 'VALIDATION_ERROR',
-    message: expect.stringMatching(/cannot be sent yet/),
-  })
-  expect(server.simulator.requests).toHaveLength(before)
-})
-
 /**
  * The simulator's documented recipients, with the behaviour of WhatsApp, the response to the caller and the stored row.
  */

@@ -65,7 +65,7 @@ async function listKeys(): Promise<string[]> {
 
 test('marks a message as failed and frees its key if its insert commits after the timeout', async () => {
   const message = newMessage()
-  const request = describeRequest('late', sendMessage.example.input)
+  const request = describeRequest('late', sendMessage.example.input, server.deps.secrets)
 
   await settleNeverDispatched(server.deps, message, request)
   expect(await recordPending(server.deps.db, { message, request })).toBe(true)
@@ -106,7 +106,7 @@ test.each(['40P01', '40001', '55P03', '57014'])('retries a settlement after erro
 test('deletes expired keys in batches and keeps the others', async () => {
   const expired = ['old-1', 'old-2', 'old-3', 'old-4', 'old-5']
   for (const key of [...expired, 'new']) {
-    const request = describeRequest(key, sendMessage.example.input)
+    const request = describeRequest(key, sendMessage.example.input, server.deps.secrets)
     await recordPending(server.deps.db, { message: newMessage(), request })
   }
   await server.deps.db

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fill, findUnsupportedPart, listPlaceholders, type TemplateText } from '../../src/templates/render.ts'
+import { fill, listPlaceholders, type TemplateText } from '../../src/templates/render.ts'
 import { findVariableProblems } from '../../src/templates/variables.ts'
 
 const shipped = {
@@ -128,35 +128,4 @@ test('reports a missing variable even if it is named like an object property', (
   const template = { parameterFormat: 'NAMED', components: [{ type: 'BODY', text: 'Hi {{constructor}}' }] }
   expect(findVariableProblems(template, {})).toEqual(['"constructor" is missing; it fills {{constructor}}'])
   expect(fill('Hi {{constructor}}', {})).toBe('Hi {{constructor}}')
-})
-
-test.each([
-  { component: { type: 'HEADER', format: 'TEXT', text: 'News' }, part: undefined },
-  { component: { type: 'HEADER', format: 'TEXT', text: 'News for {{1}}' }, part: 'its header contains a variable' },
-  { component: { type: 'HEADER', format: 'IMAGE' }, part: 'a header of format IMAGE' },
-  { component: { type: 'HEADER', format: 'VIDEO' }, part: 'a header of format VIDEO' },
-  { component: { type: 'HEADER', format: 'DOCUMENT' }, part: 'a header of format DOCUMENT' },
-  { component: { type: 'HEADER', format: 'LOCATION' }, part: 'a header of format LOCATION' },
-  {
-    component: {
-      type: 'BUTTONS',
-      buttons: [
-        { type: 'QUICK_REPLY', text: 'Stop' },
-        { type: 'URL', text: 'See', url: 'https://example.com' },
-      ],
-    },
-    part: undefined,
-  },
-  {
-    component: { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'See', url: 'https://example.com/{{1}}' }] },
-    part: 'its button of type URL',
-  },
-  { component: { type: 'BUTTONS', buttons: [{ type: 'OTP', text: 'Copy' }] }, part: 'its button of type OTP' },
-  {
-    component: { type: 'BUTTONS', buttons: [{ type: 'COPY_CODE', text: 'Copy' }] },
-    part: 'its button of type COPY_CODE',
-  },
-  { component: { type: 'CAROUSEL' }, part: 'a component of type CAROUSEL' },
-])('checks whether $component.type $component.format can be sent: $part', ({ component, part }) => {
-  expect(findUnsupportedPart([{ type: 'BODY', text: 'x' }, component]) ?? 'nothing').toContain(part ?? 'nothing')
 })

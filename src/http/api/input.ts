@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
 
 /** RFC 8259, 8.1, lets a parser ignore it. */
@@ -83,18 +83,42 @@ function describeFields(issues: Issue[]): Record<string, string> {
 }
 
 /** One sentence per field. A value is never repeated: it may be a phone number. */
-function describeIssues(issues: Issue[], { shape }: Pick<z.ZodObject, 'shape'>): string {
-  const fields = Object.keys(shape)
-  const sentences = [...new Set(issues.map((issue) => describeIssue(issue, fields)))]
+function describeIssues(issues: Issue[], schema: z.ZodObject): string {
+  const sentences = [...new Set(issues.map((issue) => describeIssue(issue, schema)))]
   const more = sentences.length > maxIssues ? ` And ${sentences.length - maxIssues} more.` : ''
   return sentences.slice(0, maxIssues).join(' ') + more
 }
 
-function describeIssue(issue: Issue, fields: string[]): string {
-  const field = issue.path.map(String).join('.').slice(0, 80)
-  if (issue.code === 'unrecognized_keys') return describeUnknownFields(issue.keys, fields)
+function describeIssue(issue: Issue, schema: z.ZodObject): string {
+  const field = formatPath(issue.path).slice(0, 80)
+  if (issue.code === 'unrecognized_keys')
+    return describeUnknownFields(issue.keys, { fields: listFields(schema, issue.path), within: field })
   if (field === '') return 'The request must be a JSON object.'
   return `${field}: ${describeProblem(issue)}.`
+}
+
+/** `['buttons', 0, 'url']` becomes `buttons[0].url`. */
+function formatPath(path: Issue['path']): string {
+  return path
+    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`))
+    .join('')
+}
+
+/** The fields of the object at a path inside the schema. */
+function listFields(schema: z.ZodType, path: Issue['path']): string[] {
+  let at: unknown = schema
+  for (const step of path) {
+    at = unwrap(at)
+    if (at instanceof z.ZodObject) at = at.shape[String(step)]
+    else if (at instanceof z.ZodArray) at = at.element
+    else return []
+  }
+  at = unwrap(at)
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : []
+}
+
+function unwrap(schema: unknown): unknown {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrap(schema.def.innerType) : schema
 }
 
 function describeProblem(issue: Issue): string {
@@ -106,11 +130,12 @@ function describeProblem(issue: Issue): string {
   return `must be ${article(issue.expected)} ${nameOfType(issue.expected)}`
 }
 
-function describeUnknownFields(unknown: string[], fields: string[]): string {
+function describeUnknownFields(unknown: string[], { fields, within }: { fields: string[]; within: string }): string {
   const names = unknown.slice(0, maxIssues).map((name) => JSON.stringify(name.slice(0, 40)))
   const near = unknown.length === 1 ? fields.find((field) => isNear(field, unknown[0] ?? '')) : undefined
   const hint = near === undefined ? `known are ${fields.join(', ')}` : `did you mean ${near}?`
-  return `${names.join(', ')}: no such field; ${hint}.`.replace('?.', '?')
+  const where = within === '' ? '' : ` in ${within}`
+  return `${names.join(', ')}: no such field${where}; ${hint}.`.replace('?.', '?')
 }
 
 /** Same letters but for case and separators, or one contained in the other. */

@@ -14,6 +14,8 @@ import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 /** The document of the public REST interface and of the webhooks, from the contracts and from nothing else. */
 function generateOpenApi(): OpenApiDocument {
   const draft = draftDocument(contracts)
+  const bodies = collectBodies(draft)
+  const ofRequests = listReferred(Object.values(bodies), draft.components.schemas)
   const paths = writePaths(draft)
   const responses = hoistSharedResponses(Object.values(paths).flatMap((item) => Object.values(item)))
   return {
@@ -43,10 +45,11 @@ function generateOpenApi(): OpenApiDocument {
     webhooks: writeWebhooks(),
     components: {
       schemas: {
-        ...mapValues(collectBodies(draft), simplify),
+        ...mapValues(bodies, simplify),
         ...mapValues(listAnswers(draft), writeAnswer),
         ...writeEventSchemas(),
         ...writeFailureSchemas(),
+        ...mapValues(pick(draft.components.schemas, ofRequests), simplify),
       },
       responses,
       headers,
@@ -103,4 +106,22 @@ function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
 
 function listAnswers({ components }: OpenApiDocument): Record<string, Schema> {
   return Object.fromEntries(Object.entries(components.schemas).filter(([name]) => !eventNames.includes(name)))
+}
+
+/** The named schemas that these schemas refer to, directly or through others. They stay closed, like the bodies. */
+function listReferred(from: unknown[], schemas: Record<string, Schema>): Set<string> {
+  const found = new Set<string>()
+  const pending = [...from]
+  while (pending.length > 0) {
+    const names = JSON.stringify(pending.pop()).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
+    for (const [, name = ''] of names) {
+      if (!found.has(name)) pending.push(schemas[name])
+      found.add(name)
+    }
+  }
+  return found
+}
+
+function pick(schemas: Record<string, Schema>, names: Set<string>): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name)))
 }

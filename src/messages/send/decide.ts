@@ -1,8 +1,8 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
-import { findUnsupportedPart, listPlaceholders } from '../../templates/render.ts'
-import { findVariableProblems } from '../../templates/variables.ts'
+import { listParts } from '../../templates/parts.ts'
+import { type FilledTemplate, fitValues, type Problem } from '../../templates/values.ts'
 
 /** What the database knows about a send before it happens. */
 export interface SendFacts {
@@ -32,8 +32,7 @@ interface SendableTemplate {
 export interface Draft {
   from: SendingAccount
   template: SendableTemplate
-  /** Body parameters in the order of the placeholders; `name` only for named placeholders. */
-  parameters: { name?: string; text: string }[]
+  filled: FilledTemplate
   emitSentEvent: boolean
 }
 
@@ -44,16 +43,33 @@ export interface Draft {
 export function decide(facts: SendFacts, input: SendMessageRequest): Draft {
   const from = requireAccount(facts.whatsAppAccount, input.accountId)
   const template = requireTemplate(facts.template, input)
-  const unsupported = findUnsupportedPart(template.components)
+  const { unsupported } = listParts(template)
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
-  const variables = input.variables ?? {}
-  const problems = findVariableProblems(template, variables)
-  if (problems.length > 0) {
-    const message = problems.map((problem) => `variables: ${problem}.`).join(' ')
-    throw new ServiceError('VALIDATION_ERROR', message, { fields: { variables: `${problems.join('. ')}.` } })
-  }
-  return { from, template, parameters: listParameters(template, variables), emitSentEvent: facts.emitSentEvent }
+  const { filled, problems } = fitValues(template, input)
+  if (problems.length > 0) throw toError(problems)
+  return { from, template, filled, emitSentEvent: facts.emitSentEvent }
+}
+
+const maxProblems = 10
+
+/** One sentence per problem, and the problems of each field for a form. */
+function toError(problems: Problem[]): ServiceError {
+  const sentences = problems.map(
+    ({ path, part, problem }) => `${formatPath(path)}${part === undefined ? '' : ` (${part})`}: ${problem}.`,
+  )
+  const more = sentences.length > maxProblems ? ` And ${sentences.length - maxProblems} more.` : ''
+  const fields = Object.entries(Object.groupBy(problems, ({ path }) => path.join('.')))
+  return new ServiceError('VALIDATION_ERROR', sentences.slice(0, maxProblems).join(' ') + more, {
+    fields: Object.fromEntries(
+      fields.map(([field, those = []]) => [field, `${those.map(({ problem }) => problem).join('. ')}.`]),
+    ),
+  })
+}
+
+/** `['buttons', 0, 'url']` becomes `buttons[0].url`. */
+function formatPath(path: Problem['path']): string {
+  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('')
 }
 
 function requireAccount(account: SendingAccount | undefined, accountId: string | undefined): SendingAccount {
@@ -90,9 +106,4 @@ function requireTemplate(
       `The template ${JSON.stringify(name)} in language ${language} is not approved: its status is ${template.status}.`,
     )
   return template
-}
-
-function listParameters(template: SendableTemplate, variables: Readonly<Record<string, string>>): Draft['parameters'] {
-  const named = template.parameterFormat === 'NAMED'
-  return listPlaceholders(template).map(({ key }) => ({ ...(named && { name: key }), text: variables[key] ?? '' }))
 }

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import type { SecretBox } from '../../platform/secrets.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from '../columns.ts'
 
 /** The request that an `Idempotency-Key` belongs to. */
 export interface IdempotentRequest {
   key: string
-  /** SHA-256 of the request, whatever the order of its fields. */
+  /** Fingerprint of the request, whatever the order of its fields. */
   requestHash: Uint8Array
+  /** What the fingerprint was before the server's key was rotated. */
+  earlierHashes?: readonly Uint8Array[]
 }
 
 /** The first request with a key, as it stands now. */
@@ -19,14 +22,26 @@ export interface EarlierRequest {
   message: StoredMessage
 }
 
+const purpose = 'idempotent request'
+
 /**
- * The hash covers every field of the parsed request. Databases hold hashes of the first six fields, so these keep
- * their place and form; fields that came later follow by name, and a request without any hashes as it always did.
+ * The fingerprint covers every field of the parsed request. Databases hold hashes of the first six fields, so these
+ * keep their place and form; fields that came later follow by name, and a request without any hashes as it always did.
+ * With them it is keyed, because they can hold a one-time code, which a plain hash would give away to whoever tries
+ * the million codes of six digits.
  */
-export function describeRequest(key: string, input: SendMessageRequest): IdempotentRequest {
+export function describeRequest(
+  key: string,
+  input: SendMessageRequest,
+  secrets: Pick<SecretBox, 'fingerprints'>,
+): IdempotentRequest {
   const { to, template, language, variables = {}, externalId = null, accountId = null, ...later } = input
-  const canonical = [to, template, language, sortEntries(variables), externalId, accountId, ...sortEntries(later)]
-  return { key, requestHash: createHash('sha256').update(JSON.stringify(canonical, sortKeys)).digest() }
+  const laterEntries = sortEntries(later)
+  const canonical = [to, template, language, sortEntries(variables), externalId, accountId, ...laterEntries]
+  const text = JSON.stringify(canonical, sortKeys)
+  if (laterEntries.length === 0) return { key, requestHash: createHash('sha256').update(text).digest() }
+  const [requestHash, ...earlierHashes] = secrets.fingerprints(text, purpose)
+  return { key, requestHash, earlierHashes }
 }
 
 function sortEntries(value: object): [string, unknown][] {
@@ -47,7 +62,8 @@ function sortKeys(_: string, value: unknown): unknown {
  * since. Throws the `ServiceError` that the first request ended in, or why there is no answer yet.
  */
 export function replay(earlier: EarlierRequest, request: IdempotentRequest): SentMessage {
-  if (Buffer.compare(earlier.requestHash, request.requestHash) !== 0)
+  const hashes = [request.requestHash, ...(request.earlierHashes ?? [])]
+  if (!hashes.some((hash) => Buffer.compare(earlier.requestHash, hash) === 0))
     throw new ServiceError(
       'IDEMPOTENCY_KEY_REUSED',
       'This Idempotency-Key was used with another request body. Use a new key for a new message.',

@@ -1,8 +1,7 @@
 import type { MessagePreview, SendMessageRequest } from '../../../contracts/api/message.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
-import { fill, findText } from '../../templates/render.ts'
-import type { Draft } from './decide.ts'
+import { renderMessage } from '../../templates/preview.ts'
 import { decideOrSuggest } from './decide-or-suggest.ts'
 import { findSendFacts } from './facts-store.ts'
 
@@ -24,21 +23,6 @@ export async function preview(
     template: input.template,
     language: input.language,
     accountId: draft.from.id,
-    ...renderDraft(draft, input.variables ?? {}),
-  }
-}
-
-/** The text that the recipient will see. */
-function renderDraft({ template: { components } }: Draft, variables: Readonly<Record<string, string>>) {
-  const header = findText(components, 'HEADER')
-  const footer = findText(components, 'FOOTER')
-  const buttons = components
-    .flatMap((component) => (component.type === 'BUTTONS' ? (component.buttons ?? []) : []))
-    .map((button) => button.text ?? button.type)
-  return {
-    ...(header !== undefined && { header }),
-    body: fill(findText(components, 'BODY') ?? '', variables),
-    ...(footer !== undefined && { footer }),
-    ...(buttons.length > 0 && { buttons }),
+    ...renderMessage(draft.template, draft.filled),
   }
 }

@@ -30,7 +30,7 @@ export async function send(
   input: SendMessageRequest,
   idempotencyKey?: string,
 ): Promise<Sent> {
-  const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input)
+  const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input, deps.secrets)
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
   if (request && earlier) return { message: replay(earlier, request), replayed: true }
 
@@ -45,7 +45,7 @@ export async function send(
 }
 
 /** A message that may be sent, and what it takes to send it. */
-export interface Prepared extends Pick<Draft, 'from' | 'parameters'> {
+export interface Prepared extends Pick<Draft, 'from' | 'filled'> {
   message: PendingMessage
   accessToken: string
 }
@@ -58,7 +58,7 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     template: input.template,
     language: input.language,
   })
-  const { from, parameters, emitSentEvent } = await decideOrSuggest(deps, accountId, facts, input)
+  const { from, filled, emitSentEvent } = await decideOrSuggest(deps, accountId, facts, input)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
 
@@ -75,7 +75,7 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     createdAt,
     emitSentEvent,
   }
-  return { message, from, parameters, accessToken }
+  return { message, from, filled, accessToken }
 }
 
 /** Whatever the database says of a record that failed, WhatsApp has not heard of the message. */
@@ -115,7 +115,7 @@ async function replayOvertaken(
 /** Sends a message that is recorded, and writes down what came of it. */
 export async function dispatch(
   deps: Deps,
-  { message, from, parameters, accessToken }: Prepared,
+  { message, from, filled, accessToken }: Prepared,
   request: IdempotentRequest | undefined,
 ): Promise<SendResult> {
   const { to, template: name, language } = message
@@ -125,7 +125,7 @@ export async function dispatch(
       to,
       name,
       language,
-      parameters,
+      ...filled,
       callbackData: message.id,
       beforeWrite: () => deps.journal.writing(message.id),
     },

@@ -70,6 +70,8 @@ export interface StoredComponent {
     body_text_named_params?: { param_name: string; example: string }[]
     [key: string]: unknown
   }
+  /** Of a carousel. */
+  cards?: { components: StoredComponent[]; [key: string]: unknown }[]
   [key: string]: unknown
 }
 

@@ -80,11 +80,12 @@ export function createCloudApi({
         headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
         body: JSON.stringify(toSendBody(message)),
       }
+      const secrets = [sender.accessToken, message.secret ?? '']
       const startsBy = performance.now() + queueMs
       const attempt = async () => {
         const startWithinMs = startsBy - performance.now()
         const limits = { startWithinMs, answerWithinMs: sendMs, maxResponseBytes: maxSendAnswerBytes }
-        return readSend(await exchange(pool, request, limits, message.beforeWrite), sender.accessToken)
+        return readSend(await exchange(pool, request, limits, message.beforeWrite), secrets)
       }
 
       const first = await attempt()

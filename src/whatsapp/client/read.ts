@@ -18,7 +18,7 @@ function failure(reason: string): ReadOutcome<never> {
 }
 
 function readFailure(status: number, body: string | undefined, accessToken: string): ReadOutcome<never> {
-  const refusal = status < 400 ? undefined : readRefusal(status, body, accessToken)
+  const refusal = status < 400 ? undefined : readRefusal(status, body, [accessToken])
   if (!refusal) return failure(`an unreadable response with HTTP ${status}`)
   const { verdict, error } = refusal
   return {

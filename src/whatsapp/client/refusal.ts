@@ -7,20 +7,25 @@ export interface Refusal {
   error: WhatsAppError
 }
 
-/** Returns undefined for a body that is not a Graph API error, for example a proxy's page. */
-export function readRefusal(status: number, body: string | undefined, accessToken: string): Refusal | undefined {
+/**
+ * Returns undefined for a body that is not a Graph API error, for example a proxy's page. `secrets` are cut out of its
+ * texts.
+ */
+export function readRefusal(status: number, body: string | undefined, secrets: readonly string[]): Refusal | undefined {
   const parsed = ErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
   if (!parsed.success) return undefined
   const { error } = parsed.data
-  return { verdict: classify(error, status), error: toWhatsAppError(error, accessToken) }
+  return { verdict: classify(error, status), error: toWhatsAppError(error, secrets) }
 }
 
 const maxTextLength = 500
 
-function toWhatsAppError(error: GraphError, accessToken: string): WhatsAppError {
+function toWhatsAppError(error: GraphError, secrets: readonly string[]): WhatsAppError {
   // Graph quotes a token that it cannot parse ("Malformed access token …").
   const clean = (text: string) =>
-    (accessToken === '' ? text : text.replaceAll(accessToken, '***'))
+    secrets
+      .filter((secret) => secret !== '')
+      .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
       .replace(/EAA\w{16,}/g, '***')
       .slice(0, maxTextLength)
   const details = detailsOf(error)

@@ -1,10 +1,12 @@
 import type { OutgoingTemplate, SendOutcome } from '../whatsapp.ts'
+import { toComponents } from './components.ts'
 import type { Exchange } from './exchange.ts'
 import { readRefusal } from './refusal.ts'
 import { parseJson, SendResponse } from './wire.ts'
 
 /** Returns the body of `POST /<phone number id>/messages` (reference, section 1). */
 export function toSendBody(message: OutgoingTemplate): object {
+  const components = toComponents(message)
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
@@ -15,17 +17,8 @@ export function toSendBody(message: OutgoingTemplate): object {
     template: {
       name: message.name,
       language: { code: message.language },
-      ...(message.parameters.length === 0 ? {} : { components: [toBodyComponent(message)] }),
+      ...(components.length > 0 && { components }),
     },
-  }
-}
-
-function toBodyComponent({ parameters }: OutgoingTemplate): object {
-  return {
-    type: 'body',
-    parameters: parameters.map(({ name, text }) =>
-      name === undefined ? { type: 'text', text } : { type: 'text', parameter_name: name, text },
-    ),
   }
 }
 
@@ -38,7 +31,7 @@ export interface Attempt {
 const retryAfterSeconds = 5
 
 /** Interprets the result of a request. If in doubt, the message may have been sent. */
-export function readSend(exchange: Exchange, accessToken: string): Attempt {
+export function readSend(exchange: Exchange, secrets: readonly string[]): Attempt {
   switch (exchange.kind) {
     case 'unsent':
       return { outcome: { kind: 'unavailable', reason: exchange.reason, retryAfterSeconds }, retryAtOnce: true }
@@ -47,7 +40,7 @@ export function readSend(exchange: Exchange, accessToken: string): Attempt {
     case 'answered':
       return exchange.status < 300
         ? final(readAcceptance(exchange.body))
-        : readFailure(exchange.status, exchange.body, accessToken)
+        : readFailure(exchange.status, exchange.body, secrets)
   }
 }
 
@@ -62,8 +55,8 @@ function readAcceptance(body: string | undefined): SendOutcome {
     : { kind: 'unknown', reason: 'the response contains no message ID' }
 }
 
-function readFailure(status: number, body: string | undefined, accessToken: string): Attempt {
-  const refusal = status < 400 ? undefined : readRefusal(status, body, accessToken)
+function readFailure(status: number, body: string | undefined, secrets: readonly string[]): Attempt {
+  const refusal = status < 400 ? undefined : readRefusal(status, body, secrets)
   if (!refusal) return final(readForeign(status))
   const { verdict, error } = refusal
   if (verdict.kind === 'unknown') return final({ kind: 'unknown', reason: `WhatsApp failed with HTTP ${status}` })

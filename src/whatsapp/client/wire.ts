@@ -29,7 +29,7 @@ export const SendResponse = z.object({
   messages: z.tuple([z.object({ id: Text.min(1) })], z.unknown()),
 })
 
-const TemplateComponent = z.looseObject({
+const componentShape = {
   type: Text,
   format: lenient(Text),
   text: lenient(Text),
@@ -40,6 +40,11 @@ const TemplateComponent = z.looseObject({
       body_text_named_params: lenient(z.array(z.object({ param_name: Text, example: Text }))),
     }),
   ),
+}
+
+const TemplateComponent = z.looseObject({
+  ...componentShape,
+  cards: lenient(z.array(z.looseObject({ components: z.array(z.looseObject(componentShape)) }))),
 })
 
 export const Template = z.object({

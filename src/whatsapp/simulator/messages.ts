@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { fail, failWith } from './errors.ts'
 import { type Answer, ok } from './http.ts'
 import { behaviourOf } from './recipients.ts'
+import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
-import { checkTemplate, requiredMissing, SendComponents, templateMissing } from './template-check.ts'
+import { checkTemplate, templateMissing } from './template-check.ts'
 
 const Message = z.object({
   messaging_product: z.literal('whatsapp'),
@@ -87,10 +88,6 @@ function invalidParameter(error: z.ZodError, within?: string): Answer {
   const [issue] = error.issues
   const where = [within, ...(issue?.path ?? [])].filter((part) => part !== undefined).join('.')
   return fail({ status: 400, code: 100, title: 'Invalid parameter', details: `Parameter ${where}: ${issue?.message}` })
-}
-
-function invalidValue(details: string): Answer {
-  return fail({ status: 400, code: 131009, title: 'Parameter value is not valid', details })
 }
 
 function sameNumber(): Answer {

@@ -12,7 +12,15 @@ afterAll(async () => {
 })
 
 test('finds templates by name and status and says why some cannot be sent', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  dashboard.server.simulator.templatesOf(account.wabaId).remove('invoice_ready', 'en')
+  await account.template({
+    name: 'invoice_ready',
+    components: [
+      { type: 'BODY', text: 'Pay.' },
+      { type: 'BUTTONS', buttons: [{ type: 'ORDER_DETAILS', text: 'Pay' }] },
+    ],
+  })
   await openOfAccount('templates')
   const rows = page.getByRole('row')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
@@ -28,7 +36,9 @@ test('finds templates by name and status and says why some cannot be sent', asyn
   await rows.getByText('Paused for low quality.').waitFor()
   await page.getByRole('combobox', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'All', exact: true }).click()
-  await rows.getByText('No: it has a header of format IMAGE, and header media cannot be sent yet.').waitFor()
+  await rows
+    .getByText('No: its button of type ORDER_DETAILS requires a parameter that Waybill does not know.')
+    .waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -113,6 +123,39 @@ test('sends a test and links to its message', async () => {
   await page.waitForURL(`**/settings/${account.accountId}/messages/${items[0]?.messageId}`)
   const sent = dashboard.server.simulator.requests.findLast(({ path }) => path === `/${account.phoneNumberId}/messages`)
   expect(JSON.stringify(sent?.body)).toContain('Grace')
+  expect(pageErrors).toEqual([])
+})
+
+test.each(['invoice_ready', 'order_delayed', 'track_parcel', 'login_code'])(
+  'sends a test of %s with the values of its header, button or code',
+  async (name) => {
+    const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+    await openOfAccount(`templates?name=${name}&language=en`)
+    await page.getByLabel('Your phone number').fill('34600111222')
+    await page.getByRole('button', { name: 'Send test' }).click()
+    await page.getByText('WhatsApp accepted the message').waitFor()
+
+    expect((await account.trpc.message.list.query({})).items).toMatchObject([{ template: name, status: 'sent' }])
+    expect(pageErrors).toEqual([])
+  },
+)
+
+test('shows the problem of a header, a button or a code beside its field', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  for (const { name, label, value, problem } of [
+    { name: 'order_delayed', label: 'Header text', value: '', problem: 'Must not be empty.' },
+    { name: 'invoice_ready', label: 'Header image link', value: 'a.png', problem: /^Must be a public http or https/ },
+    { name: 'track_parcel', label: 'Button “Track” end of the URL', value: '', problem: 'Must not be empty.' },
+    { name: 'login_code', label: 'One-time code', value: '1'.repeat(16), problem: 'Must have at most 15 characters.' },
+  ]) {
+    await openOfAccount(`templates?name=${name}&language=en`)
+    await page.getByLabel('Your phone number').fill('34600111222')
+    await page.getByLabel(label).fill(value)
+    await page.getByRole('button', { name: 'Send test' }).click()
+    await page.getByText(problem).waitFor()
+    expect(await page.getByLabel(label).getAttribute('aria-invalid')).toBe('true')
+  }
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })
 

@@ -1,6 +1,7 @@
 import { Anchor, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import { sendMessage, type SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
@@ -17,9 +18,7 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
   const snippet: SnippetInput = {
     url: window.location.origin,
     apiKey,
-    template: template.data?.name ?? 'order_shipped',
-    language: template.data?.language ?? 'en',
-    variables: template.data ? exampleVariables(template.data.placeholders) : { '1': 'Ada', '2': 'WB-1042' },
+    body: template.data?.example ?? sendMessage.example.input,
   }
   return (
     <Section
@@ -71,33 +70,23 @@ function useSendableTemplate() {
   })
 }
 
-function exampleVariables(placeholders: { key: string; example?: string | undefined }[]): Record<string, string> {
-  return Object.fromEntries(placeholders.map(({ key, example }) => [key, example ?? 'text']))
-}
-
 interface SnippetInput {
   url: string
   apiKey: string
-  template: string
-  language: string
-  variables: Record<string, string>
+  /** A request that is accepted as it is. */
+  body: SendMessageRequest
 }
 
-/** A placeholder number. */
-const recipient = '34600111222'
-
-function toCurl({ url, apiKey, template, language, variables }: SnippetInput): string {
-  const body = JSON.stringify({ to: recipient, template, language, ...(isFilled(variables) && { variables }) }, null, 2)
+function toCurl({ url, apiKey, body }: SnippetInput): string {
   return [
     `curl -X POST ${url}/api/v1/message/send \\`,
     `  -H ${quoteForShell(`X-API-Key: ${apiKey}`)} \\`,
     `  -H 'Content-Type: application/json' \\`,
-    `  -d ${quoteForShell(body)}`,
+    `  -d ${quoteForShell(JSON.stringify(body, null, 2))}`,
   ].join('\n')
 }
 
-function toTypeScript({ url, apiKey, template, language, variables }: SnippetInput): string {
-  const entries = Object.entries(variables).map(([key, value]) => `${quote(key)}: ${quote(value)}`)
+function toTypeScript({ url, apiKey, body }: SnippetInput): string {
   return [
     `import { createClient } from 'waybill/client'`,
     ``,
@@ -107,17 +96,23 @@ function toTypeScript({ url, apiKey, template, language, variables }: SnippetInp
     `})`,
     ``,
     `const sent = await waybill.message.send.mutate({`,
-    `  to: ${quote(recipient)},`,
-    `  template: ${quote(template)},`,
-    `  language: ${quote(language)},`,
-    ...(entries.length > 0 ? [`  variables: { ${entries.join(', ')} },`] : []),
+    ...Object.entries(body).map(([name, value]) => `  ${name}: ${toLiteral(value)},`),
     `})`,
     `console.log(sent.messageId, sent.status)`,
   ].join('\n')
 }
 
-function isFilled(variables: Record<string, string>): boolean {
-  return Object.keys(variables).length > 0
+/** A JSON value as it is written in TypeScript. */
+function toLiteral(value: unknown): string {
+  if (typeof value === 'string') return quote(value)
+  if (Array.isArray(value)) return `[${value.map(toLiteral).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const entries = Object.entries(value).map(([name, inner]) => `${toKey(name)}: ${toLiteral(inner)}`)
+  return `{ ${entries.join(', ')} }`
+}
+
+function toKey(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : quote(name)
 }
 
 /** In single quotes, a shell takes every character literally except the quote itself (POSIX, 2.2.2). */

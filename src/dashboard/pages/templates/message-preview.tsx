@@ -13,7 +13,7 @@ import { type ComponentType, Fragment, useState } from 'react'
 import type { TemplateComponent } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import classes from './message-preview.module.css'
-import { fillText, parseFormatting, type Piece, splitPlaceholders } from './message-text.ts'
+import { fillOnly, fillText, parseFormatting, type Piece, splitPlaceholders } from './message-text.ts'
 import { inWords } from './template-status.ts'
 
 type Icon = ComponentType<{ size?: number }>
@@ -38,10 +38,12 @@ const timeOfDay = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-di
 interface MessagePreviewProps {
   template: OwnTemplate
   variables: Readonly<Record<string, string>>
+  /** Value of the variable in a text header. */
+  headerText: string
 }
 
 /** A message as it appears on a phone. */
-export function MessagePreview({ template: { components, language }, variables }: MessagePreviewProps) {
+export function MessagePreview({ template: { components, language }, variables, headerText }: MessagePreviewProps) {
   const [now] = useState(() => new Date())
   const part = (type: string) => components.find((component) => component.type === type)
   const header = part('HEADER')
@@ -53,7 +55,7 @@ export function MessagePreview({ template: { components, language }, variables }
         <div className={classes.content}>
           {/* The language of the message may be written from right to left. */}
           <div lang={language.replace('_', '-')} dir="auto">
-            {header && <Header header={header} />}
+            {header && <Header header={header} value={headerText} />}
             <div className={classes.body}>
               <FormattedText text={fillText(part('BODY')?.text ?? '', variables)} />
             </div>
@@ -79,11 +81,11 @@ export function MessagePreview({ template: { components, language }, variables }
   )
 }
 
-function Header({ header: { format = 'TEXT', text } }: { header: TemplateComponent }) {
+function Header({ header: { format = 'TEXT', text }, value }: { header: TemplateComponent; value: string }) {
   if (format === 'TEXT')
     return (
       <div className={classes.header}>
-        <PlainText text={text ?? ''} />
+        <PlainText text={fillOnly(text ?? '', value)} />
       </div>
     )
   const Icon = mediaIcons[format] ?? IconFileText

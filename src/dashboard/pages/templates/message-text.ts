@@ -7,6 +7,11 @@ export function fillText(text: string, variables: Readonly<Record<string, string
   )
 }
 
+/** Replaces the only placeholder of a text, whatever its name. */
+export function fillOnly(text: string, value: string): string {
+  return value === '' ? text : text.replace(placeholder, () => value)
+}
+
 /** Splits a text into placeholders and the text between them. */
 export function splitPlaceholders(text: string): { text: string; isPlaceholder: boolean }[] {
   return text

@@ -6,7 +6,7 @@ import type { Failure } from '../../api/failure.ts'
  */
 export function placeProblems(
   { message, fields }: Failure,
-  keys: string[],
+  { keys, paths }: { keys: string[]; paths: string[] },
 ): { fields: Record<string, string>; rest: string | undefined } {
   const placed: Record<string, string> = {}
   let isComplete = Object.keys(fields).length > 0
@@ -17,7 +17,8 @@ export function placeProblems(
         if (key !== undefined && rest !== undefined && keys.includes(key)) placed[`variables.${key}`] = toSentence(rest)
         else isComplete = false
       }
-    } else if (name === 'to' || keys.some((key) => name === `variables.${key}`)) placed[name] = problem
+    } else if (paths.includes(name)) placed[`values.${name}`] = problem
+    else if (name === 'to' || keys.some((key) => name === `variables.${key}`)) placed[name] = problem
     else isComplete = false
   }
   return { fields: placed, rest: isComplete ? undefined : message }

@@ -17,6 +17,13 @@ import { placeProblems } from './place-problems.ts'
 import { SendTest } from './send-test.tsx'
 import { describeLanguage } from './template-list.tsx'
 import { describeStatus, inWords } from './template-status.ts'
+import {
+  exampleValues,
+  listValueFields,
+  type TemplateValues,
+  toRequestValues,
+  type ValueField,
+} from './template-values.ts'
 import type { TemplateName } from './use-templates.ts'
 
 interface TemplateDrawerProps {
@@ -67,16 +74,28 @@ interface TemplateDetailsProps {
   onTo: (to: string) => void
 }
 
+interface TestForm {
+  to: string
+  variables: Record<string, string>
+  values: TemplateValues
+}
+
 /** Preview, variables and test of a template. */
 function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDetailsProps) {
   const { accountId } = useAccount()
-  const keys = template.placeholders.map(({ key }) => key)
+  const valueFields = listValueFields(template)
+  const paths = valueFields.map(({ path }) => path)
+  const takesCode = template.example?.code !== undefined
+  // The one-time code fills the variable too.
+  const placeholders = takesCode ? [] : template.placeholders
+  const keys = placeholders.map(({ key }) => key)
   const [sent, setSent] = useState<SentTest>()
   const [problem, setProblem] = useState<string>()
-  const form = useForm<{ to: string; variables: Record<string, string> }>({
+  const form = useForm<TestForm>({
     initialValues: {
       to,
-      variables: Object.fromEntries(template.placeholders.map(({ key, example = '' }) => [key, example])),
+      variables: Object.fromEntries(placeholders.map(({ key, example = '' }) => [key, example])),
+      values: exampleValues(template),
     },
     validate: { to: (number) => (number.trim() === '' ? 'Enter your phone number.' : null) },
     onValuesChange: ({ to }) => onTo(to),
@@ -86,12 +105,12 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
     invalidates: [['messages', accountId]],
     onDone: setSent,
     onFailure: (error) => {
-      const { fields, rest } = placeProblems(readFailure(error), keys)
+      const { fields, rest } = placeProblems(readFailure(error), { keys, paths })
       form.setErrors(fields)
       setProblem(rest)
     },
   })
-  const submit = form.onSubmit(({ to, variables }) => {
+  const submit = form.onSubmit(({ to, variables, values }) => {
     setProblem(undefined)
     setSent(undefined)
     send.mutate({
@@ -100,6 +119,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
       template: template.name,
       language: template.language,
       ...(keys.length > 0 && { variables }),
+      ...toRequestValues(values, template),
       ...(whatsAppAccountId !== undefined && { whatsAppAccountId }),
     })
   })
@@ -108,7 +128,11 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl">
         <Stack gap="lg">
           {!template.sendable && <NotSendableAlert template={template} />}
-          <MessagePreview template={template} variables={form.values.variables} />
+          <MessagePreview
+            template={template}
+            variables={takesCode ? fillAll(template, form.values.values.code ?? '') : form.values.variables}
+            headerText={form.values.values.header?.text ?? ''}
+          />
           <Box visibleFrom="sm">
             <TemplateProperties template={template} />
           </Box>
@@ -118,7 +142,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
             <Title order={3} mb={4}>
               Variables
             </Title>
-            <VariableFields placeholders={template.placeholders} form={form} />
+            <ValueFields placeholders={placeholders} valueFields={valueFields} form={form} />
           </Box>
           <Divider />
           <SendTest
@@ -177,13 +201,18 @@ function TemplateProperties({ template }: { template: OwnTemplate }) {
   )
 }
 
-interface VariableFieldsProps {
-  placeholders: Placeholder[]
-  form: UseFormReturnType<{ to: string; variables: Record<string, string> }>
+function fillAll({ placeholders }: OwnTemplate, value: string): Record<string, string> {
+  return Object.fromEntries(placeholders.map(({ key }) => [key, value]))
 }
 
-function VariableFields({ placeholders, form }: VariableFieldsProps) {
-  if (placeholders.length === 0)
+interface ValueFieldsProps {
+  placeholders: Placeholder[]
+  valueFields: ValueField[]
+  form: UseFormReturnType<TestForm>
+}
+
+function ValueFields({ placeholders, valueFields, form }: ValueFieldsProps) {
+  if (placeholders.length === 0 && valueFields.length === 0)
     return (
       <Text size="sm" c="dimmed">
         This template has no variables.
@@ -192,7 +221,7 @@ function VariableFields({ placeholders, form }: VariableFieldsProps) {
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        Prefilled with the examples from WhatsApp. The preview updates as you type.
+        Prefilled with examples. The preview updates as you type.
       </Text>
       {placeholders.map(({ key }) => (
         <TextInput
@@ -202,6 +231,9 @@ function VariableFields({ placeholders, form }: VariableFieldsProps) {
           styles={{ label: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
           {...form.getInputProps(`variables.${key}`)}
         />
+      ))}
+      {valueFields.map(({ path, label }) => (
+        <TextInput key={path} label={label} autoComplete="off" {...form.getInputProps(`values.${path}`)} />
       ))}
     </Stack>
   )

@@ -1,0 +1,232 @@
+import { z } from 'zod'
+import { line } from '../fields.ts'
+
+/** WhatsApp's limits for the values of a template (Meta, "Template components" and the pages of each kind). */
+export const componentLimits = {
+  buttons: 10,
+  headerCharacters: 60,
+  urlCharacters: 2000,
+  codeCharacters: 15,
+  couponCodeCharacters: 20,
+  cards: 10,
+  productSections: 10,
+  products: 30,
+  sectionTitleCharacters: 24,
+} as const
+
+/** How much JSON may nest in what WhatsApp alone understands. */
+const maxDepth = 16
+
+/** Exactly one of the optional fields; `minProperties` and `maxProperties` say the same in JSON Schema. */
+function exactlyOne<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape, z.core.$strict>, besides: string[] = []) {
+  const names = Object.keys(schema.shape).filter((name) => !besides.includes(name))
+  const count = besides.length + 1
+  return schema
+    .refine((value) => countFields(value, names) === 1, `must have exactly one of ${names.join(', ')}`)
+    .meta({ minProperties: count, maxProperties: count })
+}
+
+function countFields(value: Readonly<Record<string, unknown>>, names: string[]): number {
+  return names.filter((name) => value[name] !== undefined).length
+}
+
+const link = z
+  .string()
+  .max(4096, 'must have at most 4096 characters')
+  .regex(/^https?:\/\/[^\s\u0000-\u001f\u007f]+$/, 'must be a public http or https address, such as https://…/file.pdf')
+  .describe('Public address of the file. WhatsApp downloads it after it accepts the message; Waybill does not.')
+  .meta({ examples: ['https://example.com/invoice.pdf'] })
+
+const mediaId = z
+  .string()
+  .regex(/^[0-9]{1,32}$/, 'must be the ID of a file that was uploaded to WhatsApp: digits only')
+  .describe('ID of a file that was uploaded to WhatsApp from the same phone number.')
+  .meta({ examples: ['1037543291543636'] })
+
+export const MediaFile = exactlyOne(z.strictObject({ link: link.optional(), mediaId: mediaId.optional() }))
+  .describe('An image or a video: either `link` or `mediaId`.')
+  .meta({ id: 'MediaFile', examples: [{ link: 'https://example.com/photo.jpg' }] })
+export type MediaFile = z.infer<typeof MediaFile>
+
+export const DocumentFile = z
+  .strictObject({
+    link: link.optional(),
+    mediaId: mediaId.optional(),
+    filename: line(240)
+      .optional()
+      .describe('Name that the recipient sees. Its extension determines the icon.')
+      .meta({ examples: ['invoice.pdf'] }),
+  })
+  .refine((value) => countFields(value, ['link', 'mediaId']) === 1, 'must have exactly one of link, mediaId')
+  .describe('A document: either `link` or `mediaId`.')
+  .meta({
+    id: 'DocumentFile',
+    minProperties: 1,
+    examples: [{ link: 'https://example.com/invoice.pdf', filename: 'invoice.pdf' }],
+  })
+export type DocumentFile = z.infer<typeof DocumentFile>
+
+export const MessageLocation = z
+  .strictObject({
+    latitude: z
+      .number()
+      .min(-90, 'must be at least -90')
+      .max(90, 'must be at most 90')
+      .describe('Degrees north of the equator.')
+      .meta({ examples: [48.1374] }),
+    longitude: z
+      .number()
+      .min(-180, 'must be at least -180')
+      .max(180, 'must be at most 180')
+      .describe('Degrees east of Greenwich.')
+      .meta({ examples: [11.5755] }),
+    name: line(1000)
+      .optional()
+      .describe('Name of the place.')
+      .meta({ examples: ['Depot 7'] }),
+    address: line(1000)
+      .optional()
+      .describe('Address of the place.')
+      .meta({ examples: ['Ringstr. 1, Munich'] }),
+  })
+  .describe('A place on the map.')
+  .meta({
+    id: 'MessageLocation',
+    examples: [{ latitude: 48.1374, longitude: 11.5755, name: 'Depot 7', address: 'Ringstr. 1, Munich' }],
+  })
+export type MessageLocation = z.infer<typeof MessageLocation>
+
+const productId = line(256)
+  .describe('ID of the product in the catalogue (`product_retailer_id`).')
+  .meta({ examples: ['sku-1'] })
+
+export const MessageProduct = z
+  .strictObject({
+    catalogId: line(64)
+      .describe('ID of the catalogue.')
+      .meta({ examples: ['194836987003835'] }),
+    productId,
+  })
+  .describe('A product of a catalogue.')
+  .meta({ id: 'MessageProduct', examples: [{ catalogId: '194836987003835', productId: 'sku-1' }] })
+export type MessageProduct = z.infer<typeof MessageProduct>
+
+export const MessageHeader = exactlyOne(
+  z.strictObject({
+    text: z
+      .string()
+      .optional()
+      .describe('Value of the variable in a text header.')
+      .meta({ examples: ['A-1024'] }),
+    image: MediaFile.optional(),
+    video: MediaFile.optional(),
+    document: DocumentFile.optional(),
+    location: MessageLocation.optional(),
+    product: MessageProduct.optional(),
+  }),
+)
+  .describe('What the header of the template shows: the one field that fits its format.')
+  .meta({
+    id: 'MessageHeader',
+    examples: [{ document: { link: 'https://example.com/invoice.pdf', filename: 'invoice.pdf' } }],
+  })
+export type MessageHeader = z.infer<typeof MessageHeader>
+
+/** JSON of the caller that is passed on: bounded, since whoever writes it recurses. */
+function isShallow(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth < maxDepth && Object.values(value).every((inner) => isShallow(inner, depth + 1))
+}
+
+export const FlowInput = z
+  .strictObject({
+    token: line(512)
+      .optional()
+      .describe('Comes back with the answer to the flow.')
+      .meta({ examples: ['booking-7'] }),
+    data: z
+      .record(z.string(), z.unknown())
+      .refine((value) => isShallow(value), `must not nest more than ${maxDepth} levels`)
+      .optional()
+      .describe('Data for the first screen of the flow.')
+      .meta({ examples: [{ service: 'haircut' }] }),
+  })
+  .describe('What a flow button passes to its flow.')
+  .meta({ id: 'FlowInput', examples: [{ token: 'booking-7' }] })
+export type FlowInput = z.infer<typeof FlowInput>
+
+export const ProductSection = z
+  .strictObject({
+    title: line(componentLimits.sectionTitleCharacters)
+      .describe('Heading of the section.')
+      .meta({ examples: ['Best sellers'] }),
+    productIds: z
+      .array(productId)
+      .min(1, 'must have at least 1 product')
+      .max(componentLimits.products, `must have at most ${componentLimits.products} products`)
+      .describe('IDs of the products in the catalogue.')
+      .meta({ examples: [['sku-1', 'sku-2']] }),
+  })
+  .describe('A group of products.')
+  .meta({ id: 'ProductSection', examples: [{ title: 'Best sellers', productIds: ['sku-1', 'sku-2'] }] })
+
+export const ButtonProducts = z
+  .strictObject({
+    thumbnailProductId: productId.optional().describe('Product whose picture the message shows.'),
+    sections: z
+      .array(ProductSection)
+      .min(1, 'must have at least 1 section')
+      .max(componentLimits.productSections, `must have at most ${componentLimits.productSections} sections`)
+      .optional()
+      .describe('Products of a multi-product button: 30 in all sections together.'),
+  })
+  .describe('What a catalogue button or a multi-product button shows.')
+  .meta({ id: 'ButtonProducts', examples: [{ thumbnailProductId: 'sku-1' }] })
+export type ButtonProducts = z.infer<typeof ButtonProducts>
+
+export const MessageButton = exactlyOne(
+  z.strictObject({
+    index: z
+      .int('must be a whole number')
+      .min(0, 'must be at least 0')
+      .max(componentLimits.buttons - 1, `must be at most ${componentLimits.buttons - 1}`)
+      .describe('Position of the button among all buttons of the template, starting with 0.')
+      .meta({ examples: [0] }),
+    url: z
+      .string()
+      .optional()
+      .describe('End of the address of a URL button: the value of its variable.')
+      .meta({ examples: ['A-1024'] }),
+    payload: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(256, 'must have at most 256 characters')
+      .optional()
+      .describe('Comes back when the recipient taps a quick-reply button.')
+      .meta({ examples: ['order-1042:yes'] }),
+    couponCode: z
+      .string()
+      .optional()
+      .describe('Code that a copy-code button copies.')
+      .meta({ examples: ['SPRING9'] }),
+    flow: FlowInput.optional(),
+    products: ButtonProducts.optional(),
+  }),
+  ['index'],
+)
+  .describe('The value of one button of the template.')
+  .meta({ id: 'MessageButton', examples: [{ index: 0, url: 'A-1024' }] })
+export type MessageButton = z.infer<typeof MessageButton>
+
+export const MessageButtons = z
+  .array(MessageButton)
+  .max(componentLimits.buttons, `must have at most ${componentLimits.buttons} buttons`)
+
+export const OneTimeCode = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(componentLimits.codeCharacters, `must have at most ${componentLimits.codeCharacters} characters`)
+  .describe(
+    'The one-time code of an AUTHENTICATION template, instead of `variables` and `buttons`: it fills the body and the button. It is never stored, logged or put into an event.',
+  )
+  .meta({ examples: ['481516'] })

@@ -1,0 +1,78 @@
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
+
+/** A value that a send brings beside the variables of the body. */
+export interface ValueField {
+  /** Its place in a request, such as `header.document.link` or `buttons.0.url`. */
+  path: string
+  label: string
+  example: string
+}
+
+/** What a send can bring beside `variables`. */
+export type TemplateValues = Pick<NonNullable<OwnTemplate['example']>, 'header' | 'buttons' | 'code'>
+
+export function exampleValues({ example }: OwnTemplate): TemplateValues {
+  const { header, buttons, code } = example ?? {}
+  return { ...(header && { header }), ...(buttons && { buttons }), ...(code !== undefined && { code }) }
+}
+
+/** The fields of a form for these values, in the order of the example that Waybill gives. */
+export function listValueFields(template: OwnTemplate): ValueField[] {
+  return listLeaves(exampleValues(template), []).map(({ path, value }) => ({
+    path: path.join('.'),
+    label: describe(path, template),
+    example: value,
+  }))
+}
+
+interface Leaf {
+  path: string[]
+  value: string
+}
+
+function listLeaves(value: unknown, path: string[]): Leaf[] {
+  if (typeof value !== 'object' || value === null) return [{ path, value: String(value) }]
+  return Object.entries(value)
+    .filter(([name]) => name !== 'index')
+    .flatMap(([name, inner]) => listLeaves(inner, [...path, name]))
+}
+
+const words: Partial<Record<string, string>> = {
+  url: 'end of the URL',
+  link: 'link',
+  couponCode: 'code',
+  catalogId: 'catalogue ID',
+  productId: 'product ID',
+  productIds: 'product ID',
+  thumbnailProductId: 'product ID of the picture',
+  title: 'section title',
+}
+
+function describe(path: string[], template: OwnTemplate): string {
+  const [part, position = '', ...rest] = path
+  if (part === 'code') return 'One-time code'
+  const name = rest.findLast((step) => !/^\d+$/.test(step)) ?? position
+  if (part === 'header') return `Header ${rest.length === 0 ? '' : `${position} `}${words[name] ?? name}`
+  return `Button “${labelOf(template, Number(position))}” ${words[name] ?? name}`
+}
+
+/** Of the button that the example fills at this position. */
+function labelOf({ components, example }: OwnTemplate, position: number): string {
+  const buttons = components.find(({ type }) => type === 'BUTTONS')?.buttons ?? []
+  const index = example?.buttons?.[position]?.index ?? position
+  return buttons[index]?.text ?? String(index)
+}
+
+/** The values as a request holds them: text that replaced a number is a number again. */
+export function toRequestValues(values: TemplateValues, template: OwnTemplate): TemplateValues {
+  return alike(values, exampleValues(template)) as TemplateValues
+}
+
+function alike(value: unknown, example: unknown): unknown {
+  if (typeof example === 'number' && typeof value === 'string') return value.trim() === '' ? undefined : Number(value)
+  if (Array.isArray(value))
+    return value.map((inner, at) => alike(inner, Array.isArray(example) ? example[at] : undefined))
+  if (typeof value !== 'object' || value === null) return value
+  const examples = (typeof example === 'object' ? example : {}) as Record<string, unknown>
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, alike(inner, examples[name])]))
+}

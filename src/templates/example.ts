@@ -1,0 +1,80 @@
+import type { MessageButton, MessageHeader } from '../../contracts/api/components.ts'
+import type { SendMessageRequest } from '../../contracts/api/message.ts'
+import { findCouponProblem } from './button-values.ts'
+import { type ButtonPart, type HeaderPart, listParts } from './parts.ts'
+import { listPlaceholders, type TemplateText } from './render.ts'
+import { findCodeProblem, fitValues, type TemplateValues } from './values.ts'
+
+/** The example of the interface's own documentation. */
+const to = '34600111222'
+
+/**
+ * Returns a send of this template that is accepted: what it must bring, filled with the examples of the template where
+ * they can be sent, and with plain values where not. Undefined if no send can fill the template.
+ */
+export function writeExample(
+  template: TemplateText & { name: string; language: string },
+): SendMessageRequest | undefined {
+  if (listParts(template).unsupported !== undefined) return undefined
+  const { name, language } = template
+  const values = [writeValues(template, (example) => example), writeValues(template, () => undefined)]
+  const accepted = values.find((candidate) => fitValues(template, candidate).problems.length === 0)
+  return accepted && { to, template: name, language, ...accepted }
+}
+
+type ChooseExample = (example: string | undefined) => string | undefined
+
+function writeValues(template: TemplateText, choose: ChooseExample): TemplateValues {
+  const { header, buttons, codeButton } = listParts(template)
+  const placeholders = listPlaceholders(template)
+  if (codeButton) return { code: writeCode(choose(placeholders[0]?.example)) }
+  const required = buttons.filter(({ isRequired }) => isRequired)
+  return {
+    ...(placeholders.length > 0 && {
+      variables: Object.fromEntries(placeholders.map(({ key, example }) => [key, choose(example) ?? 'x'])),
+    }),
+    ...(header && { header: writeHeader(header, choose) }),
+    ...(required.length > 0 && { buttons: required.map((button) => writeButton(button, choose)) }),
+  }
+}
+
+function writeCode(example = '123456'): string {
+  return findCodeProblem(example) === undefined && example.length <= 15 ? example : '123456'
+}
+
+function writeHeader(part: HeaderPart, choose: ChooseExample): MessageHeader {
+  switch (part.kind) {
+    case 'text':
+      return { text: choose(part.example) ?? 'x' }
+    // The sample of the template cannot be sent: WhatsApp does not download it from itself.
+    case 'image':
+      return { image: { link: 'https://example.com/image.jpg' } }
+    case 'video':
+      return { video: { link: 'https://example.com/video.mp4' } }
+    case 'document':
+      return { document: { link: 'https://example.com/document.pdf', filename: 'document.pdf' } }
+    case 'location':
+      return { location: { latitude: 48.1374, longitude: 11.5755, name: 'Depot 7', address: 'Ringstr. 1, Munich' } }
+    case 'product':
+      return { product: { catalogId: '194836987003835', productId: 'sku-1' } }
+  }
+}
+
+function writeButton({ index, field, url = '', example }: ButtonPart, choose: ChooseExample): MessageButton {
+  if (field === 'url') return { index, url: writeSuffix(url, choose(example)) }
+  if (field === 'couponCode') {
+    const code = choose(example) ?? ''
+    return { index, couponCode: findCouponProblem(code) === undefined ? code : 'SPRING9' }
+  }
+  return {
+    index,
+    products: { thumbnailProductId: 'sku-1', sections: [{ title: 'Products', productIds: ['sku-1'] }] },
+  }
+}
+
+/** WhatsApp lists the whole address as example, or only its end (reference, contradictions). */
+function writeSuffix(url: string, example: string | undefined): string {
+  const start = url.slice(0, url.indexOf('{{'))
+  const suffix = example?.startsWith(start) ? example.slice(start.length) : example
+  return suffix === undefined || suffix === '' || suffix.includes('://') ? 'x' : suffix
+}

@@ -1,0 +1,69 @@
+import type { MessagePreview, PreviewButton, PreviewMedia } from '../../contracts/api/message.ts'
+import type { OutgoingHeader, OutgoingTemplate } from '../whatsapp/whatsapp.ts'
+import { type ButtonPart, listParts } from './parts.ts'
+import { fill, fillUrl, findText, listPlaceholders, type TemplateText } from './render.ts'
+import type { FilledTemplate } from './values.ts'
+
+/** The parts of a message as the recipient will see them. */
+export function renderMessage(
+  template: TemplateText,
+  filled: FilledTemplate,
+): Pick<MessagePreview, 'header' | 'headerMedia' | 'body' | 'footer' | 'buttons' | 'buttonDetails'> {
+  const { components } = template
+  const header = findText(components, 'HEADER')
+  const headerMedia = filled.header && toMedia(filled.header)
+  const footer = findText(components, 'FOOTER')
+  const buttons = listParts(template).buttons.map((part) => toButton(part, filled.buttons ?? []))
+  return {
+    ...(header !== undefined && { header: fillHeader(template, header, filled) }),
+    ...(headerMedia && { headerMedia }),
+    body: fill(findText(components, 'BODY') ?? '', namesOf(template, filled)),
+    ...(footer !== undefined && { footer }),
+    ...(buttons.length > 0 && { buttons: buttons.map(({ text }) => text), buttonDetails: buttons }),
+  }
+}
+
+/** The parameters are in the order of the placeholders. */
+function namesOf(template: TemplateText, { parameters }: FilledTemplate): Record<string, string> {
+  return Object.fromEntries(listPlaceholders(template).map(({ key }, at) => [key, parameters[at]?.text ?? '']))
+}
+
+function fillHeader(template: TemplateText, text: string, { header }: FilledTemplate): string {
+  const part = listParts(template).header
+  return part?.kind === 'text' && header?.kind === 'text' ? fill(text, { [part.key]: header.text }) : text
+}
+
+function toMedia(header: OutgoingHeader): PreviewMedia | undefined {
+  switch (header.kind) {
+    case 'text':
+      return undefined
+    case 'image':
+    case 'video':
+    case 'document': {
+      const { kind, media } = header
+      const filename = kind === 'document' ? header.filename : undefined
+      const file = 'link' in media ? { link: media.link } : { mediaId: media.id }
+      return { type: kind, ...file, ...(filename !== undefined && { filename }) }
+    }
+    case 'location': {
+      const { kind, ...place } = header
+      return { type: kind, ...place }
+    }
+    case 'product':
+      return { type: 'product', productId: header.productId }
+  }
+}
+
+function toButton(part: ButtonPart, filled: NonNullable<OutgoingTemplate['buttons']>): PreviewButton {
+  const { index, type, label, url } = part
+  const value = filled.find((button) => button.index === index)
+  const address = value?.kind === 'url' && url !== undefined ? fillUrl(url, value.text) : url
+  return {
+    index,
+    type,
+    text: label,
+    ...(address !== undefined && { url: address }),
+    ...(value?.kind === 'quickReply' && { payload: value.payload }),
+    ...(value?.kind === 'copyCode' && { couponCode: value.couponCode }),
+  }
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { componentLimits, MessageButton, MessageHeader } from '../../contracts/api/components.ts'
+import { SendMessageRequest } from '../../contracts/api/message.ts'
+import { type ButtonPart, type HeaderPart, listParts, type TemplateParts } from './parts.ts'
+import { listPlaceholders, type TemplateText } from './render.ts'
+
+type JsonSchema = Record<string, unknown>
+
+/** The rules of a request's fields, of which those of one template are chosen. */
+const request = propertiesOf(SendMessageRequest)
+const headerRules = propertiesOf(MessageHeader)
+const buttonRules = propertiesOf(MessageButton)
+
+/** Returns the JSON Schema of a send of this template; undefined if no send can fill it. */
+export function writeSendSchema(template: TemplateText & { name: string; language: string }): JsonSchema | undefined {
+  const parts = listParts(template)
+  if (parts.unsupported !== undefined) return undefined
+  const values = parts.codeButton
+    ? { code: { schema: request['code'], isRequired: true } }
+    : writeValues(template, parts)
+  const fields: Record<string, Field | undefined> = {
+    to: { schema: request['to'], isRequired: true },
+    template: { schema: { const: template.name }, isRequired: true },
+    language: { schema: { const: template.language }, isRequired: true },
+    ...values,
+    externalId: { schema: request['externalId'], isRequired: false },
+    accountId: { schema: request['accountId'], isRequired: false },
+  }
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...writeObject(fields) }
+}
+
+interface Field {
+  schema: unknown
+  isRequired: boolean
+}
+
+function writeValues(template: TemplateText, parts: TemplateParts): Record<string, Field | undefined> {
+  const placeholders = listPlaceholders(template)
+  const variables = placeholders.map(({ key, example }) => [key, required(writeText(`Fills {{${key}}}.`, example))])
+  const buttons = parts.buttons.filter(({ field }) => field !== 'nothing')
+  return {
+    variables: placeholders.length > 0 ? required(writeObject(Object.fromEntries(variables))) : undefined,
+    header: parts.header && required(writeHeader(parts.header)),
+    buttons: buttons.length > 0 ? writeButtons(buttons) : undefined,
+  }
+}
+
+function required(schema: unknown): Field {
+  return { schema, isRequired: true }
+}
+
+function writeObject(fields: Record<string, Field | undefined>): JsonSchema {
+  const present = Object.entries(fields).flatMap(([name, field]) => (field ? [{ name, ...field }] : []))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(present.map(({ name, schema }) => [name, schema])),
+    required: present.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    additionalProperties: false,
+  }
+}
+
+function writeText(description: string, example: string | undefined, maxLength?: number): JsonSchema {
+  return {
+    type: 'string',
+    minLength: 1,
+    ...(maxLength !== undefined && { maxLength }),
+    description,
+    ...(example !== undefined && { examples: [example] }),
+  }
+}
+
+function writeHeader(part: HeaderPart): JsonSchema {
+  const schema =
+    part.kind === 'text'
+      ? writeText(`Fills {{${part.key}}} in '${part.text}'.`, part.example, componentLimits.headerCharacters)
+      : headerRules[part.kind]
+  return writeObject({ [part.kind]: required(schema) })
+}
+
+/** An array in any order: each button that must be filled is demanded by its index. */
+function writeButtons(buttons: ButtonPart[]): Field {
+  const demanded = buttons.filter(({ isRequired }) => isRequired)
+  return {
+    isRequired: demanded.length > 0,
+    schema: {
+      type: 'array',
+      maxItems: buttons.length,
+      items: { anyOf: buttons.map(writeButton) },
+      ...(demanded.length > 0 && {
+        allOf: demanded.map(({ index }) => ({
+          contains: { type: 'object', properties: { index: { const: index } }, required: ['index'] },
+        })),
+      }),
+    },
+  }
+}
+
+function writeButton({ index, field, label, isRequired }: ButtonPart): JsonSchema {
+  return {
+    title: label,
+    ...writeObject({ index: required({ const: index }), [field]: required(buttonRules[field]) }),
+    ...(!isRequired && { description: 'May be left out.' }),
+  }
+}
+
+/** The JSON Schemas of an object's properties, without references. */
+function propertiesOf(schema: z.ZodType): Record<string, unknown> {
+  const { $defs: definitions = {}, ...root } = z.toJSONSchema(schema, { io: 'input' })
+  const { properties } = resolve(root, definitions) as { properties: Record<string, unknown> }
+  return properties
+}
+
+/** Puts each definition in the place that refers to it; a request is a tree, so this ends. */
+function resolve(node: unknown, definitions: Record<string, object>): unknown {
+  if (typeof node !== 'object' || node === null) return node
+  if (Array.isArray(node)) return node.map((item) => resolve(item, definitions))
+  const { $ref, ...beside } = node as Record<string, unknown>
+  // The names of the contract's schemas mean nothing in this one.
+  if (typeof beside['id'] === 'string') delete beside['id']
+  const referred = typeof $ref === 'string' ? definitions[$ref.replace('#/$defs/', '')] : undefined
+  if (referred) return resolve({ ...referred, ...beside }, definitions)
+  return Object.fromEntries(Object.entries(beside).map(([name, inner]) => [name, resolve(inner, definitions)]))
+}

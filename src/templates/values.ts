@@ -1,0 +1,87 @@
+import type { SendMessageRequest } from '../../contracts/api/message.ts'
+import type { OutgoingTemplate } from '../whatsapp/whatsapp.ts'
+import { fitButtons } from './button-values.ts'
+import { fitHeader } from './header-values.ts'
+import { listParts } from './parts.ts'
+import { listPlaceholders, type TemplateText } from './render.ts'
+import { findValueProblem, findVariableProblems } from './variables.ts'
+
+/** What a request brings to fill a template. */
+export type TemplateValues = Pick<SendMessageRequest, 'variables' | 'header' | 'buttons' | 'code'>
+
+/** The values of a message, as WhatsApp takes them. */
+export type FilledTemplate = Pick<OutgoingTemplate, 'parameters' | 'header' | 'buttons' | 'secret'>
+
+/** Something wrong with a field. Values are never repeated, because they may be personal data. */
+export interface Problem {
+  path: readonly (string | number)[]
+  /** The part of the template that the field fills, in the template's words. */
+  part?: string
+  /** Without its subject, such as `must not be empty`. */
+  problem: string
+}
+
+export type Report = (problem: Problem) => void
+
+/** Fits the values of a request to the template; all problems are reported, not only the first. */
+export function fitValues(
+  template: TemplateText,
+  values: TemplateValues,
+): { filled: FilledTemplate; problems: Problem[] } {
+  const problems: Problem[] = []
+  const report: Report = (problem) => problems.push(problem)
+  const parts = listParts(template)
+  if (parts.codeButton) return { filled: fitCode(template, parts.codeButton.index, values, report), problems }
+
+  const { variables = {} } = values
+  if (values.code !== undefined)
+    report({ path: ['code'], problem: 'the template has no one-time code; use variables and buttons' })
+  for (const problem of findVariableProblems(template, variables, parts.maxBodyCharacters))
+    report({ path: ['variables'], problem })
+  const header = fitHeader(parts.header, values.header, report)
+  const buttons = fitButtons(parts.buttons, values.buttons, report)
+  return {
+    filled: {
+      parameters: listParameters(template, variables),
+      ...(header && { header }),
+      ...(buttons.length > 0 && { buttons }),
+    },
+    problems,
+  }
+}
+
+function listParameters(
+  template: TemplateText,
+  variables: Readonly<Record<string, string>>,
+): FilledTemplate['parameters'] {
+  const named = template.parameterFormat === 'NAMED'
+  return listPlaceholders(template).map(({ key }) => ({ ...(named && { name: key }), text: variables[key] ?? '' }))
+}
+
+/** Shorter values also occur in the words of an error. */
+const minSecretCharacters = 4
+
+/** WhatsApp takes the code twice, in the body and in the button (reference, section 1.4). */
+function fitCode(template: TemplateText, index: number, values: TemplateValues, report: Report): FilledTemplate {
+  const { code = '' } = values
+  for (const name of ['variables', 'header', 'buttons'] as const)
+    if (values[name] !== undefined && Object.keys(values[name]).length > 0)
+      report({ path: [name], problem: 'the template takes only a one-time code, in the field code; remove it' })
+  if (values.code === undefined)
+    report({ path: ['code'], problem: 'is missing; the template takes a one-time code of at most 15 characters' })
+  else {
+    const problem = findCodeProblem(code)
+    if (problem !== undefined) report({ path: ['code'], problem })
+  }
+  return {
+    parameters: listParameters(template, Object.fromEntries(listPlaceholders(template).map(({ key }) => [key, code]))),
+    buttons: [{ index, kind: 'url', text: code }],
+    ...(code.length >= minSecretCharacters && { secret: code }),
+  }
+}
+
+export function findCodeProblem(code: string): string | undefined {
+  if (/\p{Extended_Pictographic}/u.test(code) && /[^\d#*]/.test(code)) return 'must not hold an emoji'
+  if (code.includes('://')) return 'must not hold an address'
+  return findValueProblem(code)
+}

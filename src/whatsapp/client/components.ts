@@ -1,0 +1,83 @@
+import type { MediaReference, OutgoingButton, OutgoingHeader, OutgoingTemplate, TextParameter } from '../whatsapp.ts'
+
+/** Returns `template.components` of a send: only those that carry a value (reference, section 1). */
+export function toComponents({ parameters, header, buttons }: OutgoingTemplate): object[] {
+  const components: object[] = []
+  if (header) components.push({ type: 'header', parameters: [toHeaderParameter(header)] })
+  if (parameters.length > 0) components.push({ type: 'body', parameters: parameters.map(toTextParameter) })
+  for (const button of buttons ?? []) components.push(toButtonComponent(button))
+  return components
+}
+
+function toTextParameter({ name, text }: TextParameter): object {
+  return name === undefined ? { type: 'text', text } : { type: 'text', parameter_name: name, text }
+}
+
+function toHeaderParameter(header: OutgoingHeader): object {
+  switch (header.kind) {
+    case 'text':
+      return toTextParameter(header)
+    case 'image':
+      return { type: 'image', image: toMedia(header.media) }
+    case 'video':
+      return { type: 'video', video: toMedia(header.media) }
+    case 'document': {
+      const { media, filename } = header
+      return { type: 'document', document: { ...toMedia(media), ...(filename !== undefined && { filename }) } }
+    }
+    case 'location': {
+      const { latitude, longitude, name, address } = header
+      // Meta's examples hold the degrees as text.
+      const degrees = { latitude: String(latitude), longitude: String(longitude) }
+      const place = { ...(name !== undefined && { name }), ...(address !== undefined && { address }) }
+      return { type: 'location', location: { ...degrees, ...place } }
+    }
+    case 'product':
+      return {
+        type: 'product',
+        product: { product_retailer_id: header.productId, catalog_id: header.catalogId },
+      }
+  }
+}
+
+function toMedia(media: MediaReference): object {
+  return 'link' in media ? { link: media.link } : { id: media.id }
+}
+
+function toButtonComponent(button: OutgoingButton): object {
+  const { subType, parameter } = toButtonParameter(button)
+  return { type: 'button', sub_type: subType, index: String(button.index), parameters: [parameter] }
+}
+
+function toButtonParameter(button: OutgoingButton): { subType: string; parameter: object } {
+  switch (button.kind) {
+    case 'url':
+      return { subType: 'url', parameter: { type: 'text', text: button.text } }
+    case 'quickReply':
+      return { subType: 'quick_reply', parameter: { type: 'payload', payload: button.payload } }
+    case 'copyCode':
+      return { subType: 'copy_code', parameter: { type: 'coupon_code', coupon_code: button.couponCode } }
+    case 'flow': {
+      const { token, data } = button
+      const action = { ...(token !== undefined && { flow_token: token }), ...(data && { flow_action_data: data }) }
+      return { subType: 'flow', parameter: { type: 'action', action } }
+    }
+    case 'catalog':
+      return {
+        subType: 'catalog',
+        parameter: { type: 'action', action: { thumbnail_product_retailer_id: button.thumbnailProductId } },
+      }
+    case 'products':
+      return { subType: 'mpm', parameter: { type: 'action', action: toProductAction(button) } }
+  }
+}
+
+function toProductAction({ thumbnailProductId, sections }: Extract<OutgoingButton, { kind: 'products' }>): object {
+  return {
+    thumbnail_product_retailer_id: thumbnailProductId,
+    sections: sections.map(({ title, productIds }) => ({
+      title,
+      product_items: productIds.map((id) => ({ product_retailer_id: id })),
+    })),
+  }
+}

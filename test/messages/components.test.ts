@@ -1,0 +1,652 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TemplateValues } from '../../src/templates/values.ts'
+import type { NewTemplate } from '../../src/whatsapp/simulator/templates.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+  for (const template of templates) await account.template({ language: 'en', ...template })
+})
+afterAll(() => server.close())
+
+const body = { type: 'BODY', text: 'Hello {{1}}.' }
+const buttons = (...all: { type: string; text?: string; url?: string; example?: string[] }[]) => ({
+  type: 'BUTTONS',
+  buttons: all,
+})
+const track = { type: 'URL', text: 'Track order', url: 'https://example.com/track/{{1}}', example: ['A-1'] }
+const yes = { type: 'QUICK_REPLY', text: 'Yes' }
+const call = { type: 'PHONE_NUMBER', text: 'Call us', phone_number: '+34600111222' }
+const products = {
+  thumbnailProductId: 'sku-1',
+  sections: [{ title: 'Top', productIds: ['sku-1', 'sku-2'] }],
+}
+
+const templates: NewTemplate[] = [
+  { name: 'text_header', components: [{ type: 'HEADER', format: 'TEXT', text: 'Order {{1}}' }, body] },
+  {
+    name: 'named_header',
+    parameter_format: 'NAMED',
+    components: [
+      { type: 'HEADER', format: 'TEXT', text: 'Order {{order}}' },
+      { type: 'BODY', text: 'Hello {{name}}.' },
+    ],
+  },
+  { name: 'plain_header', components: [{ type: 'HEADER', format: 'TEXT', text: 'News' }, body] },
+  { name: 'image_header', components: [{ type: 'HEADER', format: 'IMAGE' }, body] },
+  { name: 'video_header', components: [{ type: 'HEADER', format: 'VIDEO' }, body] },
+  { name: 'document_header', components: [{ type: 'HEADER', format: 'DOCUMENT' }, body] },
+  { name: 'location_header', components: [{ type: 'HEADER', format: 'LOCATION' }, body] },
+  { name: 'product_header', components: [{ type: 'HEADER', format: 'PRODUCT' }, body, buttons({ type: 'SPM' })] },
+  { name: 'url_button', components: [body, buttons(call, track)] },
+  {
+    name: 'long_url_button',
+    components: [body, buttons({ ...track, url: `https://example.com/${'x'.repeat(1900)}{{1}}` })],
+  },
+  { name: 'quick_replies', components: [body, buttons(yes, { type: 'QUICK_REPLY', text: 'No' })] },
+  { name: 'copy_code', components: [body, buttons({ type: 'COPY_CODE', text: 'Copy offer code' })] },
+  { name: 'flow', components: [body, buttons({ type: 'FLOW', text: 'Book now' })] },
+  { name: 'catalog', components: [body, buttons({ type: 'CATALOG', text: 'View catalog' })] },
+  { name: 'multi_product', components: [body, buttons({ type: 'MPM', text: 'View items' })] },
+  {
+    name: 'one_time_code',
+    category: 'AUTHENTICATION',
+    components: [
+      { type: 'BODY', text: '*{{1}}* is your verification code.' },
+      buttons({
+        type: 'URL',
+        text: 'Copy code',
+        url: 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}',
+      }),
+    ],
+  },
+  {
+    name: 'otp_button',
+    category: 'AUTHENTICATION',
+    components: [{ type: 'BODY', text: '*{{1}}* is your code.' }, buttons({ type: 'OTP', text: 'Copy code' })],
+  },
+  { name: 'order_details', components: [body, buttons({ type: 'ORDER_DETAILS', text: 'Review and pay' })] },
+]
+
+const bodyParameters = [{ type: 'text', text: 'Ada' }]
+const ada = { variables: { '1': 'Ada' } }
+
+function send(template: string, values: object) {
+  return account.post('/api/v1/message/send', { to: '34600111222', template, language: 'en', ...values })
+}
+
+interface Sent {
+  template: string
+  values: TemplateValues
+  /** What WhatsApp gets beside the body. */
+  components: object[]
+}
+
+const header = (parameter: object) => [{ type: 'header', parameters: [parameter] }]
+const button = (sub_type: string, index: string, parameter: object) => [
+  { type: 'button', sub_type, index, parameters: [parameter] },
+]
+
+/** One row per kind of the reference, sections 1.1 to 1.3. */
+const sent: Sent[] = [
+  { template: 'text_header', values: { header: { text: 'A-1' } }, components: header({ type: 'text', text: 'A-1' }) },
+  {
+    template: 'image_header',
+    values: { header: { image: { link: 'https://example.com/a.png?x=1' } } },
+    components: header({ type: 'image', image: { link: 'https://example.com/a.png?x=1' } }),
+  },
+  {
+    template: 'image_header',
+    values: { header: { image: { mediaId: '1037543291543636' } } },
+    components: header({ type: 'image', image: { id: '1037543291543636' } }),
+  },
+  {
+    template: 'video_header',
+    values: { header: { video: { link: 'http://example.com/a.mp4' } } },
+    components: header({ type: 'video', video: { link: 'http://example.com/a.mp4' } }),
+  },
+  {
+    template: 'document_header',
+    values: { header: { document: { link: 'https://example.com/a.pdf', filename: 'invoice.pdf' } } },
+    components: header({ type: 'document', document: { link: 'https://example.com/a.pdf', filename: 'invoice.pdf' } }),
+  },
+  {
+    template: 'document_header',
+    values: { header: { document: { mediaId: '42' } } },
+    components: header({ type: 'document', document: { id: '42' } }),
+  },
+  {
+    template: 'location_header',
+    values: { header: { location: { latitude: 48.13, longitude: -11.57, name: 'Depot 7', address: 'Ringstr. 1' } } },
+    components: header({
+      type: 'location',
+      location: { latitude: '48.13', longitude: '-11.57', name: 'Depot 7', address: 'Ringstr. 1' },
+    }),
+  },
+  {
+    template: 'product_header',
+    values: { header: { product: { catalogId: '77', productId: 'sku-1' } } },
+    components: header({ type: 'product', product: { product_retailer_id: 'sku-1', catalog_id: '77' } }),
+  },
+  {
+    template: 'url_button',
+    values: { buttons: [{ index: 1, url: 'A-1?x=1' }] },
+    components: button('url', '1', { type: 'text', text: 'A-1?x=1' }),
+  },
+  { template: 'quick_replies', values: {}, components: [] },
+  {
+    template: 'quick_replies',
+    values: {
+      buttons: [
+        { index: 1, payload: 'no-7' },
+        { index: 0, payload: 'yes-7' },
+      ],
+    },
+    components: [
+      ...button('quick_reply', '1', { type: 'payload', payload: 'no-7' }),
+      ...button('quick_reply', '0', { type: 'payload', payload: 'yes-7' }),
+    ],
+  },
+  {
+    template: 'copy_code',
+    values: { buttons: [{ index: 0, couponCode: 'SPRING9' }] },
+    components: button('copy_code', '0', { type: 'coupon_code', coupon_code: 'SPRING9' }),
+  },
+  { template: 'flow', values: {}, components: [] },
+  {
+    template: 'flow',
+    values: { buttons: [{ index: 0, flow: { token: 't-1', data: { k: ['v', { deep: 1 }] } } }] },
+    components: button('flow', '0', {
+      type: 'action',
+      action: { flow_token: 't-1', flow_action_data: { k: ['v', { deep: 1 }] } },
+    }),
+  },
+  { template: 'catalog', values: {}, components: [] },
+  {
+    template: 'catalog',
+    values: { buttons: [{ index: 0, products: { thumbnailProductId: 'sku-1' } }] },
+    components: button('catalog', '0', { type: 'action', action: { thumbnail_product_retailer_id: 'sku-1' } }),
+  },
+  {
+    template: 'multi_product',
+    values: { buttons: [{ index: 0, products }] },
+    components: button('mpm', '0', {
+      type: 'action',
+      action: {
+        thumbnail_product_retailer_id: 'sku-1',
+        sections: [
+          { title: 'Top', product_items: [{ product_retailer_id: 'sku-1' }, { product_retailer_id: 'sku-2' }] },
+        ],
+      },
+    }),
+  },
+]
+
+test.each(sent)('$template with $values: WhatsApp gets $components', async ({ template, values, components }) => {
+  const response = await send(template, { ...ada, ...values })
+
+  expect(response.text).toContain('"success":true')
+  const upstream = server.simulator.requests.at(-1)?.body as { template: { components: object[] } }
+  const expected = [...components, { type: 'body', parameters: bodyParameters }]
+  expect(upstream.template.components).toHaveLength(expected.length)
+  expect(upstream.template.components).toEqual(expect.arrayContaining(expected))
+})
+
+test('a named header variable is sent with its name', async () => {
+  const response = await send('named_header', { variables: { name: 'Ada' }, header: { text: 'A-1' } })
+
+  expect(response.statusCode).toBe(200)
+  expect(server.simulator.requests.at(-1)?.body).toMatchObject({
+    template: {
+      components: [
+        { type: 'header', parameters: [{ type: 'text', parameter_name: 'order', text: 'A-1' }] },
+        { type: 'body', parameters: [{ type: 'text', parameter_name: 'name', text: 'Ada' }] },
+      ],
+    },
+  })
+})
+
+test.each(['one_time_code', 'otp_button'])('the code of %s fills the body and the button', async (template) => {
+  const response = await send(template, { code: '481516' })
+
+  expect(response.statusCode).toBe(200)
+  const parameters = [{ type: 'text', text: '481516' }]
+  expect(server.simulator.requests.at(-1)?.body).toMatchObject({
+    template: {
+      components: [
+        { type: 'body', parameters },
+        { type: 'button', sub_type: 'url', index: '0', parameters },
+      ],
+    },
+  })
+})
+
+interface Mistake {
+  because: string
+  template: string
+  values: object
+  says: string
+}
+
+const link = 'https://example.com/a.png'
+const sku = (count: number) => Array.from({ length: count }, (_, at) => `sku-${at}`)
+
+/** One row per mistake and limit; the message is the whole answer. */
+const mistakes: Mistake[] = [
+  {
+    because: 'a text header is missing',
+    template: 'text_header',
+    values: {},
+    says: `header (text header 'Order {{1}}'): is missing; send {"text": "…"}.`,
+  },
+  {
+    because: 'a media header is missing',
+    template: 'document_header',
+    values: {},
+    says: 'header (document header): is missing; send {"document": {"link": "https://…", "filename": "…"}}.',
+  },
+  {
+    because: 'the header is of another kind',
+    template: 'document_header',
+    values: { header: { image: { link } } },
+    says: 'header (document header): must be {"document": {"link": "https://…", "filename": "…"}}.',
+  },
+  {
+    because: 'the template has no header',
+    template: 'url_button',
+    values: { header: { text: 'x' }, buttons: [{ index: 1, url: 'x' }] },
+    says: 'header: the template has no header that takes a value; remove it.',
+  },
+  {
+    because: 'the header has no variable',
+    template: 'plain_header',
+    values: { header: { text: 'x' } },
+    says: 'header: the template has no header that takes a value; remove it.',
+  },
+  {
+    because: 'the header text is empty',
+    template: 'text_header',
+    values: { header: { text: ' ' } },
+    says: `header.text (text header 'Order {{1}}'): must not be empty.`,
+  },
+  {
+    because: 'the header text holds a line break',
+    template: 'text_header',
+    values: { header: { text: 'a\nb' } },
+    says: `header.text (text header 'Order {{1}}'): must not hold a line break.`,
+  },
+  {
+    because: 'the header has more than 60 characters',
+    template: 'text_header',
+    values: { header: { text: 'x'.repeat(55) } },
+    says: `header.text (text header 'Order {{1}}'): with it filled in, the header has 61 characters; WhatsApp takes at most 60.`,
+  },
+  {
+    because: 'the header holds two values',
+    template: 'text_header',
+    values: { header: { text: 'x', image: { link } } },
+    says: 'header: must have exactly one of text, image, video, document, location, product.',
+  },
+  {
+    because: 'the header holds none',
+    template: 'text_header',
+    values: { header: {} },
+    says: 'header: must have exactly one of text, image, video, document, location, product.',
+  },
+  {
+    because: 'a file has both addresses',
+    template: 'image_header',
+    values: { header: { image: { link, mediaId: '1' } } },
+    says: 'header.image: must have exactly one of link, mediaId.',
+  },
+  {
+    because: 'a document has a name alone',
+    template: 'document_header',
+    values: { header: { document: { filename: 'a.pdf' } } },
+    says: 'header.document: must have exactly one of link, mediaId.',
+  },
+  ...['ftp://example.com/a', '/a.png', 'example.com/a.png', 'https://', 'file:///etc/passwd', 'javascript:1'].map(
+    (bad) => ({
+      because: `a link is ${bad}`,
+      template: 'image_header',
+      values: { header: { image: { link: bad } } },
+      says: 'header.image.link: must be a public http or https address, such as https://…/file.pdf.',
+    }),
+  ),
+  {
+    because: 'a link cannot be read',
+    template: 'image_header',
+    values: { header: { image: { link: 'https://[half' } } },
+    says: 'header.image.link (image header): must be a public http or https address, such as https://…/file.pdf.',
+  },
+  {
+    because: 'a link leads to the sample of the template',
+    template: 'image_header',
+    values: { header: { image: { link: 'https://scontent.whatsapp.net/v/t61.29466-34/1.png?oe=1' } } },
+    says: "header.image.link (image header): must not be the sample's address in the list of templates, which WhatsApp does not download; use one of your own.",
+  },
+  {
+    because: 'a link is too long',
+    template: 'image_header',
+    values: { header: { image: { link: `https://example.com/${'x'.repeat(4096)}` } } },
+    says: 'header.image.link: must have at most 4096 characters.',
+  },
+  {
+    because: 'a media ID is an address',
+    template: 'image_header',
+    values: { header: { image: { mediaId: link } } },
+    says: 'header.image.mediaId: must be the ID of a file that was uploaded to WhatsApp: digits only.',
+  },
+  {
+    because: 'a latitude is not on earth',
+    template: 'location_header',
+    values: { header: { location: { latitude: 91, longitude: 0 } } },
+    says: 'header.location.latitude: must be at most 90.',
+  },
+  {
+    because: 'a longitude is missing',
+    template: 'location_header',
+    values: { header: { location: { latitude: 1 } } },
+    says: 'header.location.longitude: is required.',
+  },
+  {
+    because: 'a field of the header is misspelled',
+    template: 'image_header',
+    values: { header: { imge: { link } } },
+    says: '"imge": no such field in header; known are text, image, video, document, location, product. header: must have exactly one of text, image, video, document, location, product.',
+  },
+  {
+    because: 'a URL button is missing',
+    template: 'url_button',
+    values: {},
+    says: `buttons (button index 1, 'Track order'): is missing; send {"index": 1, "url": "…"}.`,
+  },
+  {
+    because: 'the value belongs to another button',
+    template: 'url_button',
+    values: { buttons: [{ index: 0, url: 'A-1' }] },
+    says: `buttons (button index 1, 'Track order'): is missing; send {"index": 1, "url": "…"}. buttons[0] (button index 0, 'Call us'): a button of type PHONE_NUMBER takes no value; remove it.`,
+  },
+  {
+    because: 'the value is of another kind',
+    template: 'url_button',
+    values: { buttons: [{ index: 1, payload: 'x' }] },
+    says: `buttons[0] (button index 1, 'Track order'): a button of type URL takes {"index": 1, "url": "…"}.`,
+  },
+  {
+    because: 'a button index is out of range',
+    template: 'url_button',
+    values: {
+      buttons: [
+        { index: 1, url: 'x' },
+        { index: 2, url: 'x' },
+      ],
+    },
+    says: 'buttons[1].index: the template has 2 buttons, 0 to 1.',
+  },
+  {
+    because: 'the template has no buttons',
+    template: 'image_header',
+    values: { header: { image: { link } }, buttons: [{ index: 0, url: 'x' }] },
+    says: 'buttons[0].index: the template has no buttons; remove it.',
+  },
+  {
+    because: 'a button comes twice',
+    template: 'quick_replies',
+    values: {
+      buttons: [
+        { index: 0, payload: 'a' },
+        { index: 0, payload: 'b' },
+      ],
+    },
+    says: 'buttons[1].index: there is already a value for button 0.',
+  },
+  {
+    because: 'a button has no value',
+    template: 'quick_replies',
+    values: { buttons: [{ index: 0 }] },
+    says: 'buttons[0]: must have exactly one of url, payload, couponCode, flow, products.',
+  },
+  {
+    because: 'a button index is no number',
+    template: 'quick_replies',
+    values: { buttons: [{ index: '0', payload: 'a' }] },
+    says: 'buttons[0].index: must be a whole number.',
+  },
+  {
+    because: 'the end of an address is empty',
+    template: 'url_button',
+    values: { buttons: [{ index: 1, url: '' }] },
+    says: `buttons[0].url (button index 1, 'Track order'): must not be empty.`,
+  },
+  {
+    because: 'an address has more than 2,000 characters',
+    template: 'long_url_button',
+    values: { buttons: [{ index: 0, url: 'x'.repeat(81) }] },
+    says: `buttons[0].url (button index 0, 'Track order'): with it filled in, the address has 2001 characters; WhatsApp takes at most 2000.`,
+  },
+  {
+    because: 'a payload is too long',
+    template: 'quick_replies',
+    values: { buttons: [{ index: 0, payload: 'x'.repeat(257) }] },
+    says: 'buttons[0].payload: must have at most 256 characters.',
+  },
+  {
+    because: 'a coupon code is missing',
+    template: 'copy_code',
+    values: {},
+    says: `buttons (button index 0, 'Copy offer code'): is missing; send {"index": 0, "couponCode": "…"}.`,
+  },
+  {
+    because: 'a coupon code holds a hyphen',
+    template: 'copy_code',
+    values: { buttons: [{ index: 0, couponCode: 'SPRING-9' }] },
+    says: `buttons[0].couponCode (button index 0, 'Copy offer code'): must hold only letters from A to Z and digits.`,
+  },
+  {
+    because: 'a coupon code has more than 20 characters',
+    template: 'copy_code',
+    values: { buttons: [{ index: 0, couponCode: 'X'.repeat(21) }] },
+    says: `buttons[0].couponCode (button index 0, 'Copy offer code'): must have at most 20 characters.`,
+  },
+  {
+    because: 'the data of a flow nests too deep',
+    template: 'flow',
+    values: { buttons: [{ index: 0, flow: { data: { deep: JSON.parse('['.repeat(500) + ']'.repeat(500)) } } }] },
+    says: 'buttons[0].flow.data: must not nest more than 16 levels.',
+  },
+  {
+    because: 'a multi-product button is missing',
+    template: 'multi_product',
+    values: {},
+    says: `buttons (button index 0, 'View items'): is missing; send {"index": 0, "products": {"thumbnailProductId": "…", "sections": [{"title": "…", "productIds": ["…"]}]}}.`,
+  },
+  {
+    because: 'there are more than 30 products',
+    template: 'multi_product',
+    values: {
+      buttons: [
+        {
+          index: 0,
+          products: {
+            thumbnailProductId: 'sku-1',
+            sections: [
+              { title: 'A', productIds: sku(16) },
+              { title: 'B', productIds: sku(15) },
+            ],
+          },
+        },
+      ],
+    },
+    says: `buttons[0].products (button index 0, 'View items'): holds 31 products; WhatsApp takes at most 30.`,
+  },
+  {
+    because: 'there are more than 10 sections',
+    template: 'multi_product',
+    values: {
+      buttons: [
+        { index: 0, products: { ...products, sections: Array(11).fill({ title: 'A', productIds: ['sku-1'] }) } },
+      ],
+    },
+    says: 'buttons[0].products.sections: must have at most 10 sections.',
+  },
+  {
+    because: 'the title of a section is too long',
+    template: 'multi_product',
+    values: {
+      buttons: [{ index: 0, products: { ...products, sections: [{ title: 'x'.repeat(25), productIds: ['sku-1'] }] } }],
+    },
+    says: 'buttons[0].products.sections[0].title: must have at most 24 characters.',
+  },
+  {
+    because: 'a multi-product button has no thumbnail',
+    template: 'multi_product',
+    values: { buttons: [{ index: 0, products: { sections: products.sections } }] },
+    says: `buttons[0].products (button index 0, 'View items'): thumbnailProductId is missing.`,
+  },
+  {
+    because: 'a catalogue button lists products',
+    template: 'catalog',
+    values: { buttons: [{ index: 0, products }] },
+    says: `buttons[0].products (button index 0, 'View catalog'): a catalogue button shows the whole catalogue; remove sections.`,
+  },
+  {
+    because: 'the code is missing',
+    template: 'one_time_code',
+    values: { variables: undefined },
+    says: 'code: is missing; the template takes a one-time code of at most 15 characters.',
+  },
+  {
+    because: 'the code comes as a variable',
+    template: 'one_time_code',
+    values: { variables: { '1': '481516' } },
+    says: 'variables: the template takes only a one-time code, in the field code; remove it. code: is missing; the template takes a one-time code of at most 15 characters.',
+  },
+  {
+    because: 'the code has more than 15 characters',
+    template: 'one_time_code',
+    values: { variables: undefined, code: '1'.repeat(16) },
+    says: 'code: must have at most 15 characters.',
+  },
+  {
+    because: 'the code holds an emoji',
+    template: 'one_time_code',
+    values: { variables: undefined, code: '12😀4' },
+    says: 'code: must not hold an emoji.',
+  },
+  {
+    because: 'the code holds an address',
+    template: 'one_time_code',
+    values: { variables: undefined, code: 'http://a.bc' },
+    says: 'code: must not hold an address.',
+  },
+  {
+    because: 'the template takes no code',
+    template: 'quick_replies',
+    values: { code: '481516' },
+    says: 'code: the template has no one-time code; use variables and buttons.',
+  },
+  {
+    because: 'the body of a single product has more than 160 characters',
+    template: 'product_header',
+    values: { variables: { '1': 'x'.repeat(154) }, header: { product: { catalogId: '77', productId: 'sku-1' } } },
+    says: 'variables: with them filled in, the body has 161 characters; WhatsApp takes at most 160.',
+  },
+  {
+    because: 'a button needs what Waybill does not know',
+    template: 'order_details',
+    values: {},
+    says: 'template: order_details (en) cannot be sent: its button of type ORDER_DETAILS requires a parameter that Waybill does not know.',
+  },
+]
+
+test.each(mistakes)('is refused when $because, and WhatsApp is not asked', async ({ template, values, says }) => {
+  const before = server.simulator.requests.length
+  const request = { ...ada, ...values }
+
+  const response = await send(template, request)
+
+  expect(response.json()).toEqual({ success: false, error: { code: 'VALIDATION_ERROR', message: says } })
+  expect(response.statusCode).toBe(400)
+  expect(server.simulator.requests).toHaveLength(before)
+})
+
+test('several problems are all named, in the order of the request', async () => {
+  const response = await send('url_button', { header: { text: 'x' }, buttons: [{ index: 5, url: 'x' }] })
+
+  expect(response.json().error.message).toBe(
+    `variables: "1" is missing; it fills {{1}}. header: the template has no header that takes a value; remove it. buttons (button index 1, 'Track order'): is missing; send {"index": 1, "url": "…"}. buttons[0].index: the template has 2 buttons, 0 to 1.`,
+  )
+})
+
+test('values at their limits are accepted, here and by WhatsApp', async () => {
+  const header = await send('text_header', { ...ada, header: { text: 'x'.repeat(54) } })
+  const url = await send('long_url_button', { ...ada, buttons: [{ index: 0, url: 'x'.repeat(80) }] })
+  const coupon = await send('copy_code', { ...ada, buttons: [{ index: 0, couponCode: 'X'.repeat(20) }] })
+  const code = await send('one_time_code', { code: 'x'.repeat(15) })
+
+  expect([header, url, coupon, code].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+})
+
+test('a preview shows the header, the buttons and what they open', async () => {
+  const preview = (template: string, values: object) =>
+    account.post('/api/v1/message/preview', { to: '34600111222', template, language: 'en', ...ada, ...values })
+
+  const order = await preview('text_header', { header: { text: 'A-1' } })
+  expect(order.json().data).toMatchObject({ header: 'Order A-1', body: 'Hello Ada.' })
+  const invoice = await preview('document_header', { header: { document: { mediaId: '42', filename: 'a.pdf' } } })
+  expect(invoice.json().data['headerMedia']).toEqual({ type: 'document', mediaId: '42', filename: 'a.pdf' })
+  const tracking = await preview('url_button', { buttons: [{ index: 1, url: 'A-1' }] })
+  expect(tracking.json().data).toMatchObject({
+    buttons: ['Call us', 'Track order'],
+    buttonDetails: [
+      { index: 0, type: 'PHONE_NUMBER', text: 'Call us' },
+      { index: 1, type: 'URL', text: 'Track order', url: 'https://example.com/track/A-1' },
+    ],
+  })
+  const code = await preview('one_time_code', { variables: undefined, code: '481516' })
+  expect(code.json().data).toMatchObject({ body: '*481516* is your verification code.', buttons: ['Copy code'] })
+})
+
+test('a one-time code is in no table and in no log, whatever comes of the message', async () => {
+  const code = '90817263544'
+  for (const to of ['34600111222', '15550131026', '15559000006', '15550000100'])
+    await account.post(
+      '/api/v1/message/send',
+      { to, template: 'one_time_code', language: 'en', code },
+      { 'idempotency-key': `code-${to}` },
+    )
+  await send('one_time_code', { code, buttons: [{ index: 0, url: code }] })
+  server.simulator.intercept(() => ({
+    kind: 'json',
+    status: 400,
+    body: { error: { message: `(#100) Invalid parameter ${code}`, code: 100, error_data: { details: `not ${code}` } } },
+  }))
+  const quoted = await send('one_time_code', { code })
+  server.simulator.intercept(undefined)
+
+  expect(quoted.json().error.message).toContain('not ***')
+  expect(server.log.join('')).not.toContain(code)
+  expect(await dumpTables()).not.toContain(code)
+})
+
+/** Every row of every table, as text. */
+async function dumpTables(): Promise<string> {
+  const tables = await server.deps.db.introspection.getTables()
+  const rows = await Promise.all(
+    tables.map(({ name, schema }) =>
+      server.deps.db
+        .withSchema(schema ?? 'public')
+        // Any table, which the type of the database does not know by a variable.
+        .selectFrom(name as 'messages')
+        .selectAll()
+        .execute(),
+    ),
+  )
+  const text = JSON.stringify(rows)
+  expect(text).toContain('code-15550131026')
+  return text
+}

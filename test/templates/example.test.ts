@@ -1,0 +1,240 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { SendMessageRequest } from '../../contracts/api/message.ts'
+import type { StoredComponent } from '../../src/platform/db/schema.ts'
+import { writeExample } from '../../src/templates/example.ts'
+import { writeSendSchema } from '../../src/templates/send-schema.ts'
+import { fitValues } from '../../src/templates/values.ts'
+import { toComponents } from '../../src/whatsapp/client/components.ts'
+import { demoTemplates } from '../../src/whatsapp/simulator/demo-templates.ts'
+import { SendComponents } from '../../src/whatsapp/simulator/send-components.ts'
+import { checkTemplate } from '../../src/whatsapp/simulator/template-check.ts'
+import type { GraphTemplate } from '../../src/whatsapp/simulator/templates.ts'
+
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
+
+interface Made {
+  category: 'UTILITY' | 'AUTHENTICATION'
+  named: boolean
+  components: StoredComponent[]
+}
+
+/** Examples among them that cannot be sent: empty, too long, with a line break. */
+const example = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 20 }),
+  fc.constantFrom('', 'a\nb', 'x'.repeat(2000), 'https://example.com/whole'),
+)
+const label = fc.stringMatching(/^[A-Za-z ]{1,25}$/)
+
+function header(named: boolean): fc.Arbitrary<StoredComponent[]> {
+  const variable = named ? '{{order}}' : '{{1}}'
+  const media = fc.constantFrom('IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION', 'PRODUCT')
+  return fc.oneof(
+    fc.constant<StoredComponent[]>([]),
+    fc.stringMatching(/^[A-Za-z ]{1,60}$/).map((text) => [{ type: 'HEADER', format: 'TEXT', text }]),
+    fc.tuple(fc.stringMatching(/^[A-Za-z]{0,50}$/), example).map(([text, value]) => [
+      {
+        type: 'HEADER',
+        format: 'TEXT',
+        text: `${text}${variable}`,
+        example: named
+          ? { header_text_named_params: [{ param_name: 'order', example: value }] }
+          : { header_text: [value] },
+      },
+    ]),
+    media.map((format) => [
+      { type: 'HEADER', format, example: { header_handle: ['https://scontent.whatsapp.net/x'] } },
+    ]),
+  )
+}
+
+function body(named: boolean): fc.Arbitrary<StoredComponent> {
+  return fc.array(example, { maxLength: 5 }).map((examples) => {
+    const names = examples.map((_, at) => (named ? `name_${at}` : String(at + 1)))
+    return {
+      type: 'BODY',
+      text: `Hello ${names.map((name) => `{{${name}}} and`).join(' ')} so on.`,
+      example: named
+        ? { body_text_named_params: names.map((name, at) => ({ param_name: name, example: examples[at] ?? '' })) }
+        : { body_text: [examples] },
+    }
+  })
+}
+
+const url = fc.stringMatching(/^https:\/\/[a-z]{1,20}\.example\/[a-z]{0,20}$/)
+const button = fc.oneof(
+  label.map((text) => ({ type: 'QUICK_REPLY', text })),
+  label.map((text) => ({ type: 'PHONE_NUMBER', text, phone_number: '+34600111222' })),
+  fc.tuple(label, url).map(([text, address]) => ({ type: 'URL', text, url: address })),
+  fc.tuple(label, url, example).map(([text, address, value]) => ({
+    type: 'URL',
+    text,
+    url: `${address}{{1}}`,
+    example: [value],
+  })),
+  fc
+    .tuple(label, url)
+    .map(([text, address]) => ({ type: 'URL', text, url: `${address}{{1}}`, example: [`${address}A-1`] })),
+  example.map((value) => ({ type: 'COPY_CODE', text: 'Copy code', example: value })),
+  label.map((text) => ({ type: 'FLOW', text })),
+  fc.constantFrom(
+    { type: 'CATALOG', text: 'View catalog' },
+    { type: 'MPM', text: 'View items' },
+    { type: 'VOICE_CALL' },
+  ),
+)
+
+const ordinary: fc.Arbitrary<Made> = fc.boolean().chain((named) =>
+  fc
+    .tuple(header(named), body(named), fc.option(label), fc.array(button, { maxLength: 10 }))
+    .map(([head, text, footer, buttons]) => ({
+      category: 'UTILITY' as const,
+      named,
+      components: [
+        ...head,
+        text,
+        ...(footer === null ? [] : [{ type: 'FOOTER', text: footer }]),
+        ...(buttons.length === 0 ? [] : [{ type: 'BUTTONS', buttons }]),
+      ],
+    })),
+)
+
+const codeButton = fc.oneof(
+  fc.constantFrom('COPY_CODE', 'ONE_TAP', 'ZERO_TAP').map((kind) => ({
+    type: 'URL',
+    text: 'Copy code',
+    url: `https://www.whatsapp.com/otp/code/?otp_type=${kind}&code=otp{{1}}`,
+  })),
+  fc.constant({ type: 'OTP', text: 'Copy code' }),
+)
+const authentication: fc.Arbitrary<Made> = fc.tuple(example, codeButton).map(([value, otp]) => ({
+  category: 'AUTHENTICATION',
+  named: false,
+  components: [
+    { type: 'BODY', text: '*{{1}}* is your code.', example: { body_text: [[value]] } },
+    { type: 'BUTTONS', buttons: [otp] },
+  ],
+}))
+
+function toGraph({ category, named, components }: Made): GraphTemplate {
+  return {
+    id: '1',
+    name: 'made',
+    language: 'en',
+    status: 'APPROVED',
+    category,
+    parameter_format: named ? 'NAMED' : 'POSITIONAL',
+    components,
+    quality_score: { score: 'GREEN', date: 0 },
+    rejected_reason: 'NONE',
+  }
+}
+
+/** What the contract, the send, the published schema and the simulator say of a template's own example. */
+function judge(graph: GraphTemplate) {
+  const { name, language, components, parameter_format: parameterFormat } = graph
+  const template = { name, language, components, parameterFormat }
+  const request = writeExample(template)
+  const { filled, problems } = fitValues(template, request ?? {})
+  const asSent: unknown = JSON.parse(
+    JSON.stringify(toComponents({ ...filled, to: '', name, language, callbackData: '' })),
+  )
+  const validate = ajv.compile(writeSendSchema(template) ?? false)
+  return {
+    contract: SendMessageRequest.safeParse(request).success,
+    problems,
+    schema: validate(request) ? [] : validate.errors,
+    simulator: checkTemplate(graph, SendComponents.parse(asSent)),
+  }
+}
+
+const accepted = { contract: true, problems: [], schema: [], simulator: undefined }
+
+test('the example of any template is accepted by the contract, the send, its schema and WhatsApp', () => {
+  fc.assert(
+    fc.property(fc.oneof({ weight: 5, arbitrary: ordinary }, authentication), (made) => {
+      expect(judge(toGraph(made))).toEqual(accepted)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test.each(demoTemplates.map((template) => ({ name: `${template.name} ${template.language ?? 'en'}`, template })))(
+  'the example of the demo template $name is accepted',
+  ({ template }) => {
+    const made = { category: 'UTILITY' as const, named: false, components: template.components ?? [] }
+    expect(judge({ ...toGraph(made), ...template, language: template.language ?? 'en', status: 'APPROVED' })).toEqual(
+      accepted,
+    )
+  },
+)
+
+test('the example uses the values of the template, but not the address of its sample', () => {
+  const template = {
+    name: 'invoice',
+    language: 'en',
+    parameterFormat: 'POSITIONAL',
+    components: [
+      { type: 'HEADER', format: 'DOCUMENT', example: { header_handle: ['https://scontent.whatsapp.net/v/1'] } },
+      { type: 'BODY', text: 'Hello {{1}}.', example: { body_text: [['Ada']] } },
+      {
+        type: 'BUTTONS',
+        buttons: [
+          { type: 'QUICK_REPLY', text: 'Paid' },
+          { type: 'URL', text: 'View', url: 'https://example.com/i/{{1}}', example: ['https://example.com/i/B-7'] },
+        ],
+      },
+    ],
+  }
+
+  expect(writeExample(template)).toEqual({
+    to: '34600111222',
+    template: 'invoice',
+    language: 'en',
+    variables: { '1': 'Ada' },
+    header: { document: { link: 'https://example.com/document.pdf', filename: 'document.pdf' } },
+    buttons: [{ index: 1, url: 'B-7' }],
+  })
+})
+
+test.each([
+  { what: 'without a variable', change: { variables: {} } },
+  { what: 'without the header', change: { header: undefined } },
+  { what: 'with another header', change: { header: { text: 'x' } } },
+  { what: 'without the required button', change: { buttons: [{ index: 0, payload: 'x' }] } },
+  { what: 'with a field that the template has no use for', change: { code: '1' } },
+  { what: 'for another template', change: { template: 'other' } },
+])('the schema of a template refuses a send $what', ({ change }) => {
+  const template = {
+    name: 'invoice',
+    language: 'en',
+    parameterFormat: 'POSITIONAL',
+    components: [
+      { type: 'HEADER', format: 'IMAGE' },
+      { type: 'BODY', text: 'Hello {{1}}.' },
+      {
+        type: 'BUTTONS',
+        buttons: [
+          { type: 'QUICK_REPLY', text: 'Paid' },
+          { type: 'URL', text: 'View', url: 'https://example.com/i/{{1}}' },
+        ],
+      },
+    ],
+  }
+  const validate = ajv.compile(writeSendSchema(template) ?? false)
+  const good = writeExample(template)
+
+  expect(validate(good)).toBe(true)
+  expect(validate(JSON.parse(JSON.stringify({ ...good, ...change })))).toBe(false)
+})
+
+test('a template with an unknown part has neither example nor schema', () => {
+  const components = [{ type: 'BODY', text: 'Hi.' }, { type: 'HOLOGRAM' }]
+  const template = { name: 'new', language: 'en', parameterFormat: 'POSITIONAL', components }
+
+  expect(writeExample(template)).toBeUndefined()
+  expect(writeSendSchema(template)).toBeUndefined()
+})
