@@ -10,14 +10,16 @@ export interface ApprovedTemplates {}
 
 type AnySend = z.input<typeof SendMessageRequest>
 
+/** The fields that depend on the template, in this version or a later one; every other field is the same for all. */
+type TemplateField = 'template' | 'language' | 'variables' | 'header' | 'buttons' | 'code' | 'cards'
+
 type Merge<T> = { [Key in keyof T]: T[Key] }
 
 /** One member for each template and language; `template` and `language` tell them apart. */
 type TypedSend = {
   [Name in keyof ApprovedTemplates]: {
     [Language in keyof ApprovedTemplates[Name]]: Merge<
-      { template: Name; language: Language } & ApprovedTemplates[Name][Language] &
-        Omit<AnySend, 'template' | 'language' | keyof ApprovedTemplates[Name][Language]>
+      { template: Name; language: Language } & ApprovedTemplates[Name][Language] & Omit<AnySend, TemplateField>
     >
   }[keyof ApprovedTemplates[Name]]
 }[keyof ApprovedTemplates]

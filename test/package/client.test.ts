@@ -82,6 +82,44 @@ export async function mistakes() {
 }
 `
 
+/** The same customer, with the templates of the account as types. */
+const typedProgram = `
+import { createClient, type SendMessageInput } from 'waybill-client'
+
+const client = createClient({ url: 'http://127.0.0.1:3000', apiKey: '' })
+const to = '34600111222'
+const input: SendMessageInput = { to, template: 'appointment_reminder', language: 'en', variables: { first_name: 'Ada', date: '12 May', time: '10:30' } }
+
+export async function correct(): Promise<void> {
+  await client.message.send.mutate(input, { context: { idempotencyKey: 'order-1042' } })
+  await client.message.send.mutate({ to, template: 'order_shipped', language: 'es', variables: { '1': 'Ada', '2': '1042' }, externalId: 'order-1042' })
+  await client.message.preview.mutate({ to, template: 'hello_world', language: 'en_US', accountId: 'wa_1' })
+}
+
+export async function mistakes(): Promise<void> {
+  // @ts-expect-error the template is misspelled
+  await client.message.send.mutate({ to, template: 'order_shiped', language: 'en', variables: { '1': 'Ada', '2': '1042' } })
+  // @ts-expect-error the template has no such language
+  await client.message.send.mutate({ to, template: 'order_shipped', language: 'en_US', variables: { '1': 'Ada', '2': '1042' } })
+  // @ts-expect-error a variable is missing
+  await client.message.send.mutate({ to, template: 'order_shipped', language: 'en', variables: { '1': 'Ada' } })
+  // @ts-expect-error there is one variable too many
+  await client.message.send.mutate({ to, template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': '1042', '3': '' } })
+  // @ts-expect-error a variable is misspelled
+  await client.message.send.mutate({ to, template: 'appointment_reminder', language: 'en', variables: { firstname: 'Ada', date: '12 May', time: '10:30' } })
+  // @ts-expect-error a variable is text
+  await client.message.send.mutate({ to, template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 1042 } })
+  // @ts-expect-error the variables are missing
+  await client.message.preview.mutate({ to, template: 'order_shipped', language: 'en' })
+  // @ts-expect-error the template has no variables
+  await client.message.preview.mutate({ to, template: 'hello_world', language: 'en_US', variables: { '1': 'Ada' } })
+  // @ts-expect-error the recipient is missing
+  await client.message.send.mutate({ template: 'hello_world', language: 'en_US' })
+  // @ts-expect-error the template's name is not known
+  await client.message.send.mutate({ to, template: process.argv[2] ?? '', language: 'en' })
+}
+`
+
 let folder: string
 let customer: string
 let toolchains: Toolchains
@@ -160,6 +198,12 @@ describe('a program of a customer', () => {
     server = await startServer(folder, start, { PORT: port, WAYBILL_DATA_DIR: path.join(folder, 'sandbox') })
     await vi.waitUntil(() => server.output().includes('apiKey'), { timeout: 10_000 })
     sandbox = z.object({ url: z.string(), apiKey: z.string() }).parse(JSON.parse(server.output()))
+    const command = path.join(customer, 'node_modules/waybill-client', packageJson.bin['waybill-client'])
+    await run(customer, toolchains.node20, [command, 'types', '--url', sandbox.url], {
+      WAYBILL_API_KEY: sandbox.apiKey,
+    })
+    await writeFile(path.join(customer, 'typed-module.ts'), typedProgram)
+    await writeFile(path.join(customer, 'typed-common.cts'), typedProgram)
   })
 
   afterAll(() => server?.stop())
@@ -171,6 +215,27 @@ describe('a program of a customer', () => {
       expect(await compile(how)).toBe('')
     },
   )
+
+  test.each(matrix)(
+    'compiles with typed templates, and no mistake does, with TypeScript $version under $resolution',
+    async (how) => {
+      const files = how.resolution === 'bundler' ? ['typed-module.ts'] : ['typed-module.ts', 'typed-common.cts']
+
+      expect(await compile(how, [...files, 'waybill-templates.d.ts'])).toBe('')
+    },
+  )
+
+  test('the compiler says what a misspelled template should be', async () => {
+    const misspelled = typedProgram.replaceAll('@ts-expect-error', '')
+    await writeFile(path.join(customer, 'misspelled.ts'), misspelled)
+
+    const said = await compile({ version: '7.0.2', resolution: 'nodenext' }, [
+      'misspelled.ts',
+      'waybill-templates.d.ts',
+    ])
+    expect(said).toContain(`Did you mean '"order_shipped"'?`)
+    expect(said.match(/error TS/g)).toHaveLength(10)
+  })
 
   test.each([
     { format: 'an ES module', file: 'module.js' },
@@ -207,14 +272,11 @@ describe('a program of a customer', () => {
   })
 })
 
-/** Returns what the compiler reports; nothing if the program compiles. */
-async function compile({
-  version,
-  resolution,
-}: {
-  version: TypeScriptVersion
-  resolution: Resolution
-}): Promise<string> {
+/** Returns what the compiler reports; nothing if the files compile. A bundler's project has one format. */
+async function compile(
+  { version, resolution }: { version: TypeScriptVersion; resolution: Resolution },
+  files = resolution === 'bundler' ? ['module.ts'] : ['module.ts', 'common.cts'],
+): Promise<string> {
   const isBundler = resolution === 'bundler'
   const project = `tsconfig.${version}.${resolution}.json`
   const compilerOptions = {
@@ -229,8 +291,6 @@ async function compile({
     rootDir: '.',
     ...(isBundler ? { module: 'esnext', moduleResolution: 'bundler', noEmit: true } : { module: resolution }),
   }
-  // Without an extension of its own, a bundler's project has one format.
-  const files = isBundler ? ['module.ts'] : ['module.ts', 'common.cts']
   await writeFile(path.join(customer, project), JSON.stringify({ compilerOptions, files }))
   return run(customer, process.execPath, [toolchains.tsc(version), '-p', project]).catch(
     (error: { stdout: string }) => error.stdout,
