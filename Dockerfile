@@ -8,6 +8,7 @@ FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /app
 # The workspaces are in the lock, so npm wants to see them.
 COPY package.json package-lock.json .npmrc ./
+COPY src/client/package.json ./src/client/
 COPY src/packaging/runtime/package.json ./src/packaging/runtime/
 COPY test/generated-client/package.json ./test/generated-client/
 RUN npm ci --ignore-scripts
@@ -19,6 +20,7 @@ RUN npm run build
 FROM node:${NODE_VERSION}-slim
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY src/client/package.json ./src/client/
 COPY src/packaging/runtime/package.json ./src/packaging/runtime/
 COPY test/generated-client/package.json ./test/generated-client/
 # The optional ones are the Node that the repository brings along; this image has its own.

@@ -6,13 +6,14 @@ import { dataCommands, findCommand, findGroup } from './commands.ts'
 import { openapi } from './commands/openapi.ts'
 import { sandbox } from './commands/sandbox.ts'
 import { serve } from './commands/serve.ts'
+import { types } from './commands/types.ts'
 import { describeFailure } from './failure.ts'
 import { formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
 import { readSecrets } from './input.ts'
 import { runDataCommand } from './run-data-command.ts'
 import { parseLine } from './syntax.ts'
 
-export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, openapi]
+export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, types, openapi]
 
 /** Runs a command line and returns the exit code. */
 export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {

@@ -1,20 +1,67 @@
-import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client'
-import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
+import { createTRPCClient, httpLink, isTRPCClientError, safe as safeTrpc } from '@trpc/client'
 import type { z } from 'zod'
 import type { ApiErrorCode, ErrorData } from '../../contracts/errors.ts'
 import type { Contracts } from '../../contracts/index.ts'
 import type { ApiProcedure } from '../../contracts/procedure.ts'
+import type { InputOfCall } from './templates.ts'
+import type { AppRouter } from './trpc.ts'
 
-export { safe } from '@trpc/client'
+export type { ApprovedTemplates, SendMessageInput } from './templates.ts'
+export type { AppRouter, RootTypesOf, RouterRecordOf, ServiceErrorShape } from './trpc.ts'
 
-export type WaybillClient = TRPCClient<AppRouter>
+/**
+ * The functions of the client, one per procedure: `client.message.send.mutate({ … })`. They are declared here instead
+ * of with the types of tRPC's client, which compile only in projects that have the types of a browser.
+ */
+export type WaybillClient = ClientOf<Contracts>
+
+export type ClientOf<Tree> = {
+  readonly [Name in keyof Tree]: Tree[Name] extends ApiProcedure ? FunctionOf<Tree[Name]> : ClientOf<Tree[Name]>
+}
+
+type FunctionOf<C extends ApiProcedure> = C['kind'] extends 'query' ? { query: Calling<C> } : { mutate: Calling<C> }
+
+type Calling<C extends ApiProcedure> = (
+  input: InputOfCall<C>,
+  options?: CallOptions,
+) => Call<z.output<C['output']>, C['errors'][number]>
+
+export interface CallOptions {
+  /** A send with an idempotency key can be repeated safely: the message is sent once. */
+  context?: { idempotencyKey?: string | undefined } | undefined
+  signal?: AbortSignalOfPlatform | undefined
+}
+
+declare const codes: unique symbol
+
+/** The promise of a call. Its type carries the error codes of its procedure, which `safe` reads. */
+export interface Call<Output, Code extends ApiErrorCode> extends Promise<Output> {
+  readonly [codes]?: Code
+}
+
+/** What a rejected call throws. Without `data`, no answer of Waybill was received, such as after a network failure. */
+export interface WaybillError<Code extends ApiErrorCode = ApiErrorCode> extends Error {
+  readonly data?: ErrorData<Code> | null | undefined
+}
+
+export type SafeResult<Output, Code extends ApiErrorCode> =
+  | readonly [data: Output, error: undefined]
+  | readonly [data: undefined, error: WaybillError<Code>]
+
+// `dom` and `@types/node` both declare these; a project with neither of them compiles too.
+type AbortSignalOfPlatform = typeof globalThis extends { AbortSignal: { prototype: infer T } }
+  ? T
+  : { readonly aborted: boolean }
+type FetchOfPlatform = typeof globalThis extends { fetch: infer T }
+  ? T
+  : (url: string, init?: object) => Promise<{ readonly ok: boolean; json(): Promise<unknown> }>
 
 export interface ClientOptions {
   /** Where Waybill runs, such as `https://waybill.example.com`. */
   url: string
   /** The account's API key. Keep it on the server side (spec, Authentication, 7). */
   apiKey: string
-  fetch?: typeof globalThis.fetch
+  fetch?: FetchOfPlatform | undefined
 }
 
 /**
@@ -40,31 +87,15 @@ export function createClient({ url, apiKey, fetch }: ClientOptions): WaybillClie
   })
 }
 
-/** An error as it travels over tRPC: `data.code` is the code that REST answers too. */
-export type ServiceErrorShape<Code extends ApiErrorCode = ApiErrorCode> = TRPCErrorShape<ErrorData<Code>>
-
-interface TypesOf<C extends ApiProcedure> {
-  input: z.input<C['input']>
-  output: z.output<C['output']>
-  meta: object
-  errorShape: ServiceErrorShape<C['errors'][number]>
+/** Awaits a call without throwing: `const [message, error] = await safe(client.message.get.query({ … }))`. */
+export async function safe<Output, Code extends ApiErrorCode>(
+  call: Call<Output, Code>,
+): Promise<SafeResult<Output, Code>> {
+  // tRPC marks the same promise with a type of its own, which it does not export.
+  return safeTrpc(call as never) as Promise<SafeResult<Output, Code>>
 }
 
-type ProcedureOf<C extends ApiProcedure> = C['kind'] extends 'query'
-  ? TRPCQueryProcedure<TypesOf<C>>
-  : TRPCMutationProcedure<TypesOf<C>>
-
-export type RouterRecordOf<Tree> = {
-  [Name in keyof Tree]: Tree[Name] extends ApiProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
+/** Whether a caught value was thrown by a call of the client. */
+export function isWaybillError(error: unknown): error is WaybillError {
+  return isTRPCClientError(error)
 }
-
-/** The root types of the router; a client needs no more of the server than this. */
-export interface RootTypesOf<Context extends object> {
-  ctx: Context
-  meta: object
-  errorShape: ServiceErrorShape
-  transformer: false
-}
-
-/** The type of the tRPC router, made from the contracts alone: it drags in no server code. */
-export type AppRouter = TRPCBuiltRouter<RootTypesOf<object>, RouterRecordOf<Contracts>>

@@ -34,7 +34,7 @@ function compile(): void {
 
 /** Copies the entry point and the static files. Guides are rendered instead. */
 async function copyStaticFiles(): Promise<void> {
-  const apart = new Set([import.meta.dirname, path.join(root, 'src/dashboard')])
+  const apart = new Set([import.meta.dirname, path.join(root, 'src/client'), path.join(root, 'src/dashboard')])
   await cp(path.join(root, 'src'), path.join(dist, 'src'), {
     recursive: true,
     filter: (file) => !/\.(ts|md)$/.test(file) && !apart.has(file),

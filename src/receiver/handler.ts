@@ -41,8 +41,18 @@ export function createWebhookHandler({ secret, on }: WebhookHandlerOptions): Web
   }
 }
 
+// `dom` and `@types/node` both declare these; a project with neither of them compiles too.
+type RequestOfPlatform = typeof globalThis extends { Request: { prototype: infer T } }
+  ? T
+  : { readonly headers: WebhookHeaders; arrayBuffer(): Promise<ArrayBuffer> }
+type ResponseOfPlatform = typeof globalThis extends { Response: { prototype: infer T } }
+  ? T
+  : { readonly status: number; text(): Promise<string> }
+
 /** The same for frameworks whose handlers take a `Request` and return a `Response`. */
-export function createFetchWebhookHandler(options: WebhookHandlerOptions): (request: Request) => Promise<Response> {
+export function createFetchWebhookHandler(
+  options: WebhookHandlerOptions,
+): (request: RequestOfPlatform) => Promise<ResponseOfPlatform> {
   const handle = createWebhookHandler(options)
   return async (request) => {
     const { status, body } = await handle(new Uint8Array(await request.arrayBuffer()), request.headers)

@@ -1,4 +1,4 @@
-/** `waybill/webhook`: verifies and handles the webhooks of a Waybill server. */
+/** `waybill-client/webhook`: verifies and handles the webhooks of a Waybill server. */
 export {
   createFetchWebhookHandler,
   createWebhookHandler,

@@ -1,0 +1,32 @@
+import type { z } from 'zod'
+import type { SendMessageRequest } from '../../contracts/api/message.ts'
+import type { ApiProcedure } from '../../contracts/procedure.ts'
+
+/**
+ * The approved templates of the account, by name and language, each with those fields of a send that depend on the
+ * template. It is empty, and any template compiles, until `waybill-client types` has written a file that fills it.
+ */
+export interface ApprovedTemplates {}
+
+type AnySend = z.input<typeof SendMessageRequest>
+
+/** The fields that depend on the template, in this version or a later one; every other field is the same for all. */
+type TemplateField = 'template' | 'language' | 'variables' | 'header' | 'buttons' | 'code' | 'cards'
+
+type Merge<T> = { [Key in keyof T]: T[Key] }
+
+/** One member for each template and language; `template` and `language` tell them apart. */
+type TypedSend = {
+  [Name in keyof ApprovedTemplates]: {
+    [Language in keyof ApprovedTemplates[Name]]: Merge<
+      { template: Name; language: Language } & ApprovedTemplates[Name][Language] & Omit<AnySend, TemplateField>
+    >
+  }[keyof ApprovedTemplates[Name]]
+}[keyof ApprovedTemplates]
+
+/** The input of `message.send` and `message.preview`. */
+export type SendMessageInput = [keyof ApprovedTemplates] extends [never] ? AnySend : TypedSend
+
+export type InputOfCall<C extends ApiProcedure> = C['input'] extends typeof SendMessageRequest
+  ? SendMessageInput
+  : z.input<C['input']>

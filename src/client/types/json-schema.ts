@@ -1,0 +1,74 @@
+/** What a schema of a send holds, of JSON Schema 2020-12. */
+export interface JsonSchema {
+  const?: unknown
+  enum?: readonly unknown[]
+  anyOf?: readonly JsonSchema[]
+  type?: string
+  properties?: Readonly<Record<string, JsonSchema>>
+  required?: readonly string[]
+  items?: JsonSchema
+  description?: string
+  examples?: readonly unknown[]
+}
+
+const indentation = '  '
+
+/** Prints a schema as a TypeScript type. What a type cannot say, such as a length, is left to the server. */
+function printType(schema: JsonSchema, depth: number): string {
+  if (schema.const !== undefined) return printLiteral(schema.const)
+  if (schema.enum) return schema.enum.map(printLiteral).join(' | ')
+  if (schema.anyOf) return [...new Set(schema.anyOf.map((each) => printType(each, depth)))].join(' | ')
+  switch (schema.type) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return schema.type
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'array':
+      return `Array<${schema.items ? printType(schema.items, depth) : 'unknown'}>`
+    case 'object':
+      return schema.properties ? printFields(schema, depth) : 'Record<string, unknown>'
+    default:
+      return 'unknown'
+  }
+}
+
+/** Prints an object type with one commented line for each property. */
+export function printFields({ properties = {}, required = [] }: JsonSchema, depth: number): string {
+  const lines = Object.entries(properties).map(([name, property]) => {
+    const mark = required.includes(name) ? '' : '?'
+    return `${printComment(describe(property), depth + 1)}${indent(depth + 1)}${printName(name)}${mark}: ${printType(property, depth + 1)}\n`
+  })
+  return lines.length === 0 ? '{}' : `{\n${lines.join('')}${indent(depth)}}`
+}
+
+export function indent(depth: number): string {
+  return indentation.repeat(depth)
+}
+
+export function printName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : printLiteral(name)
+}
+
+/** A JSON string is a TypeScript string; the single quotes are for formatters. */
+function printLiteral(value: unknown): string {
+  const json = JSON.stringify(value)
+  if (typeof value !== 'string') return json
+  return `'${json.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+}
+
+const maxCommentCharacters = 300
+
+/** The texts come from templates, so that a comment must not end where they say. */
+export function printComment(text: string, depth: number): string {
+  const line = text.replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  const short = line.length > maxCommentCharacters ? `${line.slice(0, maxCommentCharacters).trimEnd()} …` : line
+  return short === '' ? '' : `${indent(depth)}/** ${short.replaceAll('*/', '* /')} */\n`
+}
+
+function describe({ description = '', examples = [] }: JsonSchema): string {
+  const [example] = examples
+  return typeof example === 'string' ? `${description} For example: ${example}`.trim() : description
+}
