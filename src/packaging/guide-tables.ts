@@ -17,6 +17,7 @@ import { environmentVariables, readConfig, secretVariables } from '../platform/c
 import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { sandboxRecipients } from '../whatsapp/simulator/recipients.ts'
+import { sandboxTokens } from '../whatsapp/simulator/sandbox-tokens.ts'
 
 const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
 
@@ -49,6 +50,11 @@ const tables: Record<string, () => string | Promise<string>> = {
     formatTable(
       ['Recipient', 'What happens'],
       sandboxRecipients.map(({ to, does }) => [code(to), does]),
+    ),
+  tokens: () =>
+    formatTable(
+      ['Access token', 'What happens'],
+      sandboxTokens.map(({ token, does }) => [code(token), does]),
     ),
   configuration: () =>
     formatTable(
