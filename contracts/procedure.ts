@@ -152,6 +152,7 @@ export const tags = {
   Messages: 'Send approved template messages, and read their statuses.',
   Templates: 'The templates that WhatsApp keeps for the account, and the variables that each one needs.',
   Events: 'The events that webhooks report.',
+  Accounts: 'Whether the WhatsApp accounts of the account work.',
   Webhooks: 'What Waybill sends to the endpoints of the account, as soon as it happens.',
 } as const
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { MessageEventType } from '../../contracts/events.ts'
+import type { EventType } from '../../contracts/events.ts'
 import { createAccount } from '../../src/accounts/account.ts'
 import type { Deps } from '../../src/deps.ts'
 import { encodeId } from '../../src/platform/ids.ts'
@@ -71,7 +71,7 @@ async function add(input: Partial<NewEndpoint> = {}): Promise<string> {
 }
 
 /** Events as statuses cause them: with a delivery for each endpoint that asked for them. Returns their ids. */
-async function happen(count = 1, type: MessageEventType = 'message.delivered'): Promise<string[]> {
+async function happen(count = 1, type: EventType = 'message.delivered'): Promise<string[]> {
   const events = Array.from({ length: count }, () => ({
     accountId,
     id: deps.newId('evt'),
