@@ -89,6 +89,75 @@ export const MessageEvent = z
   .meta({ id: 'MessageEvent' })
 export type MessageEvent = z.infer<typeof MessageEvent>
 
+const WhatsAppAccountFacts = z.object({
+  accountId: responseField(AccountId).describe('ID of the WhatsApp account.'),
+  phoneNumberId: z
+    .string()
+    .describe("WhatsApp's ID of the phone number.")
+    .meta({ examples: ['106540352242922'] }),
+  displayPhoneNumber: z
+    .string()
+    .optional()
+    .describe('The phone number, as WhatsApp shows it; absent if it is not known.')
+    .meta({ examples: ['+34 600 111 222'] }),
+  isDefault: z.boolean().describe('Whether requests without `accountId` use it.'),
+})
+
+function accountEvent<Type extends string, Data extends z.ZodObject>(
+  type: Type,
+  id: string,
+  summary: string,
+  data: Data,
+) {
+  return z
+    .object({
+      type: z.literal(type).describe('What happened.'),
+      timestamp: Timestamp.describe('When it happened.'),
+      data: data.describe('The WhatsApp account that it happened to.'),
+    })
+    .describe(summary)
+    .meta({ id })
+}
+
+export const WhatsAppAccountInactiveEvent = accountEvent(
+  'whatsapp_account.inactive',
+  'WhatsAppAccountInactiveEvent',
+  'A WhatsApp account can no longer send.',
+  WhatsAppAccountFacts.extend({
+    by: z.enum(['whatsapp', 'user']).describe('Who made it inactive.'),
+    reason: z
+      .string()
+      .describe('Why, in words.')
+      .meta({ examples: ['WhatsApp refused it (190): Access token has expired'] }),
+  }),
+)
+export const WhatsAppAccountActiveEvent = accountEvent(
+  'whatsapp_account.active',
+  'WhatsAppAccountActiveEvent',
+  'A WhatsApp account can send again.',
+  WhatsAppAccountFacts,
+)
+export const WhatsAppAccountTokenExpiringEvent = accountEvent(
+  'whatsapp_account.token_expiring',
+  'WhatsAppAccountTokenExpiringEvent',
+  'The access token of a WhatsApp account expires soon.',
+  WhatsAppAccountFacts.extend({
+    expiresAt: Timestamp.describe('When the token expires.'),
+    daysLeft: z
+      .int()
+      .describe('Whole days until then; 0 on the last day.')
+      .meta({ examples: [7] }),
+  }),
+)
+
+/** What became of a WhatsApp account. */
+export const WhatsAppAccountEvent = z.discriminatedUnion('type', [
+  WhatsAppAccountInactiveEvent,
+  WhatsAppAccountActiveEvent,
+  WhatsAppAccountTokenExpiringEvent,
+])
+export type WhatsAppAccountEvent = z.infer<typeof WhatsAppAccountEvent>
+
 /** Sent on request only, to try an endpoint. */
 export const TestEvent = z
   .object({
@@ -102,10 +171,13 @@ export const TestEvent = z
   .meta({ id: 'TestEvent' })
 
 /** Everything that an endpoint can receive. */
-export const WebhookEvent = z.discriminatedUnion('type', [...MessageEvent.options, TestEvent])
+export const WebhookEvent = z.discriminatedUnion('type', [
+  ...MessageEvent.options,
+  ...WhatsAppAccountEvent.options,
+  TestEvent,
+])
 export type WebhookEvent = z.infer<typeof WebhookEvent>
 
-/** The events that an endpoint can ask for. */
 export const messageEventTypes = [
   'message.sent',
   'message.delivered',
@@ -113,10 +185,18 @@ export const messageEventTypes = [
   'message.failed',
   'message.outcome_unknown',
 ] as const satisfies MessageEvent['type'][]
-export type MessageEventType = (typeof messageEventTypes)[number]
+
+/** The events that an endpoint can ask for. */
+export const eventTypes = [
+  ...messageEventTypes,
+  'whatsapp_account.inactive',
+  'whatsapp_account.active',
+  'whatsapp_account.token_expiring',
+] as const satisfies (MessageEvent | WhatsAppAccountEvent)['type'][]
+export type EventType = (typeof eventTypes)[number]
 
 /** What an endpoint gets unless it asks otherwise. */
-export const defaultEventTypes: readonly MessageEventType[] = ['message.delivered', 'message.read', 'message.failed']
+export const defaultEventTypes: readonly EventType[] = ['message.delivered', 'message.read', 'message.failed']
 
 const exampleFacts = {
   messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
@@ -126,6 +206,13 @@ const exampleFacts = {
   language: 'en',
   accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
   externalId: 'order-1042',
+}
+
+const exampleAccount = {
+  accountId: exampleFacts.accountId,
+  phoneNumberId: '106540352242922',
+  displayPhoneNumber: '+34 600 111 222',
+  isDefault: true,
 }
 
 /** Every webhook, with what it is for and how it looks. */
@@ -191,6 +278,34 @@ export const webhooks = {
         externalId: exampleFacts.externalId,
         status: 'pending',
       },
+    },
+  },
+  'whatsapp_account.inactive': {
+    event: WhatsAppAccountInactiveEvent,
+    summary: 'A WhatsApp account became inactive',
+    description:
+      'WhatsApp rejected its access token or disabled it, or a user deactivated it: every send from it is refused until it is active again. Reported once. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'whatsapp_account.inactive',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleAccount, by: 'whatsapp', reason: 'WhatsApp refused it (190): Access token has expired' },
+    },
+  },
+  'whatsapp_account.active': {
+    event: WhatsAppAccountActiveEvent,
+    summary: 'A WhatsApp account is active again',
+    description: 'Its token was replaced, or it was activated. Only endpoints that ask for it get this event.',
+    example: { type: 'whatsapp_account.active', timestamp: '2026-11-20T09:45:00.000Z', data: exampleAccount },
+  },
+  'whatsapp_account.token_expiring': {
+    event: WhatsAppAccountTokenExpiringEvent,
+    summary: 'An access token expires soon',
+    description:
+      'Reported 14, 7 and 1 days before the access token expires, and on the last day. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'whatsapp_account.token_expiring',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleAccount, expiresAt: '2026-11-27T10:00:00.000Z', daysLeft: 7 },
     },
   },
   'webhook.test': {

@@ -1,3 +1,4 @@
+import { getAccountHealth } from './api/account.ts'
 import { listEvents } from './api/event.ts'
 import { getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
 import { getTemplate, listTemplates } from './api/template.ts'
@@ -8,5 +9,6 @@ export const contracts = {
   message: { send: sendMessage, preview: previewMessage, get: getMessage, list: listMessages },
   template: { get: getTemplate, list: listTemplates },
   event: { list: listEvents },
+  account: { health: getAccountHealth },
 } satisfies ProcedureTree<ApiProcedure>
 export type Contracts = typeof contracts

@@ -40,6 +40,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,
     log,
+    callbacks: { ...config.meta, baseUrl: findCallbackBase(config) },
     publicUrl: config.publicUrl ?? ownUrl(config),
   }
   return {
@@ -58,6 +59,13 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
 function ownUrl({ host, port }: Config): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`
+}
+
+/** WhatsApp calls https addresses only. A simulated WhatsApp on this machine also reaches this server without one. */
+function findCallbackBase(config: Config): string | undefined {
+  if (config.publicUrl?.startsWith('https:') === true) return config.publicUrl
+  const { hostname } = new URL(config.graphApi.url)
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) ? ownUrl(config) : undefined
 }
 
 function secretKeysOf(config: Config): readonly [Uint8Array, ...Uint8Array[]] {

@@ -21,6 +21,17 @@ export interface Deps {
   newId: (prefix: IdPrefix, at?: Date) => string
   randomBytes: (size: number) => Uint8Array
   log: Logger
+  callbacks: CallbackSettings
   /** Address of the dashboard in browsers, such as `https://waybill.example.com`, used as the prefix of links. */
   publicUrl: string
+}
+
+/** How WhatsApp's callbacks reach this server, and what verifies them. */
+export interface CallbackSettings {
+  /** App secret of numbers without one of their own. */
+  appSecret: string | undefined
+  /** Verify token that the handshake must present. */
+  verifyToken: string | undefined
+  /** Base URL at which WhatsApp can reach this server; undefined if none is known. */
+  baseUrl: string | undefined
 }

@@ -9,6 +9,15 @@ export const changes = {
   syncTemplates: () => 'synced the templates',
   addWhatsAppAccount: (phoneNumberId: string, { unverified = false } = {}) =>
     `added the WhatsApp account of phone number ID ${phoneNumberId}${unverified ? ' unverified' : ''}`,
+  inspectToken: () => 'checked an access token with WhatsApp',
+  updateWhatsAppAccount: (whatsAppAccountId: string, what: readonly string[]) =>
+    `replaced the ${new Intl.ListFormat('en').format(what)} of ${whatsAppAccountId}`,
+  checkHealth: (whatsAppAccountId: string) => `checked ${whatsAppAccountId} with WhatsApp`,
+  subscribeApp: (whatsAppAccountId: string) => `subscribed the app of ${whatsAppAccountId} to its callbacks`,
+  configureCallback: (whatsAppAccountId: string) => `set the callback URL of the app of ${whatsAppAccountId}`,
+  registerNumber: (whatsAppAccountId: string) => `registered the phone number of ${whatsAppAccountId}`,
+  connectWhatsAppAccount: (phoneNumberId?: string) =>
+    phoneNumberId === undefined ? 'connected a WhatsApp account' : `connected phone number ID ${phoneNumberId}`,
   makeDefault: (whatsAppAccountId: string) => `made ${whatsAppAccountId} the default`,
   activate: (whatsAppAccountId: string) => `activated ${whatsAppAccountId}`,
   deactivate: (whatsAppAccountId: string) => `deactivated ${whatsAppAccountId}`,

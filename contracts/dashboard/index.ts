@@ -1,3 +1,4 @@
+import { checkHealth, configureCallback, getHealth, inspectToken, registerNumber, subscribeApp } from './connect.ts'
 import { getMessage, listMessages } from './message.ts'
 import { getOverview } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, listAudit } from './owner.ts'
@@ -38,6 +39,12 @@ export const settingsContracts = {
     whatsAppAccount: {
       list: listWhatsAppAccounts,
       add: addWhatsAppAccount,
+      inspectToken,
+      subscribe: subscribeApp,
+      configureCallback,
+      register: registerNumber,
+      health: getHealth,
+      check: checkHealth,
       test: testWhatsAppAccount,
       replaceSecrets,
       setDefault: setDefaultWhatsAppAccount,

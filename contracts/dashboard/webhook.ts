@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { defaultEventTypes, messageEventTypes } from '../events.ts'
+import { defaultEventTypes, eventTypes } from '../events.ts'
 import { line, PageLimit, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
 import { ofAccount, settingsProcedure } from '../procedure.ts'
 
-const EventType = z.enum(messageEventTypes)
+const EventType = z.enum(eventTypes)
 const EndpointId = line(64)
 const ofEndpoint = ofAccount({ endpointId: EndpointId })
 

@@ -59,7 +59,12 @@ export const addWhatsAppAccount = settingsProcedure({
     appSecret: MetaSecret.optional(),
     makeDefault: z.boolean().default(false),
   }),
-  output: z.object({ whatsAppAccountId: z.string() }),
+  output: z.object({
+    whatsAppAccountId: z.string(),
+    /** Whether the app is subscribed to the WABA: without it, no status arrives. */
+    subscribed: z.boolean(),
+    subscriptionProblem: z.string().optional(),
+  }),
   audit: ({ phoneNumberId }) => changes.addWhatsAppAccount(phoneNumberId),
 })
 
@@ -88,9 +93,10 @@ export const testWhatsAppAccount = settingsProcedure({
 export const replaceSecrets = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',
-  summary: 'Replace the access token, the app secret or both',
+  summary: 'Replace the access token, the app secret or the WABA',
   input: ofAccount({
     whatsAppAccountId: line(64),
+    wabaId: MetaId.optional(),
     accessToken: MetaSecret.optional(),
     appSecret: MetaSecret.optional(),
   }),

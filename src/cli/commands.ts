@@ -28,6 +28,7 @@ import {
   whatsappList,
   whatsappRemove,
   whatsappSetDefault,
+  whatsappUpdate,
 } from './commands/whatsapp.ts'
 import type { Syntax } from './syntax.ts'
 
@@ -46,6 +47,7 @@ export const dataCommands: readonly DataCommand[] = [
   ownerRemove,
   ownerResetPassword,
   whatsappAdd,
+  whatsappUpdate,
   whatsappList,
   whatsappActivate,
   whatsappDeactivate,

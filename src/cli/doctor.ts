@@ -1,3 +1,4 @@
+import { readAllHealth } from '../accounts/whatsapp/health/view.ts'
 import type { StoredSecret } from '../accounts/rekey.ts'
 import { accessTokenPurpose } from '../accounts/whatsapp/secrets.ts'
 import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
@@ -32,6 +33,8 @@ export async function examine(deps: Deps): Promise<Finding[]> {
     migrations,
     await checkSecretKey(deps),
     ...(await checkWhatsApp(deps)),
+    ...(await checkCallbacks(deps)),
+    ...(await checkHealth(deps)),
     ...(await checkTemplates(deps)),
     await checkMessages(deps),
   ]
@@ -95,6 +98,40 @@ async function checkWhatsApp(deps: Deps): Promise<Finding[]> {
       fix: 'waybill account create --name NAME, then waybill whatsapp add --help',
     },
   ]
+}
+
+/** Without an app secret every callback is rejected, so no status ever arrives. */
+async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
+  const check = 'callbacks'
+  if (callbacks.appSecret !== undefined) return [{ check, ok: true, message: 'META_APP_SECRET is set' }]
+  const without = (await findAllWhatsAppAccounts(db)).filter((row) => row.app_secret_encrypted === null)
+  if (without.length === 0) return [{ check, ok: true, message: 'every WhatsApp account has an app secret of its own' }]
+  return [
+    {
+      check,
+      ok: false,
+      message: `META_APP_SECRET is not set, so callbacks are rejected and no status arrives for ${without.map(({ id }) => id).join(', ')}`,
+      fix: 'Set META_APP_SECRET to the secret of your Meta app (App settings > Basic) and restart Waybill, or store the secret of one account: waybill whatsapp update WA --app-secret -',
+    },
+  ]
+}
+
+/** Reported by `checkWhatsAppAccount` and `checkCallbacks`. */
+const checkedBefore = new Set(['rejected', 'deactivated', 'token_invalid', 'app_secret_missing'])
+
+/** Findings of the last check with WhatsApp. Warnings do not fail the examination. */
+async function checkHealth(deps: Deps): Promise<Finding[]> {
+  const states = await readAllHealth(deps)
+  return states.flatMap(({ whatsAppAccountId, findings }) =>
+    findings
+      .filter(({ code }) => !checkedBefore.has(code))
+      .map(({ severity, message, fix }) => ({
+        check: `health of ${whatsAppAccountId}`,
+        ok: severity !== 'error',
+        message,
+        fix,
+      })),
+  )
 }
 
 /** No token is needed: any response, including an error, shows that WhatsApp is reachable. */

@@ -46,7 +46,10 @@ function describeDelivery(delivery: Delivery): string {
   const { type, messageId, attempts } = delivery
   const heading = formatPairs([
     ['Delivery', delivery.deliveryId],
-    ['Event', `${delivery.eventId} (${type === undefined ? 'no longer stored' : `${type} of ${messageId}`})`],
+    [
+      'Event',
+      `${delivery.eventId} (${type === undefined ? 'no longer stored' : `${type}${messageId === undefined ? '' : ` of ${messageId}`}`})`,
+    ],
     ['State', describeDeliveryState(delivery)],
   ])
   return attempts.length === 0 ? heading : `${heading}\n${formatAttempts(attempts).replace(/^/gm, '  ')}`

@@ -26,7 +26,7 @@ import { limitConnections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
 import { createReadLimit } from './limits/read-limit.ts'
 import { registerHealth } from './ops/health.ts'
-import { type MetricsAccess, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
+import { type MetricsAccess, registerHealthMetric, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
 
 export interface ServerOptions {
   /** Addresses and ranges whose `X-Forwarded-For` is believed. */
@@ -108,6 +108,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   })
   registerMetrics(app, metricsAccess(options), registry)
   registerPendingMetric(deps, registry)
+  registerHealthMetric(deps, registry)
   registerHealth(app, deps, options.isDraining)
   if (options.healthOnly === true) return app
   const dashboard = isDashboardBuilt()

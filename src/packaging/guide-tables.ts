@@ -18,6 +18,7 @@ import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { adviseOnFailure, explainedCodes } from '../whatsapp/failure-advice.ts'
 import { sandboxRecipients } from '../whatsapp/simulator/recipients.ts'
+import { sandboxTokens } from '../whatsapp/simulator/sandbox-tokens.ts'
 
 const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
 
@@ -58,6 +59,11 @@ const tables: Record<string, () => string | Promise<string>> = {
     formatTable(
       ['Recipient', 'What happens'],
       sandboxRecipients.map(({ to, does }) => [code(to), does]),
+    ),
+  tokens: () =>
+    formatTable(
+      ['Access token', 'What happens'],
+      sandboxTokens.map(({ token, does }) => [code(token), does]),
     ),
   configuration: () =>
     formatTable(

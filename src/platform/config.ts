@@ -307,7 +307,19 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 export function findConfigWarnings({
   trustedProxies,
   publicUrl,
-}: Pick<Config, 'trustedProxies' | 'publicUrl'>): string[] {
+  meta,
+}: Pick<Config, 'trustedProxies' | 'publicUrl' | 'meta'>): string[] {
+  return [...warnOfMissingSecret(meta), ...warnOfMissingUrl({ trustedProxies, publicUrl })]
+}
+
+function warnOfMissingSecret({ appSecret }: Config['meta']): string[] {
+  if (appSecret !== undefined) return []
+  return [
+    'META_APP_SECRET is not set: callbacks of WhatsApp are rejected for every WhatsApp account without an app secret of its own, so no status of its messages arrives. Copy the secret from the app dashboard of Meta (App settings > Basic).',
+  ]
+}
+
+function warnOfMissingUrl({ trustedProxies, publicUrl }: Pick<Config, 'trustedProxies' | 'publicUrl'>): string[] {
   if (trustedProxies.length === 0 || publicUrl !== undefined) return []
   return [
     'TRUST_PROXY is set and WAYBILL_PUBLIC_URL is not: set it to the address that browsers use, such as https://waybill.example.com. Without it, the dashboard trusts the Host and X-Forwarded-Proto headers of the proxy, which determine sign-in redirects and whether cookies are restricted to https.',

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
+import type { Onboarding } from './onboarding.ts'
 
 /** The phone number to send from. */
 export interface Sender {
@@ -117,7 +118,7 @@ export type ReadOutcome<T> =
     }
 
 /** The part of the WhatsApp Cloud API (Meta Graph API) that Waybill uses. */
-export interface WhatsApp {
+export interface WhatsApp extends Onboarding {
   sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome>
   /** Reads all pages. */
   listTemplates(waba: { wabaId: string; accessToken: string }): Promise<ReadOutcome<ListedTemplate[]>>

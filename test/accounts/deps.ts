@@ -5,6 +5,7 @@ import { noJournal } from '../../src/messages/journal/journal.ts'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
+import type { Onboarding } from '../../src/whatsapp/onboarding.ts'
 import type { ListedTemplate, ReadOutcome } from '../../src/whatsapp/whatsapp.ts'
 import type { TestDatabase } from '../support/database.ts'
 
@@ -25,6 +26,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       listTemplates: ({ wabaId, accessToken }) => Promise.resolve(listings[`${wabaId} ${accessToken}`] ?? unreachable),
       getPhoneNumber: () => Promise.resolve({ ok: true, value: {} }),
       hasPhoneNumber: () => Promise.resolve({ ok: true, value: true }),
+      ...onboarding,
       close: () => Promise.resolve(),
     },
     webhooks: {
@@ -33,6 +35,11 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       close: () => Promise.resolve(),
     },
     publicUrl: 'https://waybill.example.com',
+    callbacks: {
+      appSecret: 'test-app-secret',
+      verifyToken: 'test-verify-token',
+      baseUrl: 'https://waybill.example.com',
+    },
     announcements: createLocalAnnouncements(),
     journal: noJournal,
     secrets: createSecretBox([randomBytes(32)], randomBytes),
@@ -41,6 +48,23 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     randomBytes,
     log: pino({ level: 'silent' }),
   }
+}
+
+/** WhatsApp accepts every token and every request. */
+const onboarding: Onboarding = {
+  inspectToken: () =>
+    Promise.resolve({
+      ok: true,
+      value: { valid: true, appId: '300001', scopes: ['whatsapp_business_management', 'whatsapp_business_messaging'] },
+    }),
+  listBusinessAccounts: () => Promise.resolve({ ok: true, value: [] }),
+  listPhoneNumbers: () => Promise.resolve({ ok: true, value: [] }),
+  getNumberDetails: ({ phoneNumberId }) => Promise.resolve({ ok: true, value: { phoneNumberId, status: 'CONNECTED' } }),
+  registerNumber: () => Promise.resolve({ ok: true, value: undefined }),
+  listSubscribedApps: () => Promise.resolve({ ok: true, value: ['300001'] }),
+  subscribeApp: () => Promise.resolve({ ok: true, value: undefined }),
+  getAppSubscription: () => Promise.resolve({ ok: true, value: undefined }),
+  subscribeCallback: () => Promise.resolve({ ok: true, value: undefined }),
 }
 
 export const unreachable = {

@@ -9,7 +9,8 @@ import {
   setDefaultWhatsAppAccount,
 } from '../../src/accounts/whatsapp/change.ts'
 import { deactivateRefused } from '../../src/accounts/whatsapp/refusals.ts'
-import { accessTokenPurpose, appSecretPurpose, replaceSecrets } from '../../src/accounts/whatsapp/secrets.ts'
+import { accessTokenPurpose, appSecretPurpose } from '../../src/accounts/whatsapp/secrets.ts'
+import { replaceSecrets } from '../../src/accounts/whatsapp/update.ts'
 import { listWhatsAppAccounts } from '../../src/accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../src/deps.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'

@@ -39,6 +39,7 @@ test('documents every operation of the contracts and no others', () => {
     'getTemplate',
     'listTemplates',
     'listEvents',
+    'getAccountHealth',
   ])
 })
 

@@ -100,7 +100,12 @@ describe('a secret in a file', () => {
   })
 })
 
-const warned = (environment: Record<string, string>) => findConfigWarnings(readConfig(environment))
+const warned = (environment: Record<string, string>) =>
+  findConfigWarnings(readConfig({ META_APP_SECRET: 'secret', ...environment }))
+
+test('a missing app secret is warned about', () => {
+  expect(warned({ META_APP_SECRET: '' })).toEqual([expect.stringMatching(/^META_APP_SECRET is not set: callbacks/)])
+})
 
 test('warns about a trusted proxy without a public URL', () => {
   expect(warned({ TRUST_PROXY: 'loopback' })).toEqual([

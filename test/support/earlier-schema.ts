@@ -1,5 +1,12 @@
+/** Reverts migration 0013. */
+const undoWhatsAppHealth = [
+  'drop table whatsapp_account_health',
+  `delete from waybill_migrations where name = '0013-whatsapp-health'`,
+]
+
 /** Reverts migration 0011. */
 export const undoAuditChain = [
+  ...undoWhatsAppHealth,
   'drop table audit_entries, audit_chains, audit_keys',
   'alter table audit_log_unchained rename to audit_log',
   `delete from waybill_migrations where name = '0011-audit-chain'`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { MessageEventType } from '../../contracts/events.ts'
+import type { EventType } from '../../contracts/events.ts'
 import type { Deps } from '../../src/deps.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
@@ -26,7 +26,7 @@ export async function emitEvents(
   deps: Deps,
   accountId: string,
   count = 1,
-  type: MessageEventType = 'message.delivered',
+  type: EventType = 'message.delivered',
 ): Promise<string[]> {
   const events = Array.from({ length: count }, () => ({
     accountId,

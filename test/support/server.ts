@@ -99,6 +99,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10)),
     randomBytes,
     publicUrl: 'https://waybill.example.com',
+    callbacks: { appSecret: 'test-app-secret', verifyToken: 'test-verify-token', baseUrl: undefined },
     log: createLogger('debug', new Writable({ write: (chunk, _encoding, done) => (log.push(String(chunk)), done()) })),
     ...options.deps,
   }
@@ -106,11 +107,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     trustedProxies: [],
     metricsToken: undefined,
     sandbox: true,
-    callbacks: { appSecret: 'test-app-secret', verifyToken: 'test-verify-token' },
+    callbacks: deps.callbacks,
     isDraining: () => false,
     ...options.server,
   })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  // The simulator reaches the server where it listens.
+  deps.callbacks = { ...deps.callbacks, baseUrl: deps.callbacks.baseUrl ?? url }
   return {
     url,
     deps,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { MessageEventType } from '../../contracts/events.ts'
+import type { EventType } from '../../contracts/events.ts'
 import { createAccount } from '../../src/accounts/account.ts'
 import type { Deps } from '../../src/deps.ts'
 import { listDeliveries } from '../../src/webhooks/deliveries/list.ts'
@@ -35,7 +35,7 @@ async function add(input: Partial<NewEndpoint> = {}): Promise<string> {
   return (await addEndpoint(deps, accountId, { url: receiverUrl, ...input })).endpointId
 }
 
-function emit(count = 1, type?: MessageEventType): Promise<string[]> {
+function emit(count = 1, type?: EventType): Promise<string[]> {
   return emitEvents(deps, accountId, count, type)
 }
 

@@ -169,6 +169,12 @@ function describeEvent(event: ReceivedEvent): string {
       return event.data.externalId ?? event.data.messageId
     case 'message.failed':
       return event.data.error.message
+    case 'whatsapp_account.inactive':
+      return event.data.reason
+    case 'whatsapp_account.active':
+      return event.data.phoneNumberId
+    case 'whatsapp_account.token_expiring':
+      return event.data.expiresAt
     case 'webhook.test':
       return event.data.endpointId
     case 'unknown':

@@ -1,12 +1,21 @@
-import type { Kysely } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { metaIdPattern, metaSecretPattern } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
-import type { Database } from '../../platform/db/schema.ts'
 import { accountNotFound, requireAccount } from '../account.ts'
-import { toColumns, verifyPhoneNumber } from './phone-number.ts'
+import { subscribeApp } from './connect/subscribe.ts'
+import { readTokenFacts } from './connect/token.ts'
+import { displace, holdsNumber, type RecordDisplacement } from './displace.ts'
+import { saveHealth } from './health/store.ts'
+import { refuseMissingPermission, toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose } from './secrets.ts'
-import { clearDefault, findByPhoneNumberId, findWhatsAppAccounts, insertWhatsAppAccount, lockAccount } from './store.ts'
+import {
+  clearDefault,
+  findByPhoneNumberId,
+  findWhatsAppAccounts,
+  insertWhatsAppAccount,
+  lockAccount,
+  type WhatsAppAccountRow,
+} from './store.ts'
 
 export interface NewWhatsAppAccount {
   phoneNumberId: string
@@ -19,15 +28,37 @@ export interface NewWhatsAppAccount {
   unverified?: boolean | undefined
 }
 
-/** Adds a WhatsApp account after WhatsApp has verified it, unless it is added unverified. */
+export interface AddedWhatsAppAccount {
+  whatsAppAccountId: string
+  /** Whether the app is subscribed to the WABA: without it, no status arrives. */
+  subscribed: boolean
+  /** Why it is not subscribed. */
+  subscriptionProblem?: string
+}
+
+type AddDeps = Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp' | 'log'>
+
+/**
+ * Adds a WhatsApp account after WhatsApp has verified it, unless it is added unverified, and subscribes the app to its
+ * callbacks. Whoever proves that a number is theirs displaces an account that no longer can.
+ */
 export async function addWhatsAppAccount(
-  deps: Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp'>,
+  deps: AddDeps,
   accountId: string,
   input: NewWhatsAppAccount,
-): Promise<{ whatsAppAccountId: string }> {
+  recordDisplacement?: RecordDisplacement,
+): Promise<AddedWhatsAppAccount> {
   checkInput(input)
   await requireAccount(deps.db, accountId)
-  const described = input.unverified === true ? {} : toColumns(await verifyPhoneNumber(deps, input))
+  const isVerified = input.unverified !== true
+  const [described, token] = await Promise.all([
+    isVerified ? verifyPhoneNumber(deps, input).then(toColumns) : {},
+    readTokenFacts(deps, input),
+  ])
+  if (isVerified) refuseMissingPermission(token.info)
+  const holder = await findByPhoneNumberId(deps.db, input.phoneNumberId)
+  if (holder)
+    await refuseHeldNumber(deps, accountId, holder, { canDisplace: isVerified && recordDisplacement !== undefined })
   const id = deps.newId('wa')
   const sealed = {
     id,
@@ -42,25 +73,44 @@ export async function addWhatsAppAccount(
   }
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
-    await refuseKnownPhoneNumber(trx, input.phoneNumberId)
+    if (holder && (await displace(trx, holder)))
+      await recordDisplacement?.(trx, { accountId: holder.account_id, whatsAppAccountId: holder.id })
     const others = await findWhatsAppAccounts(trx, accountId)
     const isDefault = input.makeDefault === true || others.length === 0
     if (isDefault) await clearDefault(trx, accountId)
-    await insertWhatsAppAccount(trx, { ...sealed, is_default: isDefault })
+    if (!(await insertWhatsAppAccount(trx, { ...sealed, is_default: isDefault })))
+      throw numberInUse(input.phoneNumberId, await findByPhoneNumberId(trx, input.phoneNumberId))
+    await saveHealth(trx, { accountId, whatsAppAccountId: id }, token.columns)
   })
-  return { whatsAppAccountId: id }
+  const subscription = await subscribeApp(deps, { accountId, whatsAppAccountId: id }, input)
+  if (subscription.ok) return { whatsAppAccountId: id, subscribed: true }
+  const subscriptionProblem = [subscription.message, subscription.fix].filter(Boolean).join(' ')
+  return { whatsAppAccountId: id, subscribed: false, subscriptionProblem }
 }
 
-async function refuseKnownPhoneNumber(db: Kysely<Database>, phoneNumberId: string): Promise<void> {
-  const known = await findByPhoneNumberId(db, phoneNumberId)
-  if (known)
-    throw new ServiceError('VALIDATION_ERROR', `Phone number ID ${phoneNumberId} is already in use.`, {
-      field: 'phoneNumberId',
-      remedy: `It belongs to WhatsApp account ${known.id} of account ${known.account_id}. To add it again, first remove it: waybill whatsapp remove ${known.id}`,
-    })
+/** A number can only be taken from another account, and only if that account's stored token fails at this moment. */
+async function refuseHeldNumber(
+  deps: AddDeps,
+  accountId: string,
+  holder: WhatsAppAccountRow,
+  { canDisplace }: { canDisplace: boolean },
+): Promise<void> {
+  const isOwn = holder.account_id === accountId
+  if (isOwn || !canDisplace || (await holdsNumber(deps, holder)))
+    throw numberInUse(holder.phone_number_id, holder, isOwn)
 }
 
-function checkInput(input: NewWhatsAppAccount): void {
+function numberInUse(phoneNumberId: string, holder: WhatsAppAccountRow | undefined, isOwn = false): ServiceError {
+  const id = holder?.id ?? 'WA'
+  return new ServiceError('VALIDATION_ERROR', `Phone number ID ${phoneNumberId} is already in use.`, {
+    field: 'phoneNumberId',
+    remedy: isOwn
+      ? `It belongs to WhatsApp account ${id} of this account. To replace its token, run: waybill whatsapp update ${id} --access-token -`
+      : `It belongs to WhatsApp account ${id} of account ${holder?.account_id ?? 'ACC'}. To add it again, first remove it: waybill whatsapp remove ${id}`,
+  })
+}
+
+export function checkInput(input: NewWhatsAppAccount): void {
   checkMetaId('phone number ID', input.phoneNumberId)
   checkMetaId('WABA ID', input.wabaId)
   checkSecret('access token', input.accessToken)

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
+import type { TokenInfo } from '../../whatsapp/onboarding.ts'
 import type { PhoneNumberInfo, ReadOutcome } from '../../whatsapp/whatsapp.ts'
 import { changeWhatsAppAccount } from './store.ts'
 
@@ -36,6 +37,16 @@ export async function verifyPhoneNumber(
       },
     )
   return number.value
+}
+
+/** A token that may not send is of no use, although WhatsApp shows it the number. */
+export function refuseMissingPermission(token: TokenInfo | undefined): void {
+  if (!token || token.scopes.includes('whatsapp_business_messaging')) return
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would refuse every send. Create one with this permission.',
+    { field: 'accessToken', remedy },
+  )
 }
 
 type Failed = Extract<ReadOutcome<unknown>, { ok: false }>

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { AccountUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import type { CallbackSender } from './callback-senders.ts'
+import { scheduleCheck } from './health/store.ts'
 import { changeWhatsAppAccount, reactivate, scheduleSync } from './store.ts'
 
 /** Deactivates an account whose token WhatsApp rejected, until a user fixes it. `reason` is shown to users. */
@@ -32,4 +33,5 @@ export async function applyAccountUpdate(
     await reactivate(deps.db, accountId, whatsAppAccountId, disabledBy)
   }
   await scheduleSync(deps.db, accountId, sender.wabaId)
+  await scheduleCheck(deps.db, { accountId, whatsAppAccountId })
 }

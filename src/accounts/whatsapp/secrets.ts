@@ -1,12 +1,8 @@
 import type { Kysely } from 'kysely'
-import { ServiceError } from '../../../contracts/errors.ts'
-import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { StoredSecret } from '../rekey.ts'
-import { toColumns, verifyPhoneNumber } from './phone-number.ts'
-import { changeWhatsAppAccount, findAllWhatsAppAccounts, findWhatsAppAccount, replaceSecret } from './store.ts'
-import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
+import { findAllWhatsAppAccounts, replaceSecret } from './store.ts'
 
 /** The purpose of a stored secret, which is bound to its ciphertext so that it cannot be moved to another row. */
 
@@ -50,6 +46,16 @@ export function openAccessToken(
   return openSecret(deps, owner, { ciphertext, purpose: accessTokenPurpose(owner.whatsAppAccountId) })
 }
 
+/** Returns the account's own app secret; undefined if it has none or no key decrypts it. */
+export function openAppSecret(
+  deps: Pick<Deps, 'secrets' | 'log'>,
+  owner: SecretOwner,
+  { app_secret_encrypted: ciphertext }: { app_secret_encrypted: string | null },
+): string | undefined {
+  if (ciphertext === null) return undefined
+  return openSecret(deps, owner, { ciphertext, purpose: appSecretPurpose(owner.whatsAppAccountId) })
+}
+
 export function describeUnreadableToken(whatsAppAccountId: string): string {
   return `The access token of the WhatsApp account ${whatsAppAccountId} cannot be decrypted with the configured keys. An operator must restore the key that encrypted it, or add the WhatsApp account again.`
 }
@@ -72,38 +78,4 @@ export async function listWhatsAppAccountSecrets(db: Kysely<Database>): Promise<
       return [{ ownerId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
     }),
   )
-}
-
-export interface NewSecrets {
-  accessToken?: string | undefined
-  appSecret?: string | undefined
-}
-
-/**
- * Replaces secrets. A new access token is verified like that of a new account; then an account that WhatsApp rejected
- * becomes active again, and one that a user deactivated stays inactive. An app secret alone is not verified, so that an
- * expired token does not prevent the replacement of a leaked secret.
- */
-export async function replaceSecrets(
-  deps: Pick<Deps, 'db' | 'secrets' | 'whatsapp'>,
-  accountId: string,
-  whatsAppAccountId: string,
-  { accessToken, appSecret }: NewSecrets,
-): Promise<WhatsAppAccount> {
-  if (accessToken === undefined && appSecret === undefined)
-    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass an access token, an app secret or both.')
-  const { db, secrets } = deps
-  const known = requireWhatsAppAccount(await findWhatsAppAccount(db, accountId, whatsAppAccountId), whatsAppAccountId)
-  const { phone_number_id: phoneNumberId, waba_id: wabaId } = known
-  const row = await changeWhatsAppAccount(db, accountId, whatsAppAccountId, {
-    ...(accessToken !== undefined && {
-      ...toColumns(await verifyPhoneNumber(deps, { phoneNumberId, wabaId, accessToken })),
-      access_token_encrypted: secrets.encrypt(accessToken, accessTokenPurpose(whatsAppAccountId)),
-      inactive_reason: null,
-    }),
-    ...(appSecret !== undefined && {
-      app_secret_encrypted: secrets.encrypt(appSecret, appSecretPurpose(whatsAppAccountId)),
-    }),
-  })
-  return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }

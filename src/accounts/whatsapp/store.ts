@@ -9,11 +9,18 @@ export async function lockAccount(db: Kysely<Database>, accountId: string): Prom
   return row !== undefined
 }
 
+/** Returns false if another account has the phone number; of two concurrent calls, one succeeds. */
 export async function insertWhatsAppAccount(
   db: Kysely<Database>,
   row: Insertable<WhatsAppAccountsTable>,
-): Promise<void> {
-  await db.insertInto('whatsapp_accounts').values(row).execute()
+): Promise<boolean> {
+  const inserted = await db
+    .insertInto('whatsapp_accounts')
+    .values(row)
+    .onConflict((conflict) => conflict.column('phone_number_id').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
 }
 
 /** IDs sort by time, so the oldest comes first. */
@@ -53,12 +60,8 @@ export async function findOwner(db: Kysely<Database>, whatsAppAccountId: string)
 export function findByPhoneNumberId(
   db: Kysely<Database>,
   phoneNumberId: string,
-): Promise<{ id: string; account_id: string } | undefined> {
-  return db
-    .selectFrom('whatsapp_accounts')
-    .select(['id', 'account_id'])
-    .where('phone_number_id', '=', phoneNumberId)
-    .executeTakeFirst()
+): Promise<WhatsAppAccountRow | undefined> {
+  return db.selectFrom('whatsapp_accounts').selectAll().where('phone_number_id', '=', phoneNumberId).executeTakeFirst()
 }
 
 export interface WhatsAppAccountChanges {
@@ -66,6 +69,7 @@ export interface WhatsAppAccountChanges {
   inactive_reason?: string | null
   is_default?: boolean
   access_token_encrypted?: string
+  waba_id?: string
   app_secret_encrypted?: string | null
   quality_rating?: string | null
   throughput_level?: string | null

@@ -20,7 +20,7 @@ export const sandbox = localCommand({
   run: async (environment, { json }) => {
     const given = ignored.filter((name) => (environment[name] ?? '') !== '')
     if (given.length > 0) console.error(`The sandbox ignores ${inWords(given)}.`)
-    const simulator = await startSimulator()
+    const simulator = await startSimulator({ sandbox: true })
     const appSecret = randomBytes(16).toString('hex')
     try {
       // Imported here, because other commands start faster without it.
@@ -56,6 +56,7 @@ function configure(environment: NodeJS.ProcessEnv, simulator: Simulator, appSecr
     ...own,
     GRAPH_API_URL: simulator.url,
     META_APP_SECRET: appSecret,
+    META_VERIFY_TOKEN: own['META_VERIFY_TOKEN'] ?? randomBytes(16).toString('hex'),
   })
 }
 

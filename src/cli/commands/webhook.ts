@@ -1,5 +1,5 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
-import { defaultEventTypes, messageEventTypes } from '../../../contracts/events.ts'
+import { defaultEventTypes, eventTypes } from '../../../contracts/events.ts'
 import { Timestamp } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { deliveryStates } from '../../../contracts/dashboard/webhook.ts'
@@ -26,7 +26,7 @@ export const webhookAdd = dataCommand({
     url: { value: 'URL', help: 'URL of the endpoint: https with a public host', required: true },
     events: {
       value: 'TYPES',
-      help: `Event types, separated by commas: ${messageEventTypes.join(', ')} (default: all but ${messageEventTypes.filter((type) => !defaultEventTypes.includes(type)).join(', ')})`,
+      help: `Event types, separated by commas: ${eventTypes.join(', ')} (default: all but ${eventTypes.filter((type) => !defaultEventTypes.includes(type)).join(', ')})`,
     },
     description: { value: 'TEXT', help: 'Description of the endpoint' },
     header: {

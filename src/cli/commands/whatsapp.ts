@@ -1,6 +1,6 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
-import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
+import { addWhatsAppAccount, type AddedWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
 import {
   activateWhatsAppAccount,
   deactivateWhatsAppAccount,
@@ -8,8 +8,10 @@ import {
   setDefaultWhatsAppAccount,
 } from '../../accounts/whatsapp/change.ts'
 import { findOwner } from '../../accounts/whatsapp/store.ts'
+import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
 import { listWhatsAppAccounts, whatsAppAccountNotFound } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
+import { recordDisplacementIn } from '../../users/audit/displacement.ts'
 import { dataCommand } from '../command.ts'
 import { formatTable } from '../help.ts'
 
@@ -45,22 +47,61 @@ export const whatsappAdd = dataCommand({
   ],
   audit: ({ options }) => changes.addWhatsAppAccount(options['phone-number-id'], { unverified: options.unverified }),
   run: async (deps, { args: [accountId], options }) => {
-    const json = await addWhatsAppAccount(deps, accountId, {
+    const input = {
       phoneNumberId: options['phone-number-id'],
       wabaId: options['waba-id'],
       accessToken: options['access-token'],
       appSecret: options['app-secret'],
       makeDefault: options.default,
       unverified: options.unverified,
-    })
+    }
+    const json = await addWhatsAppAccount(deps, accountId, input, recordDisplacementIn(deps))
     const address =
       options['app-secret'] === undefined
         ? ''
         : `\nCallback URL for its app: ${callbackUrl(deps, json.whatsAppAccountId)}`
     return {
       json,
-      text: `Added ${json.whatsAppAccountId}. Next: sync its templates with waybill template sync ${accountId}${address}`,
+      text: `Added ${json.whatsAppAccountId}. Next: sync its templates with waybill template sync ${accountId}${address}${describeSubscription(json)}`,
     }
+  },
+})
+
+function describeSubscription({ subscribed, subscriptionProblem }: AddedWhatsAppAccount): string {
+  if (subscribed) return '\nIts app is subscribed to the WABA.'
+  return `\nIts app could not be subscribed to the WABA, so no status will arrive: ${subscriptionProblem}`
+}
+
+export const whatsappUpdate = dataCommand({
+  name: 'whatsapp update',
+  summary: 'Replace the access token, the app secret or the WABA of a WhatsApp account; its IDs stay',
+  args: ['WA'],
+  options: {
+    'access-token': { value: 'T', help: 'New access token; - reads it from standard input', secret: true },
+    'app-secret': { value: 'S', help: 'New app secret of its Meta app; - reads it from standard input', secret: true },
+    'waba-id': { value: 'ID', help: 'ID of the WhatsApp Business Account that the number belongs to now' },
+  },
+  notes: [
+    'A new token or WABA is verified with WhatsApp first; if WhatsApp does not accept it for this number, nothing\nchanges. An account that WhatsApp had rejected becomes active again.',
+    'With - each secret is read from standard input: first the access token, then the app secret on the next line.',
+  ],
+  examples: [
+    'waybill whatsapp update wa_… --access-token - < token.txt',
+    'waybill whatsapp update wa_… --app-secret - < app-secret.txt',
+  ],
+  audit: ({ args: [id], options }) =>
+    changes.updateWhatsAppAccount(id, [
+      ...(options['access-token'] === undefined ? [] : ['access token']),
+      ...(options['app-secret'] === undefined ? [] : ['app secret']),
+      ...(options['waba-id'] === undefined ? [] : ['WABA']),
+    ]),
+  run: async (deps, { args: [id], options }) => {
+    const json = await replaceSecrets(deps, await requireOwner(deps, id), id, {
+      accessToken: options['access-token'],
+      appSecret: options['app-secret'],
+      wabaId: options['waba-id'],
+    })
+    return { json, text: `${id} is updated.${json.active ? '' : ` It is inactive: ${json.reason}`}` }
   },
 })
 

@@ -1,4 +1,5 @@
 import type { Contracts } from '../../../contracts/index.ts'
+import { readAccountHealth } from '../../accounts/whatsapp/health/view.ts'
 import { getMessage } from '../../messages/queries/get.ts'
 import { listMessages } from '../../messages/queries/list.ts'
 import { preview } from '../../messages/send/preview.ts'
@@ -24,6 +25,9 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
   template: {
     get: (deps, call, input) => getTemplate(deps, call, input),
     list: (deps, call, input) => listTemplates(deps, call, input),
+  },
+  account: {
+    health: (deps, { accountId }) => readAccountHealth(deps, accountId),
   },
   event: {
     list: (deps, call, input) => listEvents(deps, call, input),

@@ -8,6 +8,7 @@ import type { Deps } from '../../deps.ts'
 import { handleCallback } from '../../messages/status/handle-callback.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type ReceivedBody } from './body.ts'
+import { watchSignatures } from './signature-watch.ts'
 import { createCallbackTurns, type TurnLimits } from './turns.ts'
 
 export interface CallbackOptions {
@@ -70,6 +71,7 @@ export async function registerCallbacks(
   const counters = createCounters(metrics)
   const bodies = createBodyReceiver(bodyLimits)
   const turns = createCallbackTurns(turnLimits)
+  const signatures = watchSignatures(deps.log)
   metrics.registerMetric(
     new Gauge({
       name: 'waybill_whatsapp_callback_bytes_held',
@@ -107,12 +109,10 @@ export async function registerCallbacks(
     if (signer === undefined) {
       discard()
       counters.unsigned.inc()
-      deps.log.debug(
-        { requestId: request.id },
-        'rejected a callback: its signature matches neither META_APP_SECRET nor the app secret of its WhatsApp account',
-      )
+      signatures.wrong(request.params.whatsAppAccountId)
       return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
     }
+    signatures.right()
     const handling = turns.run(signer, bytes.length, () =>
       handleCallback(deps, bytes, { signer, default: options.appSecret }),
     )

@@ -10,7 +10,13 @@ import {
   removeWhatsAppAccount,
   setDefaultWhatsAppAccount,
 } from '../../accounts/whatsapp/change.ts'
-import { replaceSecrets } from '../../accounts/whatsapp/secrets.ts'
+import { checkNow } from '../../accounts/whatsapp/health/check.ts'
+import { readAccountHealth } from '../../accounts/whatsapp/health/view.ts'
+import { configureCallback, subscribeStored } from '../../accounts/whatsapp/connect/subscribe.ts'
+import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'
+import { registerNumber } from '../../accounts/whatsapp/connect/register.ts'
+import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
+import { recordDisplacementIn } from '../../users/audit/displacement.ts'
 import { testWhatsAppAccount } from '../../accounts/whatsapp/test.ts'
 import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
 import { getMessageHistory } from '../../messages/queries/get.ts'
@@ -99,7 +105,17 @@ const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook'
 
 const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['whatsAppAccount']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listWhatsAppAccounts(deps, accountId) }),
-  add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input),
+  add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input, recordDisplacementIn(deps)),
+  inspectToken: (deps, _call, { accessToken }) => inspectToken(deps, accessToken),
+  subscribe: (deps, _call, { accountId, whatsAppAccountId }) => subscribeStored(deps, accountId, whatsAppAccountId),
+  configureCallback: (deps, _call, { accountId, whatsAppAccountId }) =>
+    configureCallback(deps, accountId, whatsAppAccountId),
+  register: (deps, _call, { pin, ...owner }) => registerNumber(deps, owner, pin),
+  health: (deps, _call, { accountId, withCounts }) => readAccountHealth(deps, accountId, { withCounts }),
+  check: async (deps, _call, owner) => {
+    await checkNow(deps, owner)
+    return readAccountHealth(deps, owner.accountId)
+  },
   test: (deps, _call, { accountId, whatsAppAccountId }) => testWhatsAppAccount(deps, accountId, whatsAppAccountId),
   replaceSecrets: (deps, _call, { accountId, whatsAppAccountId, ...secrets }) =>
     replaceSecrets(deps, accountId, whatsAppAccountId, secrets),

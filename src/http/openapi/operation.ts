@@ -23,10 +23,11 @@ export function writeOperation(
   }
 }
 
-/** `message.send` becomes `sendMessage`, and `message.list` becomes `listMessages`. */
+/** `message.send` becomes `sendMessage`, `message.list` `listMessages`, and `account.health` `getAccountHealth`. */
 function nameOperation(name: string): string {
   const [resource = '', verb = ''] = name.split('.')
   const noun = resource.charAt(0).toUpperCase() + resource.slice(1)
+  if (verb === 'health') return `get${noun}Health`
   return `${verb}${noun}${verb === 'list' ? 's' : ''}`
 }
 

@@ -1,4 +1,4 @@
-import { MessageEvent, TestEvent, type WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/events.ts'
+import { MessageEvent, type WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/events.ts'
 import { type OpenApiDocument, type Parameter, refer, type Schema, type WebhookOperation } from './document.ts'
 import { listNamedSchemas, mapValues, mergeAlternatives, writeAnswer } from './schemas.ts'
 
@@ -54,7 +54,7 @@ function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
       required: true,
       content: {
         'application/json': {
-          schema: type === 'webhook.test' ? writeTestEvent() : refer('schemas', 'MessageEvent'),
+          schema: writeEvent(type),
           examples: { default: { value: example } },
         },
       },
@@ -79,9 +79,12 @@ function nameOperation(type: string): string {
   return `on${type.split('.').map(capitalize).join('')}`
 }
 
-/** In its place, because tools leave out components that no path uses. */
-function writeTestEvent(): Schema {
-  return writeAnswer(listNamedSchemas(TestEvent)['TestEvent'] ?? {})
+/** What no path returns is written in its place, because tools leave out components that no path uses. */
+function writeEvent(type: WebhookEvent['type']): Schema {
+  const { event } = webhooks[type]
+  const name = String(event.meta()?.id)
+  if (eventNames.includes(name)) return refer('schemas', 'MessageEvent')
+  return writeAnswer(listNamedSchemas(event)[name] ?? {})
 }
 
 function capitalize(text: string): string {

@@ -1,3 +1,5 @@
+import { checkDueAccounts } from '../../accounts/whatsapp/health/check.ts'
+import { addMissingHealth } from '../../accounts/whatsapp/health/store.ts'
 import type { Deps } from '../../deps.ts'
 import { reportUnknownOutcomes } from '../../messages/journal/outcome-unknown.ts'
 import { deleteOldCounts, foldCounts } from '../../messages/queries/counts-store.ts'
@@ -11,6 +13,7 @@ import { syncDueTemplates } from '../../templates/periodic-sync.ts'
 import { auditKeptDays } from '../../users/audit/audit.ts'
 import { deleteExpiredSignIns } from '../../users/audit/store.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
+import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
 type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
@@ -70,6 +73,16 @@ const chores: Chore[] = [
     },
   },
   { everySeconds: 15, failure: 'could not sync templates and numbers', run: syncDueTemplates },
+  {
+    everySeconds: 15,
+    failure: 'could not check WhatsApp accounts',
+    run: async (deps) => {
+      await addMissingHealth(deps.db)
+      await checkDueAccounts(deps)
+    },
+  },
+  // A rejected token stops every send, so it must be known within seconds.
+  { everySeconds: 3, failure: 'could not announce changes of WhatsApp accounts', run: announceChanges },
 ]
 
 /** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { readAllHealth } from '../../accounts/whatsapp/health/view.ts'
 import type { Deps } from '../../deps.ts'
 import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
@@ -73,6 +74,30 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
     'Age of the oldest message whose outcome is unknown for more than a minute, in seconds.',
     (pending) => pending.oldestSeconds,
   )
+}
+
+/**
+ * Registers a gauge per WhatsApp account: 1 if it is healthy, 0 if it cannot send or gets no statuses. Read at each
+ * scrape from stored facts, without asking WhatsApp.
+ */
+export function registerHealthMetric(deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks'>, registry: Registry): void {
+  new Gauge({
+    name: 'waybill_whatsapp_account_healthy',
+    help: 'Whether a WhatsApp account works: 1, or 0 if it has a finding of severity error. See account.health for the finding.',
+    labelNames: ['account', 'whatsapp_account'] as const,
+    registers: [registry],
+    async collect() {
+      try {
+        const states = await readAllHealth(deps)
+        this.reset()
+        for (const { accountId, whatsAppAccountId, healthy } of states)
+          this.set({ account: accountId, whatsapp_account: whatsAppAccountId }, healthy ? 1 : 0)
+      } catch (error) {
+        // As above.
+        deps.log.debug({ err: error }, 'could not read the health of WhatsApp accounts')
+      }
+    },
+  })
 }
 
 /** Counts messages that this process reported as having an unknown outcome. Each message counts once, on one node. */

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type CallbackSender, findCallbackSenders, type Names } from '../../accounts/whatsapp/callback-senders.ts'
+import { noteCallbacks } from '../../accounts/whatsapp/health/note-callbacks.ts'
 import { applyAccountUpdate } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { applyTemplateUpdate } from '../../templates/apply-update.ts'
@@ -37,6 +38,8 @@ export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: 
 
 async function takePart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<CallbackResult> {
   const { known, unknown } = splitStatuses(part.statuses, spokenFor)
+  const ids = spokenFor.map(({ whatsAppAccountId }) => whatsAppAccountId)
+  noteCallbacks(deps, ids, { withStatuses: known.length > 0 })
   const taken = await applyStatuses(deps, known)
   await applyUpdates(deps, part, spokenFor)
   return { ...taken, unknown: taken.unknown + unknown, ignored: part.ignored }

@@ -57,6 +57,45 @@ export interface WhatsAppAccountsTable {
   created_at: Generated<Date>
 }
 
+/** Facts about the connection of a WhatsApp account. Times say when each group of facts was checked last. */
+export interface WhatsAppAccountHealthTable {
+  whatsapp_account_id: string
+  account_id: string
+  /** The Meta app of the token. */
+  app_id: string | null
+  token_checked_at: Date | null
+  token_expires_at: Date | null
+  /** Why WhatsApp rejects the token; null if it does not. */
+  token_problem: string | null
+  missing_permissions: Generated<string[]>
+  number_checked_at: Date | null
+  number_status: string | null
+  name_status: string | null
+  messaging_limit: string | null
+  /** `health_status` as the Graph API reports it (reference 2, section 5.5). */
+  health: ColumnType<StoredHealthEntity[], string | undefined, string>
+  subscription_checked_at: Date | null
+  subscribed: boolean | null
+  subscription_problem: string | null
+  callback_checked_at: Date | null
+  callback_url: string | null
+  callback_fields: Generated<string[]>
+  callback_problem: string | null
+  last_callback_at: Date | null
+  last_status_at: Date | null
+  next_check_at: Generated<Date>
+  announced_active: Generated<boolean>
+  announced_findings: Generated<string[]>
+  /** Days before the expiry of the token that were announced last: 14, 7, 1 or 0. */
+  announced_expiry_days: number | null
+}
+
+export interface StoredHealthEntity {
+  entity: string
+  canSend: string
+  reasons: { description: string; solution?: string; code?: number }[]
+}
+
 /**
  * A template component as the Graph API returns it. Only the fields that are read are typed; the others are stored too.
  */
@@ -377,6 +416,7 @@ export interface Database {
   api_keys: ApiKeysTable
   rate_limits: RateLimitsTable
   whatsapp_accounts: WhatsAppAccountsTable
+  whatsapp_account_health: WhatsAppAccountHealthTable
   templates: TemplatesTable
   messages: MessagesTable
   wa_message_ids: WaMessageIdsTable

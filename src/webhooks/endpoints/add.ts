@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { defaultEventTypes, type MessageEventType, messageEventTypes } from '../../../contracts/events.ts'
+import { defaultEventTypes, type EventType as EndpointEventType, eventTypes } from '../../../contracts/events.ts'
 import { line } from '../../../contracts/fields.ts'
 import { accountNotFound } from '../../accounts/account.ts'
 import { lockAccount } from '../../accounts/whatsapp/store.ts'
@@ -15,7 +15,7 @@ const maxEndpoints = 20
 
 const Url = line(2048)
 const Description = line(200)
-const EventType = z.enum(messageEventTypes)
+const EventType = z.enum(eventTypes)
 
 export interface NewEndpoint {
   url: string
@@ -66,15 +66,15 @@ export async function addEndpoint(
   return { endpointId: id, secret }
 }
 
-function checkEvents(events: readonly string[]): MessageEventType[] {
+function checkEvents(events: readonly string[]): EndpointEventType[] {
   const unknown = events.find((event) => !EventType.safeParse(event).success)
   if (unknown !== undefined || events.length === 0)
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `${unknown === undefined ? 'No event type was given' : `The event type ${JSON.stringify(unknown)} does not exist`}. Event types are ${messageEventTypes.join(', ')}.`,
+      `${unknown === undefined ? 'No event type was given' : `The event type ${JSON.stringify(unknown)} does not exist`}. Event types are ${eventTypes.join(', ')}.`,
       { field: 'events' },
     )
-  return messageEventTypes.filter((type) => events.includes(type))
+  return eventTypes.filter((type) => events.includes(type))
 }
 
 function checkDescription(text: string | undefined): string | null {

@@ -157,7 +157,7 @@ export interface EventFilter {
   afterId?: string | undefined
 }
 
-/** Returns at most `limit` events in the order in which they were recorded. */
+/** Returns at most `limit` events of messages in the order in which they were recorded. */
 export async function findEvents(
   db: Kysely<Database>,
   accountId: string,
@@ -165,7 +165,8 @@ export async function findEvents(
   limit: number,
 ): Promise<EventRow[]> {
   const { type, messageId, from, until, afterId } = filter
-  let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId)
+  // Events of WhatsApp accounts have no message. They are delivered, but not listed.
+  let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId).where('message_id', '<>', '')
   if (type !== undefined) query = query.where('type', '=', type)
   if (messageId !== undefined) query = query.where('message_id', '=', messageId)
   // The timestamp in an ID is never before its event's time, and ahead of it by a known maximum, so IDs bound the

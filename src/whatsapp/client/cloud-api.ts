@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { OutgoingTemplate, PhoneNumberInfo, ReadOutcome, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
 import { exchange, type GraphRequest } from './exchange.ts'
+import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
 import { listTemplates, readAnswer, type ReadPage, readPages } from './read.ts'
 import { readSend, toSendBody } from './send-template.ts'
 import { ListedNumber, Page, PhoneNumber } from './wire.ts'
@@ -62,11 +63,17 @@ export function createCloudApi({
     bodyTimeout: 0,
   })
 
-  function get(path: string, accessToken: string) {
-    const request: GraphRequest = { method: 'GET', path: `${prefix}/${path}`, headers: authorization(accessToken) }
+  const call: GraphCall = (method, path, accessToken, body) => {
+    const request: GraphRequest = {
+      method,
+      path: `${prefix}/${path}`,
+      headers: { ...authorization(accessToken), ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    }
     const limits = { startWithinMs: queueMs, answerWithinMs: readMs, maxResponseBytes: maxReadAnswerBytes }
     return exchange(pool, request, limits)
   }
+  const get = (path: string, accessToken: string) => call('GET', path, accessToken)
 
   let sends = 0
 
@@ -98,6 +105,7 @@ export function createCloudApi({
   }
 
   return {
+    ...createOnboarding(call),
     sendTemplate,
     listTemplates: ({ wabaId, accessToken }) =>
       listTemplates(async (query) => {
@@ -106,7 +114,7 @@ export function createCloudApi({
       }),
     getPhoneNumber: async ({ phoneNumberId, accessToken }) => {
       const answer = await get(`${encodeURIComponent(phoneNumberId)}?fields=${phoneNumberFields}`, accessToken)
-      return toPhoneNumberInfo(readAnswer(answer, PhoneNumber, accessToken))
+      return describeNumber(readAnswer(answer, PhoneNumber, accessToken))
     },
     hasPhoneNumber: async ({ wabaId, phoneNumberId, accessToken }) => {
       const readPage: ReadPage = async (query) =>
@@ -131,17 +139,7 @@ function authorization(accessToken: string): Record<string, string> {
 
 type PhoneNumberNode = ReturnType<typeof PhoneNumber.parse>
 
-function toPhoneNumberInfo(answer: ReadOutcome<PhoneNumberNode>): ReadOutcome<PhoneNumberInfo> {
+function describeNumber(answer: ReadOutcome<PhoneNumberNode>): ReadOutcome<PhoneNumberInfo> {
   if (!answer.ok) return answer
-  const { display_phone_number, verified_name, status, quality_rating, throughput } = answer.value
-  return {
-    ok: true,
-    value: {
-      ...(display_phone_number === undefined ? {} : { displayPhoneNumber: display_phone_number }),
-      ...(verified_name === undefined ? {} : { verifiedName: verified_name }),
-      ...(status === undefined ? {} : { status }),
-      ...(quality_rating === undefined ? {} : { qualityRating: quality_rating }),
-      ...(throughput?.level === undefined ? {} : { throughput: throughput.level }),
-    },
-  }
+  return { ok: true, value: toPhoneNumberInfo(answer.value) }
 }

@@ -5,7 +5,8 @@ import { z } from 'zod'
  * the fields that are read are declared, and optional ones accept any type.
  */
 
-function lenient<T extends z.ZodType>(schema: T) {
+/** An optional field that accepts any type. */
+export function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined)
 }
 

@@ -111,6 +111,20 @@ export function refuseToken(): Answer {
   })
 }
 
+export function refuseExpiredToken(expiresAt: number): Answer {
+  return failPlainly(401, {
+    message: `Error validating access token: Session has expired on ${new Date(expiresAt * 1000).toUTCString()}.`,
+    type: 'OAuthException',
+    code: 190,
+    error_subcode: 463,
+  })
+}
+
+/** An app secret that is not the app's: Graph reports it with HTTP 400 (facebook-ios-sdk, issue 2242). */
+export function refuseAppSecret(): Answer {
+  return failPlainly(400, { message: 'Invalid OAuth access token signature.', type: 'OAuthException', code: 190 })
+}
+
 /** Graph returns the same error for an ID that does not exist and one that the token may not access. */
 export function unknownObject(method: string, id: string): Answer {
   return failPlainly(400, {
@@ -118,6 +132,14 @@ export function unknownObject(method: string, id: string): Answer {
     type: 'GraphMethodException',
     code: 100,
     error_subcode: 33,
+  })
+}
+
+export function failPlainParameter(parameter: string): Answer {
+  return failPlainly(400, {
+    message: `(#100) Invalid parameter: ${parameter}`,
+    type: 'OAuthException',
+    code: 100,
   })
 }
 

@@ -1,7 +1,7 @@
 import { request } from 'undici'
 import { signCallback } from '../callbacks/signature.ts'
 import { failures } from './errors.ts'
-import type { AcceptedMessage } from './state.ts'
+import type { AcceptedMessage, SimulatedNumber } from './state.ts'
 
 /** A status that follows this many milliseconds after a message was accepted. */
 interface PlannedStatus {
@@ -58,23 +58,25 @@ const retryMs = [250, 1_000, 4_000, 16_000]
 
 /** Posts statuses like Meta: signed, batched, and retried until they are accepted. */
 export class StatusReporter {
-  #target: CallbackTarget | undefined
   #due: Due[] = []
+  #isStopped = false
   readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #targetOf: (number: SimulatedNumber) => CallbackTarget | undefined
 
-  reportTo(target: CallbackTarget | undefined): void {
-    this.#target = target
+  /** `targetOf` is asked at each callback, because subscriptions change. */
+  constructor(targetOf: (number: SimulatedNumber) => CallbackTarget | undefined) {
+    this.#targetOf = targetOf
   }
 
   /** Without a target, no statuses are sent. */
   follow(message: AcceptedMessage, plan: Plan): void {
-    if (!this.#target) return
+    if (!this.#targetOf(message.from)) return
     for (const report of plans[plan]) this.#after(report.afterMs, () => this.#enqueue({ message, report }))
   }
 
   stop(): void {
     for (const timer of this.#timers) clearTimeout(timer)
-    this.#target = undefined
+    this.#isStopped = true
     this.#due = []
   }
 
@@ -99,8 +101,9 @@ export class StatusReporter {
   }
 
   async #post(batch: Due[], attempt: number): Promise<void> {
-    const target = this.#target
-    if (!target) return
+    const [first] = batch
+    const target = first && this.#targetOf(first.message.from)
+    if (!target || this.#isStopped) return
     if (await post(target, batch)) {
       for (const { message, report } of batch) target.onCallbackAccepted?.({ status: report.status, message })
       return

@@ -1,72 +1,117 @@
-import { failWith, refuseToken, unknownObject, unknownPath } from './errors.ts'
-import { type Answer, ok } from './http.ts'
+import { failWith, unknownObject, unknownPath } from './errors.ts'
+import type { Answer } from './http.ts'
 import { sendMessage } from './messages.ts'
+import { failOnboarding } from './onboarding-errors.ts'
+import {
+  deregisterNumber,
+  getBusinessAccount,
+  handleAppSubscriptions,
+  handleSubscribedApps,
+  issueToken,
+  listBusinesses,
+  listOwnedAccounts,
+  registerNumber,
+} from './onboarding.ts'
 import { getPhoneNumber, listPhoneNumbers } from './phone-numbers.ts'
 import type { ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'
 import { getTemplate, listTemplates } from './templates.ts'
+import { bearerOf, debugToken, findHolder, type TokenHolder } from './tokens.ts'
+
+/** A request by a valid token, about the object `id` and one of its edges. */
+interface RoutedRequest extends ReceivedRequest {
+  id: string
+  edge: string | undefined
+}
 
 /** `origin` is the simulator's address, because `paging.next` is an absolute URL. */
-export function route(state: SimulatorState, request: ReceivedRequest, origin: string): Answer {
-  const mine = [...state.numbers.values()].filter(({ accessToken }) => accessToken === bearerOf(request))
-  if (mine.length === 0) return refuseToken()
+export async function route(state: SimulatorState, request: ReceivedRequest, origin: string): Promise<Answer> {
+  if (request.path === '/debug_token') return debugToken(state, request)
+  if (request.path === '/oauth/access_token') return issueToken(state, request)
   const [, id = '', edge, ...rest] = request.path.split('/')
+  if (edge === 'subscriptions') {
+    const answer = await handleAppSubscriptions(state, id, request)
+    if (answer) return answer
+  }
+  const holder = findHolder(state, bearerOf(request))
+  if ('kind' in holder) return holder
+  if (request.path === '/me/businesses')
+    return findRefusal(holder, 'GET businesses', 'business_management') ?? listBusinesses(holder.wabaIds)
   if (!/^\d+$/.test(id) || rest.length > 0) return unknownPath(request.path)
-  return (
-    (edge === undefined
-      ? routeNode(state, mine, id, request)
-      : (routeNumberEdge(state, mine, id, edge, request) ?? routeWabaEdge(state, mine, id, edge, request, origin))) ??
-    unknownObject(request.method, id)
-  )
+  const routed = { ...request, id, edge }
+  return (await routeObject(state, holder, routed, origin)) ?? unknownObject(request.method, id)
 }
 
-function bearerOf({ headers, query }: ReceivedRequest): string | null {
-  const { authorization } = headers
-  return typeof authorization === 'string' ? authorization.replace(/^(Bearer|OAuth) /i, '') : query.get('access_token')
-}
-
-function routeNode(
+async function routeObject(
   state: SimulatorState,
-  mine: SimulatedNumber[],
-  id: string,
-  request: ReceivedRequest,
-): Answer | undefined {
-  if (request.method !== 'GET') return undefined
-  const number = mine.find(({ phoneNumberId }) => phoneNumberId === id)
-  if (number) return getPhoneNumber(number, request.query)
-  const lists = mine.flatMap(({ wabaId }) => state.templates.get(wabaId) ?? [])
-  return getTemplate(lists, id, request.query)
+  holder: TokenHolder,
+  request: RoutedRequest,
+  origin: string,
+): Promise<Answer | undefined> {
+  if (request.edge === undefined) return routeNode(state, holder, request)
+  if (request.edge === 'owned_whatsapp_business_accounts' || request.edge === 'client_whatsapp_business_accounts')
+    return listOwnedAccounts(state, request.edge.startsWith('owned') ? holder.wabaIds : [], request.id)
+  const number = holder.numbers.find(({ phoneNumberId }) => phoneNumberId === request.id)
+  if (number) return routeNumberEdge(state, holder, number, request)
+  return holder.wabaIds.includes(request.id) ? routeWabaEdge(state, holder, request, origin) : undefined
+}
+
+function routeNode(state: SimulatorState, holder: TokenHolder, { method, id, query }: RoutedRequest) {
+  if (method !== 'GET') return undefined
+  const number = holder.numbers.find(({ phoneNumberId }) => phoneNumberId === id)
+  if (number) return getPhoneNumber(number, query)
+  if (holder.wabaIds.includes(id)) return findRefusal(holder, 'GET WABA') ?? getBusinessAccount(state, id)
+  const lists = holder.wabaIds.flatMap((wabaId) => state.templates.get(wabaId) ?? [])
+  return getTemplate(lists, id, query)
 }
 
 function routeNumberEdge(
   state: SimulatorState,
-  mine: SimulatedNumber[],
-  id: string,
-  edge: string,
-  { method, body }: ReceivedRequest,
+  holder: TokenHolder,
+  number: SimulatedNumber,
+  request: RoutedRequest,
 ): Answer | undefined {
-  const number = mine.find(({ phoneNumberId }) => phoneNumberId === id)
-  if (!number || edge !== 'messages' || method !== 'POST') return undefined
-  return number.status === 'CONNECTED' ? sendMessage(state, number, body) : failWith(133010)
+  const call = `${request.method} ${request.edge}`
+  switch (call) {
+    case 'POST messages':
+      if (!holder.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
+      return number.status === 'CONNECTED' ? sendMessage(state, number, request.body) : failWith(133010)
+    case 'POST register':
+      return findRefusal(holder, call) ?? registerNumber(number, request)
+    case 'POST deregister':
+      return findRefusal(holder, call) ?? deregisterNumber(number)
+    default:
+      return undefined
+  }
 }
 
-function routeWabaEdge(
+async function routeWabaEdge(
   state: SimulatorState,
-  mine: SimulatedNumber[],
-  id: string,
-  edge: string,
-  { method, query, version }: ReceivedRequest,
+  holder: TokenHolder,
+  request: RoutedRequest,
   origin: string,
-): Answer | undefined {
-  if (!mine.some(({ wabaId }) => wabaId === id)) return undefined
-  switch (`${method} ${edge}`) {
+): Promise<Answer | undefined> {
+  const { method, id, edge = '', query, version } = request
+  const call = `${method} ${edge}`
+  const refusal = findRefusal(holder, call)
+  if (refusal) return refusal
+  if (edge === 'subscribed_apps') return handleSubscribedApps(state, holder, id, request)
+  switch (call) {
     case 'GET message_templates':
       return listTemplates(state, id, query, [origin, version, id, edge].filter(Boolean).join('/'))
     case 'GET phone_numbers':
       return listPhoneNumbers(state, id, query)
-    case 'POST subscribed_apps':
-      state.subscribed.add(id)
-      return ok({ success: true })
     default:
       return undefined
   }
+}
+
+/** Returns an error if the token lacks the permission, or refuses the call. */
+function findRefusal(
+  { token }: TokenHolder,
+  call: string,
+  permission = 'whatsapp_business_management',
+): Answer | undefined {
+  const code = token.refuses?.[call]
+  if (code !== undefined) return failOnboarding(code)
+  return token.scopes.includes(permission) ? undefined : failOnboarding(200)
 }

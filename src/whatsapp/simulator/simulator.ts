@@ -5,8 +5,17 @@ import { demoTemplates } from './demo-templates.ts'
 import { type Answer, receive, respond } from './http.ts'
 import { type CallbackTarget, StatusReporter } from './reporter.ts'
 import { route } from './route.ts'
-import type { AcceptedMessage, ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'
+import { sandboxTokens, type SandboxToken } from './sandbox-tokens.ts'
+import type {
+  AcceptedMessage,
+  ReceivedRequest,
+  SimulatedApp,
+  SimulatedNumber,
+  SimulatedToken,
+  SimulatorState,
+} from './state.ts'
 import { createTemplateList, type TemplateList } from './templates.ts'
+import { demoAppId } from './tokens.ts'
 
 export interface SimulatorOptions {
   /** 0 selects a free port. */
@@ -16,6 +25,8 @@ export interface SimulatorOptions {
   accessToken?: string
   /** Called for every accepted message, before the response is sent. */
   onAccepted?: (message: AcceptedMessage) => void
+  /** Adds the numbers and tokens of the sandbox. */
+  sandbox?: boolean
 }
 
 type NumberToAdd = Pick<SimulatedNumber, 'phoneNumberId' | 'wabaId' | 'accessToken'> & Partial<SimulatedNumber>
@@ -38,9 +49,20 @@ export interface Simulator {
   /** The latest 1,000 requests, oldest first. */
   requests: ReceivedRequest[]
   addPhoneNumber(number: NumberToAdd): SimulatedNumber
+  /** Adds a token with properties of its own, or replaces them. */
+  addToken(accessToken: string, token: Partial<SimulatedToken>): void
+  /** Adds a Meta app, or replaces it. The demo app is `300000000000001`. */
+  addApp(app: SimulatedApp): void
+  /** The app that is subscribed to a WABA, as `GET subscribed_apps` lists them. */
+  subscribedApps(wabaId: string): string[]
+  /** The callback URL and fields of an app. */
+  callbackOf(appId: string): SimulatedApp['subscription']
   /** Sets the interceptor, which replaces an earlier one; undefined removes it. */
   intercept(interceptor: Interceptor | undefined): void
-  /** Sets the target of status callbacks; undefined removes it. */
+  /**
+   * Sets the callback URL and the secret of the demo app, without a handshake; undefined removes the URL. An app gets
+   * the statuses of the WABAs that it is subscribed to.
+   */
   reportTo(target: CallbackTarget | undefined): void
   /** Closes all connections, including those that wait for a response. */
   stop(): Promise<void>
@@ -57,17 +79,25 @@ const demo = {
 const maxRequests = 1000
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const reporter = new StatusReporter()
+  let onCallbackAccepted: CallbackTarget['onCallbackAccepted']
   const state: SimulatorState = {
     numbers: new Map(),
     templates: new Map(),
-    subscribed: new Set(),
+    apps: new Map([[demoAppId, { id: demoAppId, name: 'Waybill demo app', secret: randomBytes(16).toString('hex') }]]),
+    tokens: new Map(),
+    businessAccounts: new Map(),
+    subscriptions: new Map(),
+    now: () => Date.now(),
     randomBytes,
     onAccepted: (message) => {
       options.onAccepted?.(message)
       reporter.follow(message, message.plan)
     },
   }
+  const reporter = new StatusReporter((number) => {
+    const target = findCallbackTarget(state, number)
+    return target && { ...target, ...(onCallbackAccepted && { onCallbackAccepted }) }
+  })
   const nextTemplateId = countFrom(1_000_000_000_000_001)
   const requests: ReceivedRequest[] = []
   let interceptor: Interceptor | undefined
@@ -75,9 +105,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   const server = createServer((request, response) => {
     receive(request)
-      .then((received) => {
+      .then(async (received) => {
         if (requests.push(received) > maxRequests) requests.shift()
-        respond(response, interceptor?.(received) ?? route(state, received, url))
+        respond(response, interceptor?.(received) ?? (await route(state, received, url)))
       })
       .catch(() => response.destroy())
   })
@@ -101,6 +131,22 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     ...(options.accessToken === undefined ? {} : { accessToken: options.accessToken }),
   })
   for (const template of demoTemplates) templatesOf(wabaId).add(template)
+  state.subscriptions.set(wabaId, new Map([[demoAppId, {}]]))
+  state.businessAccounts.set(wabaId, { name: demo.verifiedName })
+
+  function addToken(token: string, properties: Partial<SimulatedToken>): void {
+    state.tokens.set(token, { appId: demoAppId, scopes: defaultScopes, expiresAt: 0, ...properties })
+  }
+
+  if (options.sandbox === true)
+    for (const [index, token] of sandboxTokens.entries()) {
+      const { number, accessToken, properties } = furnish(token, index + 2, state.now())
+      addToken(accessToken, properties)
+      if (!number) continue
+      addPhoneNumber(number)
+      state.businessAccounts.set(number.wabaId, { name: number.verifiedName })
+      for (const template of demoTemplates) templatesOf(number.wabaId).add(template)
+    }
 
   return {
     url,
@@ -111,15 +157,77 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     templatesOf,
     requests,
     addPhoneNumber,
+    addToken,
+    addApp: (app) => void state.apps.set(app.id, app),
+    subscribedApps: (id) => [...(state.subscriptions.get(id)?.keys() ?? [])],
+    callbackOf: (appId) => state.apps.get(appId)?.subscription,
     intercept: (next) => {
       interceptor = next
     },
-    reportTo: (target) => reporter.reportTo(target),
+    reportTo: (target) => {
+      onCallbackAccepted = target?.onCallbackAccepted
+      const app = state.apps.get(demoAppId)
+      if (!app) return
+      if (target)
+        Object.assign(app, {
+          secret: target.appSecret,
+          subscription: { callbackUrl: target.url, fields: ['messages'] },
+        })
+      else delete app.subscription
+    },
     stop: () => {
       reporter.stop()
       return close(server)
     },
   }
+}
+
+const defaultScopes = ['whatsapp_business_management', 'whatsapp_business_messaging']
+
+/** An app gets the statuses of the WABAs that it is subscribed to, at the URL of the WABA or at its own. */
+function findCallbackTarget(state: SimulatorState, { wabaId }: SimulatedNumber): CallbackTarget | undefined {
+  for (const [appId, { overrideCallbackUrl }] of state.subscriptions.get(wabaId) ?? []) {
+    const app = state.apps.get(appId)
+    if (app?.subscription?.fields.includes('messages') === true)
+      return { url: overrideCallbackUrl ?? app.subscription.callbackUrl, appSecret: app.secret }
+  }
+  return undefined
+}
+
+/** The app of `sandbox-token-other-app`, whose secret is unknown to the sandbox. */
+const otherAppId = '300000000000002'
+
+/** Gives a sandbox token its business account and its number, which are numbered like the token. */
+function furnish(sandboxToken: SandboxToken, index: number, now: number) {
+  const { token: accessToken, expiresInSeconds, scopes, ofOtherApp, withoutAccounts, refuses } = sandboxToken
+  const { pin, status = 'PENDING', nameStatus = 'APPROVED', blocked } = sandboxToken.number ?? {}
+  const suffix = String(index).padStart(2, '0')
+  const wabaId = `2000000000000${suffix}`
+  const number = {
+    phoneNumberId: `1000000000000${suffix}`,
+    wabaId,
+    accessToken,
+    displayPhoneNumber: `+1 555-010-00${suffix}`,
+    verifiedName: `Sandbox Shop ${index - 1}`,
+    status,
+    nameStatus,
+    ...(pin !== undefined && { pin }),
+    ...(blocked && {
+      blockedBy: {
+        error_code: 141006,
+        error_description: 'There is an error with the payment method.',
+        possible_solution: 'Check the payment method of the WhatsApp Business Account.',
+      },
+    }),
+  }
+  const properties: Partial<SimulatedToken> = {
+    wabaIds: withoutAccounts ? [] : [wabaId],
+    expiresAt: expiresInSeconds === undefined ? 0 : Math.floor(now / 1000) + expiresInSeconds,
+    ...(scopes && { scopes: [...scopes] }),
+    ...(ofOtherApp && { appId: otherAppId }),
+    ...(refuses && { refuses }),
+  }
+  return { accessToken, properties, number: withoutAccounts ? undefined : number }
 }
 
 const defaultNumber = {
@@ -128,6 +236,12 @@ const defaultNumber = {
   callingCode: '1',
   status: 'CONNECTED',
   qualityRating: 'GREEN',
+  nameStatus: 'APPROVED',
+  codeVerificationStatus: 'VERIFIED',
+  throughputLevel: 'STANDARD',
+  messagingLimit: 'TIER_250',
+  registrations: 0,
+  wrongPins: 0,
 }
 
 async function listen(server: Server, { port = 0, host = '127.0.0.1' }: SimulatorOptions): Promise<string> {

@@ -1,3 +1,4 @@
+import type { OnboardingErrorCode } from './onboarding-errors.ts'
 import type { Plan } from './reporter.ts'
 import type { GraphTemplate, TemplateList } from './templates.ts'
 
@@ -10,9 +11,39 @@ export interface SimulatedNumber {
   verifiedName: string
   /** Prepended to a `to` without a plus sign. */
   callingCode: string
-  /** Only CONNECTED numbers can send (reference, section 5). */
+  /** Only CONNECTED numbers can send (reference, section 5); a number that is not registered is PENDING. */
   status: string
   qualityRating: string
+  nameStatus: string
+  codeVerificationStatus: string
+  throughputLevel: string
+  messagingLimit: string
+  /** The two-step verification PIN; the first registration sets it (reference 2, section 5.3). */
+  pin?: string
+  /** Why nothing can be sent, as `health_status` reports it for the number. */
+  blockedBy?: { error_code: number; error_description: string; possible_solution: string }
+  registrations: number
+  wrongPins: number
+}
+
+/** A simulated Meta app, and where its callbacks go. */
+export interface SimulatedApp {
+  id: string
+  name: string
+  secret: string
+  subscription?: { callbackUrl: string; fields: string[] }
+}
+
+/** A simulated access token, as `debug_token` describes it (reference 2, section 5.1). */
+export interface SimulatedToken {
+  appId: string
+  scopes: string[]
+  /** Unix seconds; 0 if it never expires. */
+  expiresAt: number
+  /** WABAs that it may use; undefined for those of the numbers that have this token. */
+  wabaIds?: string[]
+  /** Requests such as `POST register` that are refused with a Graph API error code. */
+  refuses?: Partial<Record<string, OnboardingErrorCode>>
 }
 
 /** An accepted message, from which its statuses are created. */
@@ -45,8 +76,14 @@ export interface SimulatorState {
   numbers: Map<string, SimulatedNumber>
   /** Templates by WABA ID. */
   templates: Map<string, TemplateList>
-  /** WABAs with a subscribed app. */
-  subscribed: Set<string>
+  apps: Map<string, SimulatedApp>
+  /** Tokens that were added with properties of their own. Every other token of a number is one of the demo app. */
+  tokens: Map<string, SimulatedToken>
+  /** Names by WABA ID. */
+  businessAccounts: Map<string, { name: string }>
+  /** Subscribed apps by WABA ID, with the callback URL that overrides the app's own. */
+  subscriptions: Map<string, Map<string, { overrideCallbackUrl?: string }>>
+  now: () => number
   randomBytes: (size: number) => Uint8Array
   onAccepted: (message: AcceptedMessage) => void
 }

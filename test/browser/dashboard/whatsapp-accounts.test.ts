@@ -59,8 +59,9 @@ test('adds a WhatsApp account, syncs its templates and tests its token', async (
 
 test('shows field errors of a new WhatsApp account', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
-  const { phoneNumberId, wabaId } = account
-  dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'the-token-of-this-number' })
+  const { wabaId } = account
+  // A second token of the number: the first one keeps working.
+  dashboard.server.simulator.addToken('the-token-of-this-number', { wabaIds: [wabaId] })
   await openOfAccount('whatsapp-accounts')
   await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
   const dialog = page.getByRole('dialog')

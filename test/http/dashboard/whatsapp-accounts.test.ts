@@ -236,7 +236,8 @@ test.each([
 test("reports another customer's number as in use without naming the customer", async () => {
   const other = await server.account()
   const number = { phoneNumberId: other.phoneNumberId, wabaId: other.wabaId, accessToken: 'EAASharedToken' }
-  server.simulator.addPhoneNumber(number)
+  // Both tokens work, so the customer who has the number keeps it.
+  server.simulator.addToken(number.accessToken, { wabaIds: [number.wabaId] })
 
   const { statusCode, error } = await call('add', number)
 

@@ -2,7 +2,7 @@ import { Anchor, Button, Checkbox, Code, Group, Modal, Stack, Text, TextInput } 
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { defaultEventTypes, type MessageEventType, messageEventTypes, webhooks } from '../../../../contracts/events.ts'
+import { defaultEventTypes, type EventType, eventTypes, webhooks } from '../../../../contracts/events.ts'
 import { showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -120,8 +120,8 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
 }
 
 interface EventChoiceProps {
-  value: MessageEventType[]
-  onChange: (events: MessageEventType[]) => void
+  value: EventType[]
+  onChange: (events: EventType[]) => void
   error?: string | undefined
 }
 
@@ -132,10 +132,10 @@ function EventChoice({ value, onChange, error }: EventChoiceProps) {
       label="Events to send"
       value={value}
       error={error}
-      onChange={(chosen) => onChange(messageEventTypes.filter((type) => chosen.includes(type)))}
+      onChange={(chosen) => onChange(eventTypes.filter((type) => chosen.includes(type)))}
     >
       <Stack gap="xs" my="xs">
-        {messageEventTypes.map((type) => (
+        {eventTypes.map((type) => (
           <Checkbox key={type} value={type} label={type} description={withCode(webhooks[type].description)} />
         ))}
       </Stack>

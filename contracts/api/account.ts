@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { AccountId, responseField, Timestamp } from '../fields.ts'
+import { procedure } from '../procedure.ts'
+
+export const findingSeverities = ['error', 'warning'] as const
+
+export const HealthFinding = z
+  .object({
+    code: z
+      .string()
+      .describe('What was found, as a word for programs; others are added over time.')
+      .meta({ examples: ['token_expiring'] }),
+    severity: z
+      .enum(findingSeverities)
+      .describe('`error`: messages cannot be sent, or no status arrives. `warning`: that may happen soon.'),
+    blocksSending: z.boolean().describe('Whether nothing can be sent from this WhatsApp account until it is fixed.'),
+    message: z
+      .string()
+      .describe('The finding in one sentence.')
+      .meta({ examples: ['The access token expires in 5 days.'] }),
+    fix: z
+      .string()
+      .describe('What to do about it.')
+      .meta({ examples: ['Create a new token, and replace it on the WhatsApp accounts page.'] }),
+  })
+  .describe('A problem of a WhatsApp account.')
+  .meta({ id: 'HealthFinding' })
+export type HealthFinding = z.infer<typeof HealthFinding>
+
+const checkedAt = Timestamp.optional().describe('When WhatsApp was asked last; absent if it has not been asked yet.')
+
+export const WhatsAppAccountHealth = z
+  .object({
+    accountId: responseField(AccountId).describe('ID of the WhatsApp account.'),
+    phoneNumberId: z
+      .string()
+      .describe("WhatsApp's ID of the phone number.")
+      .meta({ examples: ['106540352242922'] }),
+    displayPhoneNumber: z
+      .string()
+      .optional()
+      .describe('The phone number, as WhatsApp shows it.')
+      .meta({ examples: ['+34 600 111 222'] }),
+    isDefault: z.boolean().describe('Whether requests without `accountId` use it.'),
+    active: z.boolean().describe('False if a user deactivated it or WhatsApp rejected it.'),
+    healthy: z.boolean().describe('True if there is no finding of severity `error`.'),
+    canSend: z.boolean().describe('True if no finding blocks sending.'),
+    findings: z.array(HealthFinding).describe('Errors first.'),
+    token: z
+      .object({
+        valid: z.boolean().optional().describe('Whether WhatsApp accepts the access token.'),
+        expiresAt: Timestamp.optional().describe('When it expires; absent if it does not.'),
+        missingPermissions: z.array(z.string()).describe('Required permissions that it lacks.'),
+        checkedAt,
+      })
+      .describe('The access token.'),
+    number: z
+      .object({
+        status: z
+          .string()
+          .optional()
+          .describe('`CONNECTED` if it can send.')
+          .meta({ examples: ['CONNECTED'] }),
+        nameStatus: z
+          .string()
+          .optional()
+          .describe('Review of the display name.')
+          .meta({ examples: ['APPROVED'] }),
+        qualityRating: z
+          .string()
+          .optional()
+          .describe('`GREEN`, `YELLOW` or `RED`.')
+          .meta({ examples: ['GREEN'] }),
+        messagingLimit: z
+          .string()
+          .optional()
+          .describe('Recipients per 24 hours, of the whole business portfolio.')
+          .meta({ examples: ['TIER_250'] }),
+        throughputLevel: z
+          .string()
+          .optional()
+          .describe('`STANDARD` or `HIGH`.')
+          .meta({ examples: ['STANDARD'] }),
+        checkedAt,
+      })
+      .describe('The phone number, as WhatsApp reported it last.'),
+    callbacks: z
+      .object({
+        subscribed: z.boolean().optional().describe('Whether the app is subscribed to the WhatsApp Business Account.'),
+        callbackUrl: z
+          .string()
+          .optional()
+          .describe('Where WhatsApp sends callbacks of the app; absent if it is not known.')
+          .meta({ examples: ['https://waybill.example.com/webhooks/whatsapp'] }),
+        fields: z.array(z.string()).describe('Fields that the app is subscribed to, as far as known.'),
+        lastCallbackAt: Timestamp.optional().describe('When the last callback arrived, within 10 seconds.'),
+        lastStatusAt: Timestamp.optional().describe('When the last status of a message arrived, within 10 seconds.'),
+        checkedAt,
+      })
+      .describe('How statuses come back from WhatsApp.'),
+    lastHour: z
+      .object({
+        sent: z
+          .int()
+          .describe('Messages of the last hour that did not fail.')
+          .meta({ examples: [1042] }),
+        failed: z
+          .int()
+          .describe('Messages of the last hour that failed.')
+          .meta({ examples: [3] }),
+        failures: z
+          .array(
+            z.object({
+              code: z
+                .string()
+                .describe("WhatsApp's error code.")
+                .meta({ examples: ['131026'] }),
+              count: z
+                .int()
+                .describe('Messages that failed with it.')
+                .meta({ examples: [3] }),
+            }),
+          )
+          .describe('The most frequent errors.'),
+      })
+      .optional()
+      .describe('Counts up to 50,000 messages.'),
+  })
+  .describe('The health of a WhatsApp account: facts with their times, and what follows from them.')
+  .meta({ id: 'WhatsAppAccountHealth' })
+export type WhatsAppAccountHealth = z.infer<typeof WhatsAppAccountHealth>
+
+export const AccountHealth = z
+  .object({
+    healthy: z.boolean().describe('True if every active WhatsApp account is healthy, and there is one.'),
+    canSend: z.boolean().describe('True if the default WhatsApp account can send.'),
+    whatsAppAccounts: z.array(WhatsAppAccountHealth).describe('Oldest first.'),
+  })
+  .describe('The health of all WhatsApp accounts of this account.')
+  .meta({ id: 'AccountHealth' })
+export type AccountHealth = z.infer<typeof AccountHealth>
+
+export const getAccountHealth = procedure({
+  kind: 'query',
+  method: 'GET',
+  path: '/api/v1/account/health',
+  tag: 'Accounts',
+  summary: 'Read whether the WhatsApp accounts work',
+  description:
+    'Returns what is known of each WhatsApp account: token, phone number, subscription, callbacks and the sends of the last hour, with the time of each check, and what follows from it. Reads stored facts only; WhatsApp is asked every 30 minutes, and after callbacks and errors that report a change.',
+  input: z.strictObject({}),
+  output: AccountHealth,
+  errors: [],
+  example: {
+    input: {},
+    output: {
+      healthy: true,
+      canSend: true,
+      whatsAppAccounts: [
+        {
+          accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
+          phoneNumberId: '106540352242922',
+          displayPhoneNumber: '+34 600 111 222',
+          isDefault: true,
+          active: true,
+          healthy: true,
+          canSend: true,
+          findings: [
+            {
+              code: 'token_expiring',
+              severity: 'warning',
+              blocksSending: false,
+              message: 'The access token expires in 5 days.',
+              fix: 'Create a new token, and replace it on the WhatsApp accounts page.',
+            },
+          ],
+          token: {
+            valid: true,
+            expiresAt: '2026-11-25T09:00:00.000Z',
+            missingPermissions: [],
+            checkedAt: '2026-11-20T09:00:00.000Z',
+          },
+          number: {
+            status: 'CONNECTED',
+            nameStatus: 'APPROVED',
+            qualityRating: 'GREEN',
+            messagingLimit: 'TIER_250',
+            throughputLevel: 'STANDARD',
+            checkedAt: '2026-11-20T09:00:00.000Z',
+          },
+          callbacks: {
+            subscribed: true,
+            callbackUrl: 'https://waybill.example.com/webhooks/whatsapp',
+            fields: ['messages', 'account_update'],
+            lastCallbackAt: '2026-11-20T09:29:58.000Z',
+            lastStatusAt: '2026-11-20T09:29:58.000Z',
+            checkedAt: '2026-11-20T09:00:00.000Z',
+          },
+          lastHour: { sent: 1042, failed: 3, failures: [{ code: '131026', count: 3 }] },
+        },
+      ],
+    },
+  },
+})

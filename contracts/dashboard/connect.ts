@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { AccountHealth } from '../api/account.ts'
+import { line, Timestamp } from '../fields.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { changes } from './changes.ts'
+
+/** The steps that connect a phone number, in the order in which they are done. Each can be repeated. */
+
+const Message = z.string().describe('What WhatsApp answered, in plain words.')
+const Fix = z.string().describe('What to do about it; absent if nothing has to be done.')
+
+const ConnectableNumber = z.object({
+  phoneNumberId: z.string(),
+  displayPhoneNumber: z.string().optional(),
+  verifiedName: z.string().optional(),
+  /** `CONNECTED` if it is registered. */
+  status: z.string().optional(),
+  qualityRating: z.string().optional(),
+})
+
+const ConnectableAccount = z.object({
+  wabaId: z.string(),
+  name: z.string().optional(),
+  numbers: z.array(ConnectableNumber),
+})
+export type ConnectableAccount = z.infer<typeof ConnectableAccount>
+
+export const TokenReport = z.object({
+  valid: z.boolean(),
+  message: Message,
+  fix: Fix.optional(),
+  appId: z.string().optional(),
+  appName: z.string().optional(),
+  /** Absent if it never expires. */
+  expiresAt: Timestamp.optional(),
+  permissions: z.array(z.string()),
+  /** Required permissions that the token lacks. */
+  missing: z.array(z.string()),
+  /** The business accounts and numbers that it may use. */
+  accounts: z.array(ConnectableAccount),
+})
+export type TokenReport = z.infer<typeof TokenReport>
+
+export const accessTokenPattern = /^[\u0021-\u007e]{1,4096}$/
+
+/** A mutation, because a query would put the token into the URL. Nothing is stored. */
+export const inspectToken = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Check an access token with WhatsApp, and list the numbers that it may use',
+  input: ofAccount({
+    accessToken: z.string().trim().regex(accessTokenPattern, 'must not be empty or hold a space'),
+  }),
+  output: TokenReport,
+  audit: () => changes.inspectToken(),
+})
+
+export const ConnectStep = z.object({
+  ok: z.boolean(),
+  message: Message,
+  fix: Fix.optional(),
+})
+export type ConnectStep = z.infer<typeof ConnectStep>
+
+const ofWhatsAppAccount = ofAccount({ whatsAppAccountId: line(64) })
+
+export const subscribeApp = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: "Subscribe the token's app to the callbacks of the WhatsApp Business Account",
+  input: ofWhatsAppAccount,
+  output: ConnectStep,
+  audit: ({ whatsAppAccountId }) => changes.subscribeApp(whatsAppAccountId),
+})
+
+/** What a person enters in the app dashboard of Meta, if it cannot be set for them. */
+const CallbackValues = z.object({
+  callbackUrl: z.string().optional(),
+  verifyToken: z.string().optional(),
+  fields: z.array(z.string()),
+})
+
+export const CallbackStep = ConnectStep.extend({
+  /** Present if the values have to be entered at Meta by hand. */
+  enter: CallbackValues.optional(),
+})
+export type CallbackStep = z.infer<typeof CallbackStep>
+
+export const configureCallback = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: "Set the callback URL of the token's app, or return the values to enter at Meta",
+  input: ofWhatsAppAccount,
+  output: CallbackStep,
+  audit: ({ whatsAppAccountId }) => changes.configureCallback(whatsAppAccountId),
+})
+
+/** `withCounts` adds the messages of the last hour, which takes longer. */
+export const getHealth = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'Read what is known of the WhatsApp accounts, and what follows from it',
+  input: ofAccount({ withCounts: z.boolean().default(false) }),
+  output: AccountHealth,
+})
+
+export const checkHealth = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Ask WhatsApp about the token, the number, the subscription and the callback URL now',
+  input: ofWhatsAppAccount,
+  output: AccountHealth,
+  audit: ({ whatsAppAccountId }) => changes.checkHealth(whatsAppAccountId),
+})
+
+export const registerNumber = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Register the phone number with the Cloud API, with its two-step verification PIN',
+  input: ofAccount({ whatsAppAccountId: line(64), pin: z.string().regex(/^\d{6}$/, 'must be six digits') }),
+  output: ConnectStep,
+  audit: ({ whatsAppAccountId }) => changes.registerNumber(whatsAppAccountId),
+})

@@ -1,0 +1,91 @@
+import type { ReadOutcome } from '../../../whatsapp/whatsapp.ts'
+
+/** What WhatsApp answered to a step of the set-up, in plain words, and what to do about it. */
+export interface Advice {
+  message: string
+  fix: string
+}
+
+type Failed = Extract<ReadOutcome<unknown>, { ok: false }>
+
+const newToken =
+  'In Meta Business Suite, open Settings > Users > System users, create a new token for your app with the permissions whatsapp_business_messaging and whatsapp_business_management, and use it here.'
+const permissions =
+  'In Meta Business Suite, open Settings > Users > System users: assign the app and the WhatsApp account to the system user with full control, then create a token with the permissions whatsapp_business_messaging and whatsapp_business_management.'
+const wait = 'Wait some minutes, then repeat this step. Repeating it sooner makes it worse.'
+
+const tokenRejected: Advice = {
+  message: 'WhatsApp rejects this access token: it is wrong, revoked or expired.',
+  fix: newToken,
+}
+const permissionMissing: Advice = {
+  message:
+    'WhatsApp does not let this access token do that: a permission is missing, or the account is not assigned to its system user.',
+  fix: permissions,
+}
+const throttled: Advice = { message: 'WhatsApp has reached its limit of calls for this account or app.', fix: wait }
+
+/** By Meta's error code: reference, section 2.2, and Meta's reference of the register edge. */
+const advices: Readonly<Record<number, Advice>> = {
+  0: tokenRejected,
+  190: tokenRejected,
+  3: permissionMissing,
+  10: permissionMissing,
+  200: permissionMissing,
+  131005: permissionMissing,
+  4: throttled,
+  613: throttled,
+  80007: throttled,
+  33: {
+    message: 'WhatsApp does not know this ID, or does not show it to this access token.',
+    fix: 'Check the ID in WhatsApp Manager, and that the WhatsApp account is assigned to the system user of the token.',
+  },
+  368: {
+    message: 'WhatsApp has restricted this business account for a policy violation.',
+    fix: 'Open Business Support Home in Meta Business Suite, check the reason and request a review.',
+  },
+  2200: {
+    message: 'Meta called the callback URL and did not get the expected answer.',
+    fix: 'Check that the URL is reachable from the internet over https with a valid certificate, that your proxy passes /webhooks/whatsapp on to Waybill, and that Waybill runs with the same META_VERIFY_TOKEN.',
+  },
+  131031: {
+    message: 'WhatsApp has locked this business account.',
+    fix: 'Open Business Support Home in Meta Business Suite, check the reason and request a review.',
+  },
+  133005: {
+    message: 'The number has another two-step verification PIN.',
+    fix: 'Enter the PIN that was set for this number. If nobody knows it, change it in WhatsApp Manager: Phone numbers > the number > Two-step verification.',
+  },
+  133006: {
+    message: 'WhatsApp wants the number to be verified again.',
+    fix: 'In WhatsApp Manager, open Phone numbers and verify the number with a code by SMS or call. Then repeat this step.',
+  },
+  133008: {
+    message: 'Too many wrong PINs were tried: WhatsApp has locked the registration of this number.',
+    fix: 'Wait for the time that WhatsApp names, or set a new PIN in WhatsApp Manager. Then repeat this step with the right PIN.',
+  },
+  133009: { message: 'PINs were tried too fast.', fix: wait },
+  133015: { message: 'The number was deleted a moment ago and cannot be registered yet.', fix: wait },
+  133016: {
+    message: 'The number was registered or deregistered too often: WhatsApp allows 10 attempts in 72 hours.',
+    fix: 'Wait 72 hours before the next attempt. A number whose status is CONNECTED does not need to be registered again.',
+  },
+}
+
+/** The token is never part of the text, because the client removes it from errors. */
+export function explainFailure(failed: Failed): Advice {
+  const { error, refused, reason } = failed
+  if (!refused || !error)
+    return {
+      message: `WhatsApp could not be asked: ${reason}.`,
+      fix: 'Check that this server can reach GRAPH_API_URL, then repeat this step.',
+    }
+  const said = error.details === undefined ? error.title : `${error.title}: ${error.details}`
+  const known = advices[error.code > 200 && error.code <= 299 ? 200 : error.code]
+  // With subcode 33, code 100 means an unknown object; the text is the only difference that is left.
+  const advice = known ?? (error.code === 100 && /does not exist/.test(error.title) ? advices[33] : undefined)
+  const quoted = `WhatsApp said (${error.code}): ${said.replace(/\.$/, '')}.`
+  if (!advice)
+    return { message: quoted, fix: 'Look up the code in the documentation of the WhatsApp Business Platform.' }
+  return { message: `${advice.message} ${quoted}`, fix: advice.fix }
+}

@@ -1,0 +1,308 @@
+import type { HealthFinding } from '../../../../contracts/api/account.ts'
+import type { StoredHealthEntity } from '../../../platform/db/schema.ts'
+import { callbackFields } from '../../../whatsapp/callbacks/fields.ts'
+import type { HourCounts } from './store.ts'
+
+/** Everything that is known about a WhatsApp account, with the times of the checks. Undefined: not known yet. */
+export interface HealthFacts {
+  whatsAppAccountId: string
+  switchedOff: boolean
+  /** Why WhatsApp rejected the account. */
+  inactiveReason: string | undefined
+  hasAppSecret: boolean
+  tokenProblem: string | undefined
+  tokenExpiresAt: Date | undefined
+  missingPermissions: string[]
+  numberStatus: string | undefined
+  nameStatus: string | undefined
+  qualityRating: string | undefined
+  health: StoredHealthEntity[]
+  subscribed: boolean | undefined
+  subscriptionProblem: string | undefined
+  callbackCheckedAt: Date | undefined
+  callbackUrl: string | undefined
+  callbackFields: string[]
+  callbackProblem: string | undefined
+  /** Where callbacks have to go; undefined if this server's own address is not known. */
+  expectedCallbackUrl: string | undefined
+  lastStatusAt: Date | undefined
+  lastHour: HourCounts | undefined
+}
+
+/** Days before the expiry of a token at which it is announced. */
+export const expiryDays = [14, 7, 1, 0] as const
+
+/** Turns facts into findings, errors first. An account that a user deactivated has only that finding. */
+export function findProblems(facts: HealthFacts, now: Date): HealthFinding[] {
+  if (facts.switchedOff)
+    return [
+      warning('deactivated', 'A user deactivated this WhatsApp account.', 'Activate it to send from it again.', {
+        blocksSending: true,
+      }),
+    ]
+  const findings = [
+    ...findTokenProblems(facts, now),
+    ...findNumberProblems(facts),
+    ...findCallbackProblems(facts),
+    ...findTrafficProblems(facts, now),
+  ]
+  return findings.toSorted((a, b) => rank(a) - rank(b))
+}
+
+function rank({ severity, blocksSending }: HealthFinding): number {
+  return (severity === 'error' ? 0 : 2) + (blocksSending ? 0 : 1)
+}
+
+function problem(severity: HealthFinding['severity']) {
+  return (code: string, message: string, fix: string, { blocksSending = false } = {}): HealthFinding => ({
+    code,
+    severity,
+    blocksSending,
+    message,
+    fix,
+  })
+}
+const error = problem('error')
+const warning = problem('warning')
+const blocking = { blocksSending: true }
+
+function replaceToken({ whatsAppAccountId }: HealthFacts): string {
+  return `Create a new token for the system user in Meta Business Suite, and replace it on the WhatsApp accounts page, or with: waybill whatsapp update ${whatsAppAccountId} --access-token -`
+}
+
+function findTokenProblems(facts: HealthFacts, now: Date): HealthFinding[] {
+  const { inactiveReason, tokenProblem, tokenExpiresAt, missingPermissions } = facts
+  const days = tokenExpiresAt && daysUntil(tokenExpiresAt, now)
+  if (inactiveReason !== undefined)
+    return [
+      error(
+        'rejected',
+        `WhatsApp rejected this account: ${withoutDot(inactiveReason)}.`,
+        replaceToken(facts),
+        blocking,
+      ),
+    ]
+  if (days !== undefined && days < 0)
+    return [error('token_expired', 'The access token has expired.', replaceToken(facts), blocking)]
+  if (tokenProblem !== undefined)
+    return [
+      error(
+        'token_invalid',
+        `WhatsApp rejects the access token: ${withoutDot(tokenProblem)}.`,
+        replaceToken(facts),
+        blocking,
+      ),
+    ]
+  const lacksMessaging = missingPermissions.includes('whatsapp_business_messaging')
+  return [
+    ...(missingPermissions.length === 0
+      ? []
+      : [
+          error(
+            'permission_missing',
+            `The access token lacks the permission ${missingPermissions.join(' and ')}.`,
+            replaceToken(facts),
+            { blocksSending: lacksMessaging },
+          ),
+        ]),
+    ...(days === undefined || days > expiryDays[0]
+      ? []
+      : [warning('token_expiring', `The access token expires ${inDays(days)}.`, replaceToken(facts))]),
+  ]
+}
+
+/** Whole days, rounded down; negative once it has passed. */
+export function daysUntil(date: Date, now: Date): number {
+  return Math.floor((date.getTime() - now.getTime()) / 86_400_000)
+}
+
+function inDays(days: number): string {
+  return days === 0 ? 'in less than a day' : days === 1 ? 'in 1 day' : `in ${days} days`
+}
+
+/** Reference, section 5. Other states do not stop a number from sending. */
+const numberProblems: Readonly<Record<string, { message: string; fix: string; sends?: true }>> = {
+  PENDING: notRegistered(),
+  UNVERIFIED: notRegistered(),
+  DISCONNECTED: notRegistered(),
+  FLAGGED: {
+    message: 'WhatsApp has flagged the number for low quality.',
+    fix: 'Send fewer messages that users block or report. If the quality stays low, WhatsApp lowers the limit.',
+    sends: true,
+  },
+  RATE_LIMITED: {
+    message: 'The number has reached its messaging limit.',
+    fix: 'Wait until fewer recipients were messaged in the last 24 hours, or raise the limit in WhatsApp Manager.',
+    sends: true,
+  },
+  RESTRICTED: restricted('restricted'),
+  BANNED: restricted('banned'),
+  MIGRATED: gone('moved to another WhatsApp Business Account'),
+  DELETED: gone('deleted'),
+}
+
+function notRegistered() {
+  return {
+    message: 'The number is not registered with the Cloud API.',
+    fix: 'Register it with its two-step verification PIN, in the set-up of this WhatsApp account, or with: waybill whatsapp connect --help',
+  }
+}
+function restricted(how: string) {
+  return {
+    message: `WhatsApp has ${how} the number.`,
+    fix: 'Open Business Support Home in Meta Business Suite, check the reason and request a review.',
+  }
+}
+function gone(how: string) {
+  return { message: `The number was ${how}.`, fix: 'Check it in WhatsApp Manager, and connect it again.' }
+}
+
+function findNumberProblems(facts: HealthFacts): HealthFinding[] {
+  const { numberStatus, qualityRating, nameStatus, health } = facts
+  const state = numberStatus === undefined ? undefined : numberProblems[numberStatus]
+  const entities = health.filter(({ entity }) => !(state && entity === 'PHONE_NUMBER'))
+  return [
+    ...(state
+      ? [
+          state.sends
+            ? warning(`number_${numberStatus?.toLowerCase()}`, state.message, state.fix)
+            : error(`number_${numberStatus?.toLowerCase()}`, state.message, state.fix, blocking),
+        ]
+      : []),
+    ...entities.flatMap(toEntityFinding),
+    ...(qualityRating === 'RED'
+      ? [
+          warning(
+            'quality_low',
+            'The quality rating of the number is low (red).',
+            'Message only people who opted in, and make it easy to opt out. Check which templates were blocked in WhatsApp Manager.',
+          ),
+        ]
+      : []),
+    ...(nameStatus === 'DECLINED' || nameStatus === 'EXPIRED'
+      ? [
+          warning(
+            'name_declined',
+            `WhatsApp has not approved the display name of the number (${nameStatus.toLowerCase()}).`,
+            'Edit the display name in WhatsApp Manager, and register the number again once it is approved.',
+          ),
+        ]
+      : []),
+  ]
+}
+
+const entityNames: Readonly<Record<string, string>> = {
+  PHONE_NUMBER: 'the phone number',
+  WABA: 'the WhatsApp Business Account',
+  BUSINESS: 'the business portfolio',
+  APP: 'the app',
+}
+
+/** Reference 2, section 5.5. */
+function toEntityFinding({ entity, canSend, reasons }: StoredHealthEntity): HealthFinding[] {
+  if (canSend !== 'BLOCKED' && canSend !== 'LIMITED') return []
+  const name = entityNames[entity] ?? entity
+  const why = reasons.map(({ description }) => withoutDot(description)).join('; ') || 'WhatsApp gave no reason'
+  const solution = reasons.flatMap(({ solution }) => solution ?? [])[0]
+  const fix = solution ?? 'Open WhatsApp Manager, and follow what it says about this account.'
+  const code = `${entity.toLowerCase()}_${canSend.toLowerCase()}`
+  return canSend === 'BLOCKED'
+    ? [error(code, `WhatsApp blocks sending because of ${name}: ${why}.`, fix, blocking)]
+    : [warning(code, `WhatsApp limits sending because of ${name}: ${why}.`, fix)]
+}
+
+function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
+  const { subscribed, subscriptionProblem, hasAppSecret, callbackCheckedAt, callbackUrl, callbackProblem } = facts
+  const setUp = 'Repeat this step in the set-up of this WhatsApp account.'
+  const missing = callbackFields.filter((field) => !facts.callbackFields.includes(field))
+  return [
+    ...(hasAppSecret
+      ? []
+      : [
+          error(
+            'app_secret_missing',
+            'The secret of the app is not known, so Waybill rejects every callback and no status arrives.',
+            'Copy the app secret from the app dashboard of Meta (App settings > Basic), and replace the secrets of this account, or set META_APP_SECRET.',
+          ),
+        ]),
+    ...(subscribed === false
+      ? [
+          error(
+            'not_subscribed',
+            `The app is not subscribed to the WhatsApp Business Account, so no status arrives${subscriptionProblem === undefined ? '' : `: ${withoutDot(subscriptionProblem)}`}.`,
+            setUp,
+          ),
+        ]
+      : []),
+    ...(callbackProblem === undefined
+      ? []
+      : [warning('callback_problem', `The callback URL could not be set: ${withoutDot(callbackProblem)}.`, setUp)]),
+    ...(callbackCheckedAt === undefined || callbackProblem !== undefined
+      ? []
+      : callbackUrl === undefined
+        ? [error('callback_missing', 'The app has no callback URL, so no status arrives.', setUp)]
+        : [
+            ...(facts.expectedCallbackUrl !== undefined && callbackUrl !== facts.expectedCallbackUrl
+              ? [
+                  warning(
+                    'callback_elsewhere',
+                    `WhatsApp sends the callbacks of the app to ${callbackUrl}, and not to ${facts.expectedCallbackUrl}.`,
+                    setUp,
+                  ),
+                ]
+              : []),
+            ...(missing.includes('messages')
+              ? [
+                  error(
+                    'field_messages_missing',
+                    'The app is not subscribed to the field messages, so no status arrives.',
+                    setUp,
+                  ),
+                ]
+              : missing.length > 0
+                ? [
+                    warning(
+                      'fields_missing',
+                      `The app is not subscribed to all fields that Waybill reads: ${missing.join(', ')}.`,
+                      setUp,
+                    ),
+                  ]
+                : []),
+          ]),
+  ]
+}
+
+/** Fewer messages say nothing about a rate. */
+const minMessages = 20
+const maxFailedShare = 0.2
+const hour = 3_600_000
+
+function findTrafficProblems({ lastHour, lastStatusAt }: HealthFacts, now: Date): HealthFinding[] {
+  if (!lastHour || lastHour.sent + lastHour.failed < minMessages) return []
+  const { sent, failed, failures } = lastHour
+  const [most] = failures
+  return [
+    ...(failed / (sent + failed) > maxFailedShare
+      ? [
+          warning(
+            'failures_frequent',
+            `${failed} of ${sent + failed} messages of the last hour failed, most often with code ${most?.code ?? 'unknown'}.`,
+            'Open the failed messages in the dashboard: each one says what its code means and what to do.',
+          ),
+        ]
+      : []),
+    ...(sent > 0 && (lastStatusAt === undefined || now.getTime() - lastStatusAt.getTime() > hour)
+      ? [
+          error(
+            'no_statuses',
+            `${sent} messages were sent in the last hour, but no status of WhatsApp arrived.`,
+            'Check the callback URL of the app and the subscription in the set-up of this WhatsApp account.',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function withoutDot(text: string): string {
+  return text.replace(/\.$/, '')
+}

@@ -1,0 +1,117 @@
+import type { AccountHealth, HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
+import type { Deps } from '../../../deps.ts'
+import { firstIdAt } from '../../../platform/ids.ts'
+import { findAllWhatsAppAccounts, findWhatsAppAccounts, type WhatsAppAccountRow } from '../store.ts'
+import { toFacts } from './facts.ts'
+import { findProblems } from './findings.ts'
+import { countLastHour, findHealthRows, type HealthRow, type HourCounts } from './store.ts'
+
+type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks'>
+
+const hour = 3_600_000
+
+/**
+ * Reads the health of all WhatsApp accounts of an account. `withCounts` adds the messages of the last hour, which takes
+ * longer.
+ */
+export async function readAccountHealth(
+  deps: ViewDeps,
+  accountId: string,
+  { withCounts = true }: { withCounts?: boolean } = {},
+): Promise<AccountHealth> {
+  const [rows, healthRows] = await Promise.all([
+    findWhatsAppAccounts(deps.db, accountId),
+    findHealthRows(deps.db, accountId),
+  ])
+  const now = deps.now()
+  const since = firstIdAt('msg', new Date(now.getTime() - hour))
+  const whatsAppAccounts: WhatsAppAccountHealth[] = []
+  for (const row of rows) {
+    const counts = withCounts
+      ? await countLastHour(deps.db, { accountId, whatsAppAccountId: row.id }, since)
+      : undefined
+    const health = healthRows.find((candidate) => candidate.whatsapp_account_id === row.id)
+    whatsAppAccounts.push(toHealth(deps, { row, health, counts, now }))
+  }
+  const inUse = whatsAppAccounts.filter(({ active }, index) => active || rows[index]?.switched_off === false)
+  return {
+    healthy: inUse.length > 0 && inUse.every(({ healthy }) => healthy),
+    canSend: whatsAppAccounts.some(({ isDefault, canSend }) => isDefault && canSend),
+    whatsAppAccounts,
+  }
+}
+
+export interface HealthState {
+  accountId: string
+  whatsAppAccountId: string
+  healthy: boolean
+  findings: HealthFinding[]
+}
+
+/** Reads all accounts, for metrics and operators. Deactivated accounts are left out. */
+export async function readAllHealth(deps: ViewDeps): Promise<HealthState[]> {
+  const [rows, healthRows] = await Promise.all([findAllWhatsAppAccounts(deps.db), findHealthRows(deps.db)])
+  const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
+  const now = deps.now()
+  return rows
+    .filter((row) => !row.switched_off)
+    .map((row) => {
+      const findings = findProblems(toFacts(deps, row, healthOf.get(row.id)), now)
+      const healthy = findings.every(({ severity }) => severity !== 'error')
+      return { accountId: row.account_id, whatsAppAccountId: row.id, healthy, findings }
+    })
+}
+
+interface Known {
+  row: WhatsAppAccountRow
+  health: HealthRow | undefined
+  counts?: HourCounts | undefined
+  now: Date
+}
+
+function toHealth(deps: Pick<Deps, 'callbacks'>, { row, health, counts, now }: Known): WhatsAppAccountHealth {
+  const findings = findProblems(toFacts(deps, row, health, counts), now)
+  return {
+    accountId: row.id,
+    phoneNumberId: row.phone_number_id,
+    ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
+    isDefault: row.is_default,
+    active: row.active,
+    healthy: findings.every(({ severity }) => severity !== 'error'),
+    canSend: !findings.some(({ blocksSending }) => blocksSending),
+    findings,
+    token: {
+      ...(health &&
+        health.token_checked_at !== null && { valid: health.token_problem === null && row.inactive_reason === null }),
+      ...(health?.token_expires_at && { expiresAt: health.token_expires_at.toISOString() }),
+      missingPermissions: health?.missing_permissions ?? [],
+      ...checkedAt(health?.token_checked_at),
+    },
+    number: {
+      ...optional('status', health?.number_status),
+      ...optional('nameStatus', health?.name_status),
+      ...optional('qualityRating', row.quality_rating),
+      ...optional('messagingLimit', health?.messaging_limit),
+      ...optional('throughputLevel', row.throughput_level),
+      ...checkedAt(health?.number_checked_at),
+    },
+    callbacks: {
+      ...(health && health.subscribed !== null && { subscribed: health.subscribed }),
+      ...optional('callbackUrl', health?.callback_url),
+      fields: health?.callback_fields ?? [],
+      ...(health?.last_callback_at && { lastCallbackAt: health.last_callback_at.toISOString() }),
+      ...(health?.last_status_at && { lastStatusAt: health.last_status_at.toISOString() }),
+      ...checkedAt(health?.subscription_checked_at),
+    },
+    ...(counts && { lastHour: counts }),
+  }
+}
+
+function optional<Name extends string>(name: Name, value: string | null | undefined): Partial<Record<Name, string>> {
+  // A computed key widens the type to any string.
+  return value === null || value === undefined ? {} : ({ [name]: value } as Record<Name, string>)
+}
+
+function checkedAt(at: Date | null | undefined): { checkedAt?: string } {
+  return at ? { checkedAt: at.toISOString() } : {}
+}

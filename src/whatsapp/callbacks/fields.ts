@@ -1,0 +1,12 @@
+/** The fields of callbacks that Waybill reads (reference, section 4): statuses, templates, numbers and accounts. */
+export const callbackFields = [
+  'messages',
+  'message_template_status_update',
+  'message_template_quality_update',
+  'message_template_components_update',
+  'template_category_update',
+  'phone_number_quality_update',
+  'phone_number_name_update',
+  'account_update',
+  'account_review_update',
+] as const

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { lenient, PhoneNumber } from './wire.ts'
+
+/** Meta's payloads of the onboarding requests, in Meta's terms (reference 2, section 5). */
+
+const Text = z.string()
+const Id = z.coerce.string()
+
+export const DebuggedToken = z.object({
+  data: z.object({
+    is_valid: z.boolean().catch(false),
+    app_id: lenient(Id),
+    application: lenient(Text),
+    /** Unix seconds; 0 if the token never expires. */
+    expires_at: lenient(z.coerce.number()),
+    scopes: lenient(z.array(Text)),
+    granular_scopes: lenient(z.array(z.object({ scope: Text, target_ids: lenient(z.array(Id)) }))),
+    error: lenient(z.object({ message: lenient(Text) })),
+  }),
+})
+
+export const BusinessAccountNode = z.object({ id: Id, name: lenient(Text) })
+
+const HealthStatus = z.object({
+  entities: z.array(
+    z.object({
+      entity_type: Text,
+      can_send_message: Text.catch('UNKNOWN'),
+      errors: lenient(
+        z.array(
+          z.object({
+            error_code: lenient(z.coerce.number()),
+            error_description: Text.catch('WhatsApp gave no reason.'),
+            possible_solution: lenient(Text),
+          }),
+        ),
+      ),
+      additional_info: lenient(z.array(Text)),
+    }),
+  ),
+})
+export type HealthStatus = z.infer<typeof HealthStatus>
+
+export const NumberNode = PhoneNumber.extend({
+  id: Id,
+  name_status: lenient(Text),
+  code_verification_status: lenient(Text),
+  whatsapp_business_manager_messaging_limit: lenient(Text),
+  health_status: lenient(HealthStatus),
+})
+
+export const SubscribedAppNode = z.object({ whatsapp_business_api_data: z.object({ id: Id }) })
+
+export const AppSubscriptionNode = z.object({
+  object: lenient(Text),
+  callback_url: lenient(Text),
+  active: lenient(z.boolean()),
+  fields: lenient(z.array(z.union([Text, z.object({ name: Text })]))),
+})
+
+/** Some edges answer `{"success": true}`, others only with HTTP 200. */
+export const Success = z.looseObject({ success: z.literal(true).optional() })

@@ -1,0 +1,196 @@
+import type { z } from 'zod'
+import type { AppSubscription, HealthEntity, MetaApp, NumberDetails, Onboarding, TokenInfo } from '../onboarding.ts'
+import type { PhoneNumberInfo, ReadOutcome } from '../whatsapp.ts'
+import type { Exchange } from './exchange.ts'
+import { readAnswer, readPages } from './read.ts'
+import {
+  AppSubscriptionNode,
+  BusinessAccountNode,
+  DebuggedToken,
+  type HealthStatus,
+  NumberNode,
+  SubscribedAppNode,
+  Success,
+} from './onboarding-wire.ts'
+import { Page } from './wire.ts'
+
+/** Sends one request. `path` has no leading slash and no version. */
+export type GraphCall = (
+  method: 'GET' | 'POST',
+  path: string,
+  accessToken: string,
+  body?: Record<string, unknown>,
+) => Promise<Exchange>
+
+const numberFields =
+  'id,display_phone_number,verified_name,status,quality_rating,throughput,name_status,code_verification_status,whatsapp_business_manager_messaging_limit,health_status'
+
+export function createOnboarding(call: GraphCall): Onboarding {
+  const get = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
+    readAnswer(await call('GET', path, accessToken), schema, accessToken)
+
+  const post = async (path: string, accessToken: string, body: Record<string, unknown>): Promise<ReadOutcome<void>> =>
+    mapOutcome(readAnswer(await call('POST', path, accessToken, body), Success, accessToken), () => undefined)
+
+  /** Reads a list of any length. */
+  const list = async <T>(path: string, accessToken: string, fields: string, schema: z.ZodType<T>) => {
+    const items = await readPages((query) => get(`${path}?${query}`, accessToken, Page), { fields, of: path })
+    return mapOutcome(items, (found) => parseItems(found, schema))
+  }
+
+  /** Reads a short list whose items have no documented fields to ask for. */
+  const listBriefly = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
+    mapOutcome(await get(path, accessToken, Page), ({ data }) => parseItems(data, schema))
+
+  async function listAllBusinessAccounts(accessToken: string) {
+    const businesses = await list('me/businesses', accessToken, 'id,name', BusinessAccountNode)
+    if (!businesses.ok) return businesses
+    const found = new Map<string, { wabaId: string; name?: string }>()
+    for (const { id } of businesses.value)
+      for (const edge of ['owned_whatsapp_business_accounts', 'client_whatsapp_business_accounts']) {
+        const accounts = await list(`${encodeURIComponent(id)}/${edge}`, accessToken, 'id,name', BusinessAccountNode)
+        if (!accounts.ok) return accounts
+        for (const account of accounts.value) found.set(account.id, toBusinessAccount(account))
+      }
+    return { ok: true as const, value: [...found.values()] }
+  }
+
+  return {
+    inspectToken: async ({ accessToken, app }) => {
+      const query = new URLSearchParams({ input_token: accessToken })
+      const asker = app ? appToken(app) : accessToken
+      const answer = await call('GET', `debug_token?${query}`, asker)
+      return redact(mapOutcome(readAnswer(answer, DebuggedToken, accessToken), toTokenInfo), asker)
+    },
+    listBusinessAccounts: async ({ accessToken, wabaIds }) => {
+      if (!wabaIds) return listAllBusinessAccounts(accessToken)
+      const accounts: { wabaId: string; name?: string }[] = []
+      for (const wabaId of wabaIds.slice(0, maxAccounts)) {
+        const account = await get(`${encodeURIComponent(wabaId)}?fields=id,name`, accessToken, BusinessAccountNode)
+        if (!account.ok) return account
+        accounts.push(toBusinessAccount(account.value))
+      }
+      return { ok: true, value: accounts }
+    },
+    listPhoneNumbers: async ({ wabaId, accessToken }) =>
+      mapOutcome(
+        await list(`${encodeURIComponent(wabaId)}/phone_numbers`, accessToken, numberFields, NumberNode),
+        (numbers) => numbers.map(toNumberDetails),
+      ),
+    getNumberDetails: async ({ phoneNumberId, accessToken }) =>
+      mapOutcome(
+        await get(`${encodeURIComponent(phoneNumberId)}?fields=${numberFields}`, accessToken, NumberNode),
+        toNumberDetails,
+      ),
+    registerNumber: ({ phoneNumberId, accessToken, pin }) =>
+      post(`${encodeURIComponent(phoneNumberId)}/register`, accessToken, { messaging_product: 'whatsapp', pin }),
+    listSubscribedApps: async ({ wabaId, accessToken }) =>
+      mapOutcome(
+        await listBriefly(`${encodeURIComponent(wabaId)}/subscribed_apps`, accessToken, SubscribedAppNode),
+        (apps) => apps.map((app) => app.whatsapp_business_api_data.id),
+      ),
+    subscribeApp: ({ wabaId, accessToken }) => post(`${encodeURIComponent(wabaId)}/subscribed_apps`, accessToken, {}),
+    getAppSubscription: async (app) =>
+      mapOutcome(
+        await listBriefly(`${encodeURIComponent(app.appId)}/subscriptions`, appToken(app), AppSubscriptionNode),
+        (subscriptions) => toAppSubscription(subscriptions.find(({ object }) => object === subscriptionObject)),
+      ),
+    subscribeCallback: (app, { url, verifyToken, fields }) =>
+      post(`${encodeURIComponent(app.appId)}/subscriptions`, appToken(app), {
+        object: subscriptionObject,
+        callback_url: url,
+        verify_token: verifyToken,
+        fields: fields.join(','),
+      }),
+  }
+}
+
+const subscriptionObject = 'whatsapp_business_account'
+/** A token of a partner can be narrowed to many accounts, and each takes one request. */
+const maxAccounts = 25
+
+/** Graph accepts this form in place of an app token that was requested (reference 2, section 5.1). */
+function appToken({ appId, appSecret }: MetaApp): string {
+  return `${appId}|${appSecret}`
+}
+
+/** An item that cannot be parsed is left out, so that it does not hide the others. */
+function parseItems<T>(items: unknown[], schema: z.ZodType<T>): T[] {
+  return items.flatMap((item) => {
+    const parsed = schema.safeParse(item)
+    return parsed.success ? [parsed.data] : []
+  })
+}
+
+/** An error can quote the token that made the request besides the one that it is about. */
+function redact<T>(outcome: ReadOutcome<T>, secret: string): ReadOutcome<T> {
+  if (outcome.ok || !outcome.error) return outcome
+  const { title, details, ...error } = outcome.error
+  const clean = (text: string) => text.replaceAll(secret, '***')
+  return {
+    ...outcome,
+    error: { ...error, title: clean(title), ...(details !== undefined && { details: clean(details) }) },
+  }
+}
+
+function mapOutcome<T, U>(outcome: ReadOutcome<T>, map: (value: T) => U): ReadOutcome<U> {
+  return outcome.ok ? { ok: true, value: map(outcome.value) } : outcome
+}
+
+function toTokenInfo({ data }: z.infer<typeof DebuggedToken>): TokenInfo {
+  const narrowed = data.granular_scopes?.find(({ scope }) => scope === 'whatsapp_business_management')?.target_ids
+  return {
+    valid: data.is_valid,
+    scopes: data.scopes ?? [],
+    ...(data.error?.message !== undefined && { reason: data.error.message }),
+    ...(data.app_id !== undefined && { appId: data.app_id }),
+    ...(data.application !== undefined && { appName: data.application }),
+    ...((data.expires_at ?? 0) > 0 && { expiresAt: new Date((data.expires_at ?? 0) * 1000) }),
+    ...(narrowed && { wabaIds: narrowed }),
+  }
+}
+
+function toBusinessAccount({ id, name }: z.infer<typeof BusinessAccountNode>) {
+  return { wabaId: id, ...(name !== undefined && { name }) }
+}
+
+function toNumberDetails(node: z.infer<typeof NumberNode>): NumberDetails {
+  return {
+    phoneNumberId: node.id,
+    ...toPhoneNumberInfo(node),
+    ...(node.name_status !== undefined && { nameStatus: node.name_status }),
+    ...(node.code_verification_status !== undefined && { codeVerificationStatus: node.code_verification_status }),
+    ...(node.whatsapp_business_manager_messaging_limit !== undefined && {
+      messagingLimit: node.whatsapp_business_manager_messaging_limit,
+    }),
+    ...(node.health_status && { health: node.health_status.entities.map(toHealthEntity) }),
+  }
+}
+
+export function toPhoneNumberInfo(node: Omit<z.infer<typeof NumberNode>, 'id'>): PhoneNumberInfo {
+  const { display_phone_number, verified_name, status, quality_rating, throughput } = node
+  return {
+    ...(display_phone_number === undefined ? {} : { displayPhoneNumber: display_phone_number }),
+    ...(verified_name === undefined ? {} : { verifiedName: verified_name }),
+    ...(status === undefined ? {} : { status }),
+    ...(quality_rating === undefined ? {} : { qualityRating: quality_rating }),
+    ...(throughput?.level === undefined ? {} : { throughput: throughput.level }),
+  }
+}
+
+/** Only `can_send_message` counts: the overall value may include calls (reference 2, section 5.5). */
+function toHealthEntity(entity: HealthStatus['entities'][number]): HealthEntity {
+  const errors = (entity.errors ?? []).map(({ error_code, error_description, possible_solution }) => ({
+    description: error_description,
+    ...(possible_solution !== undefined && { solution: possible_solution }),
+    ...(error_code !== undefined && { code: error_code }),
+  }))
+  const notes = (entity.additional_info ?? []).map((description) => ({ description }))
+  return { entity: entity.entity_type, canSend: entity.can_send_message, reasons: [...errors, ...notes] }
+}
+
+function toAppSubscription(node: z.infer<typeof AppSubscriptionNode> | undefined): AppSubscription | undefined {
+  if (node?.callback_url === undefined) return undefined
+  const fields = (node.fields ?? []).map((field) => (typeof field === 'string' ? field : field.name))
+  return { callbackUrl: node.callback_url, fields, active: node.active ?? true }
+}

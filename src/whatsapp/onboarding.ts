@@ -1,0 +1,84 @@
+import type { PhoneNumberInfo, ReadOutcome } from './whatsapp.ts'
+
+/** An access token as `debug_token` describes it (reference 2, section 5.1). */
+export interface TokenInfo {
+  valid: boolean
+  /** Why it is not valid, in WhatsApp's words. */
+  reason?: string
+  appId?: string
+  appName?: string
+  /** Undefined if it never expires. */
+  expiresAt?: Date
+  scopes: string[]
+  /** The WhatsApp Business Accounts that it is narrowed to; undefined if it is not narrowed. */
+  wabaIds?: string[]
+}
+
+/** A WhatsApp Business Account (WABA). */
+export interface BusinessAccount {
+  wabaId: string
+  name?: string
+}
+
+/** A phone number with everything that concerns its ability to send (reference 2, sections 5.2 and 5.5). */
+export interface NumberDetails extends PhoneNumberInfo {
+  phoneNumberId: string
+  nameStatus?: string
+  codeVerificationStatus?: string
+  messagingLimit?: string
+  health?: HealthEntity[]
+}
+
+/** One entity of `health_status`: the number, its WABA, its business portfolio, or the app. */
+export interface HealthEntity {
+  /** `PHONE_NUMBER`, `WABA`, `BUSINESS` or `APP`. */
+  entity: string
+  /** `AVAILABLE`, `LIMITED` or `BLOCKED`. */
+  canSend: string
+  reasons: { description: string; solution?: string; code?: number }[]
+}
+
+/** Where an app has its callbacks sent. */
+export interface AppSubscription {
+  callbackUrl: string
+  fields: string[]
+  active: boolean
+}
+
+/** A Meta app, as which the app-level requests are made. */
+export interface MetaApp {
+  appId: string
+  appSecret: string
+}
+
+/** The WABA of a request, and the token that makes it. */
+export interface WabaAccess {
+  wabaId: string
+  accessToken: string
+}
+
+/** The requests of the Graph API that set up a number and check it. Each can be repeated. */
+export interface Onboarding {
+  /** Without an app, the token describes itself, which an expired token cannot. */
+  inspectToken(token: { accessToken: string; app?: MetaApp | undefined }): Promise<ReadOutcome<TokenInfo>>
+  /** Lists `wabaIds`, or all accounts of the businesses that the token may use. */
+  listBusinessAccounts(token: {
+    accessToken: string
+    wabaIds?: string[] | undefined
+  }): Promise<ReadOutcome<BusinessAccount[]>>
+  listPhoneNumbers(waba: WabaAccess): Promise<ReadOutcome<NumberDetails[]>>
+  getNumberDetails(number: { phoneNumberId: string; accessToken: string }): Promise<ReadOutcome<NumberDetails>>
+  /** Sets the two-step verification PIN if the number has none; otherwise the PIN must match. */
+  registerNumber(number: { phoneNumberId: string; accessToken: string; pin: string }): Promise<ReadOutcome<void>>
+  /** Returns the IDs of the apps that get the callbacks of the WABA. */
+  listSubscribedApps(waba: WabaAccess): Promise<ReadOutcome<string[]>>
+  /** Subscribes the token's app to the callbacks of the WABA. */
+  subscribeApp(waba: WabaAccess): Promise<ReadOutcome<void>>
+  /** Undefined if the app has no callback URL for WhatsApp. */
+  getAppSubscription(app: MetaApp): Promise<ReadOutcome<AppSubscription | undefined>>
+  /** Sets the app's callback URL. WhatsApp performs the handshake with it before it answers. */
+  subscribeCallback(
+    app: MetaApp,
+    callback: { url: string; verifyToken: string; fields: readonly string[] },
+  ): Promise<ReadOutcome<void>>
+}

@@ -1,0 +1,92 @@
+import type { OnboardingErrorCode } from './onboarding-errors.ts'
+
+/** An access token of the simulator that lets a user walk through the connection of a number, or meet a failure. */
+export interface SandboxToken {
+  token: string
+  /** What happens, for the guide. */
+  does: string
+  /** Seconds until it expires; negative if it has expired. Undefined if it never does. */
+  expiresInSeconds?: number
+  scopes?: readonly string[]
+  /** True if it is a token of an app whose secret Waybill does not know. */
+  ofOtherApp?: true
+  /** True if it may use no business account. */
+  withoutAccounts?: true
+  /** The number of its business account; by default one that is not registered and has no PIN. */
+  number?: { status?: string; pin?: string; nameStatus?: string; blocked?: true }
+  refuses?: Partial<Record<string, OnboardingErrorCode>>
+}
+
+const management = 'whatsapp_business_management'
+const messaging = 'whatsapp_business_messaging'
+const day = 86_400
+
+export const sandboxTokens: readonly SandboxToken[] = [
+  { token: 'sandbox-token', does: 'Everything works. The number is not registered yet, and has no PIN: choose one' },
+  {
+    token: 'sandbox-token-registered',
+    does: 'Everything works, and the number is registered already',
+    number: { status: 'CONNECTED', pin: '123456' },
+  },
+  { token: 'sandbox-token-expired', does: 'The token has expired (190)', expiresInSeconds: -3600 },
+  {
+    token: 'sandbox-token-expiring',
+    does: 'Works, but expires in 5 days',
+    expiresInSeconds: 5 * day,
+    number: { status: 'CONNECTED' },
+  },
+  {
+    token: 'sandbox-token-no-messaging',
+    does: 'The token lacks whatsapp_business_messaging',
+    scopes: [management],
+    number: { status: 'CONNECTED' },
+  },
+  { token: 'sandbox-token-no-management', does: 'The token lacks whatsapp_business_management', scopes: [messaging] },
+  {
+    token: 'sandbox-token-no-accounts',
+    does: 'The token has both permissions, but no business account is assigned to it',
+    withoutAccounts: true,
+  },
+  {
+    token: 'sandbox-token-other-app',
+    does: 'The token belongs to another app, whose secret Waybill does not know: no callback can be verified',
+    ofOtherApp: true,
+    number: { status: 'CONNECTED' },
+  },
+  {
+    token: 'sandbox-token-pin',
+    does: 'The number has the PIN 123456; another one is refused (133005), after three of them the number is locked (133008)',
+    number: { pin: '123456' },
+  },
+  {
+    token: 'sandbox-token-pin-locked',
+    does: 'Registration is refused: too many wrong PINs (133008)',
+    refuses: { 'POST register': 133008 },
+  },
+  {
+    token: 'sandbox-token-register-limit',
+    does: 'Registration is refused: more than 10 attempts in 72 hours (133016)',
+    refuses: { 'POST register': 133016 },
+  },
+  {
+    token: 'sandbox-token-subscribe-refused',
+    does: 'The subscription of the app is refused (200)',
+    number: { status: 'CONNECTED' },
+    refuses: { 'POST subscribed_apps': 200 },
+  },
+  {
+    token: 'sandbox-token-throttled',
+    does: 'The business account has reached its rate limit of management calls (80007)',
+    refuses: { 'GET phone_numbers': 80007 },
+  },
+  {
+    token: 'sandbox-token-blocked',
+    does: 'The number is connected, but WhatsApp reports that it cannot send because of a payment problem (141006)',
+    number: { status: 'CONNECTED', blocked: true },
+  },
+  {
+    token: 'sandbox-token-name-declined',
+    does: 'The number is connected, but its display name was declined',
+    number: { status: 'CONNECTED', nameStatus: 'DECLINED' },
+  },
+]

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest'
+import { findProblems, type HealthFacts } from '../../src/accounts/whatsapp/health/findings.ts'
+import { callbackFields } from '../../src/whatsapp/callbacks/fields.ts'
+
+const now = new Date('2026-11-20T12:00:00Z')
+const url = 'https://waybill.example.com/webhooks/whatsapp'
+
+const healthy: HealthFacts = {
+  whatsAppAccountId: 'wa_1',
+  switchedOff: false,
+  inactiveReason: undefined,
+  hasAppSecret: true,
+  tokenProblem: undefined,
+  tokenExpiresAt: undefined,
+  missingPermissions: [],
+  numberStatus: 'CONNECTED',
+  nameStatus: 'APPROVED',
+  qualityRating: 'GREEN',
+  health: [{ entity: 'PHONE_NUMBER', canSend: 'AVAILABLE', reasons: [] }],
+  subscribed: true,
+  subscriptionProblem: undefined,
+  callbackCheckedAt: now,
+  callbackUrl: url,
+  callbackFields: [...callbackFields],
+  callbackProblem: undefined,
+  expectedCallbackUrl: url,
+  lastStatusAt: now,
+  lastHour: { sent: 100, failed: 1, failures: [{ code: '131026', count: 1 }] },
+}
+
+const codes = (facts: Partial<HealthFacts>) =>
+  findProblems({ ...healthy, ...facts }, now).map(({ code, severity, blocksSending }) => [
+    code,
+    severity,
+    blocksSending,
+  ])
+
+test('an account that works has no findings, and neither has one of which nothing is known yet', () => {
+  expect(codes({})).toEqual([])
+  expect(
+    codes({
+      numberStatus: undefined,
+      nameStatus: undefined,
+      qualityRating: undefined,
+      health: [],
+      subscribed: undefined,
+      callbackCheckedAt: undefined,
+      callbackUrl: undefined,
+      callbackFields: [],
+      lastStatusAt: undefined,
+      lastHour: undefined,
+    }),
+  ).toEqual([])
+})
+
+const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
+
+test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', boolean] }>([
+  { facts: { switchedOff: true, inactiveReason: 'token' }, finding: ['deactivated', 'warning', true] },
+  { facts: { inactiveReason: 'WhatsApp refused it (190)' }, finding: ['rejected', 'error', true] },
+  { facts: { tokenExpiresAt: inDays(-0.1) }, finding: ['token_expired', 'error', true] },
+  { facts: { tokenProblem: 'Session has expired.' }, finding: ['token_invalid', 'error', true] },
+  { facts: { tokenExpiresAt: inDays(14.5) }, finding: ['token_expiring', 'warning', false] },
+  { facts: { tokenExpiresAt: inDays(0.5) }, finding: ['token_expiring', 'warning', false] },
+  { facts: { missingPermissions: ['whatsapp_business_messaging'] }, finding: ['permission_missing', 'error', true] },
+  { facts: { missingPermissions: ['whatsapp_business_management'] }, finding: ['permission_missing', 'error', false] },
+  { facts: { numberStatus: 'PENDING' }, finding: ['number_pending', 'error', true] },
+  { facts: { numberStatus: 'BANNED' }, finding: ['number_banned', 'error', true] },
+  { facts: { numberStatus: 'FLAGGED' }, finding: ['number_flagged', 'warning', false] },
+  { facts: { qualityRating: 'RED' }, finding: ['quality_low', 'warning', false] },
+  { facts: { nameStatus: 'DECLINED' }, finding: ['name_declined', 'warning', false] },
+  {
+    facts: { health: [{ entity: 'WABA', canSend: 'BLOCKED', reasons: [{ description: 'Payment', solution: 'Pay' }] }] },
+    finding: ['waba_blocked', 'error', true],
+  },
+  {
+    facts: { health: [{ entity: 'BUSINESS', canSend: 'LIMITED', reasons: [] }] },
+    finding: ['business_limited', 'warning', false],
+  },
+  { facts: { hasAppSecret: false }, finding: ['app_secret_missing', 'error', false] },
+  { facts: { subscribed: false, subscriptionProblem: 'refused' }, finding: ['not_subscribed', 'error', false] },
+  { facts: { callbackUrl: undefined, callbackFields: [] }, finding: ['callback_missing', 'error', false] },
+  { facts: { callbackUrl: 'https://elsewhere.example/' }, finding: ['callback_elsewhere', 'warning', false] },
+  { facts: { callbackFields: ['account_update'] }, finding: ['field_messages_missing', 'error', false] },
+  { facts: { callbackFields: ['messages'] }, finding: ['fields_missing', 'warning', false] },
+  { facts: { callbackProblem: 'Meta got HTTP 502' }, finding: ['callback_problem', 'warning', false] },
+  { facts: { lastStatusAt: inDays(-1) }, finding: ['no_statuses', 'error', false] },
+  {
+    facts: { lastHour: { sent: 70, failed: 30, failures: [{ code: '131049', count: 30 }] } },
+    finding: ['failures_frequent', 'warning', false],
+  },
+])('$facts is $finding', ({ facts, finding }) => {
+  expect(codes(facts)).toEqual([finding])
+})
+
+test.each([
+  { facts: { tokenExpiresAt: inDays(15.1) } },
+  { facts: { numberStatus: 'SOMETHING_NEW' } },
+  { facts: { qualityRating: 'YELLOW' } },
+  { facts: { lastHour: { sent: 1, failed: 9, failures: [] } } },
+  { facts: { expectedCallbackUrl: undefined, callbackUrl: 'https://elsewhere.example/' } },
+])('$facts is no finding', ({ facts }) => {
+  expect(codes(facts)).toEqual([])
+})
+
+test('errors come first, and those that block sending before the others', () => {
+  const found = codes({ tokenExpiresAt: inDays(3), subscribed: false, numberStatus: 'BANNED' })
+
+  expect(found.map(([code]) => code)).toEqual(['number_banned', 'not_subscribed', 'token_expiring'])
+})
+
+test('every finding says what to do', () => {
+  const findings = findProblems(
+    {
+      ...healthy,
+      inactiveReason: 'no',
+      numberStatus: 'PENDING',
+      subscribed: false,
+      hasAppSecret: false,
+      qualityRating: 'RED',
+    },
+    now,
+  )
+
+  for (const { message, fix } of findings) {
+    expect(message).toMatch(/\.$/)
+    expect(fix.length).toBeGreaterThan(10)
+  }
+})

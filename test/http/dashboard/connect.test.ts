@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+let owner: TestOwner
+
+beforeAll(async () => {
+  server = await startTestServer()
+  server.simulator.addApp({ ...app, name: 'Shop app' })
+})
+beforeEach(async () => {
+  account = await server.account()
+  owner = await signedInOwner(server, account.accountId)
+})
+afterAll(async () => {
+  await server?.close()
+})
+
+const app = { id: '300000000000077', secret: 'test-app-secret' }
+
+interface Step {
+  ok: boolean
+  message: string
+  fix?: string
+  enter?: { callbackUrl?: string; verifyToken?: string; fields: string[] }
+}
+
+const call = <T = Step>(name: string, input: object = {}, person = owner, accountId = account.accountId) =>
+  person.mutate<T>(`whatsAppAccount.${name}`, { accountId, ...input })
+
+let numbers = 0
+
+function newNumber(token: Parameters<TestServer['simulator']['addToken']>[1] = {}, status = 'CONNECTED') {
+  const id = String(++numbers).padStart(4, '0')
+  const number = { phoneNumberId: `5100${id}`, wabaId: `5200${id}`, accessToken: `EAAconnect${id}` }
+  server.simulator.addPhoneNumber({ ...number, status })
+  server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [number.wabaId], ...token })
+  return number
+}
+
+async function add(number: ReturnType<typeof newNumber>, more: object = {}) {
+  const { data } = await call<{ whatsAppAccountId: string; subscribed: boolean; subscriptionProblem?: string }>('add', {
+    ...number,
+    ...more,
+  })
+  return data
+}
+
+test('a token is checked, and the numbers that it may use are listed instead of typed', async () => {
+  const number = newNumber()
+
+  const { data } = await call<object>('inspectToken', { accessToken: number.accessToken })
+
+  expect(data).toMatchObject({
+    valid: true,
+    message: 'The token is valid and belongs to the app “Shop app”. It does not expire.',
+    appId: app.id,
+    missing: [],
+    accounts: [{ wabaId: number.wabaId, numbers: [{ phoneNumberId: number.phoneNumberId, status: 'CONNECTED' }] }],
+  })
+  expect(data).not.toHaveProperty('fix')
+})
+
+test.each([
+  { wrong: 'an unknown token', token: undefined, valid: false, says: 'WhatsApp rejects this access token' },
+  { wrong: 'an expired token', token: { expiresAt: 1_700_000_000 }, valid: false, says: 'Session has expired' },
+  {
+    wrong: 'a token without messaging',
+    token: { scopes: ['whatsapp_business_management'] },
+    valid: true,
+    says: 'It lacks the permission whatsapp_business_messaging.',
+  },
+  { wrong: 'a token without accounts', token: { wabaIds: [] }, valid: true, says: 'it may use no phone number' },
+  {
+    wrong: 'a throttled account',
+    token: { refuses: { 'GET phone_numbers': 80007 } },
+    valid: true,
+    says: 'WhatsApp has reached its limit of calls',
+  },
+] as const)('$wrong is explained, with what to do', async ({ token, valid, says }) => {
+  const { accessToken } = newNumber(token && ({ ...token, ...('wabaIds' in token && { wabaIds: [] }) } as object))
+  const given = token === undefined ? 'EAAunknown' : accessToken
+
+  const { data } = await call<Step & { valid: boolean }>('inspectToken', { accessToken: given })
+
+  expect(data).toMatchObject({ valid, message: expect.stringContaining(says), fix: expect.any(String) })
+  expect(JSON.stringify(data)).not.toContain(given)
+})
+
+test('adding an account by its IDs subscribes the app', async () => {
+  const number = newNumber()
+
+  expect(await add(number)).toEqual({ whatsAppAccountId: expect.any(String), subscribed: true })
+
+  expect(server.simulator.subscribedApps(number.wabaId)).toEqual([app.id])
+})
+
+test('a subscription that WhatsApp refuses is reported, and the account is added all the same', async () => {
+  const number = newNumber({ refuses: { 'POST subscribed_apps': 200 } })
+
+  const added = await add(number)
+
+  expect(added).toMatchObject({ subscribed: false, subscriptionProblem: expect.stringContaining('(200)') })
+  const again = await call('subscribe', { whatsAppAccountId: added.whatsAppAccountId })
+  expect(again.data).toMatchObject({ ok: false, fix: expect.stringContaining('system user') })
+
+  server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [number.wabaId] })
+  expect((await call('subscribe', { whatsAppAccountId: added.whatsAppAccountId })).data).toMatchObject({ ok: true })
+})
+
+test('a token that may not send is refused, and nothing is stored', async () => {
+  const number = newNumber({ scopes: ['whatsapp_business_management'] })
+
+  const refused = await call('add', number)
+
+  expect(refused).toMatchObject({
+    statusCode: 400,
+    error: { data: { fields: { accessToken: expect.stringContaining('whatsapp_business_messaging') } } },
+  })
+  expect(server.simulator.subscribedApps(number.wabaId)).toEqual([])
+  const stored = server.deps.db
+    .selectFrom('whatsapp_accounts')
+    .selectAll()
+    .where('phone_number_id', '=', number.phoneNumberId)
+  expect(await stored.execute()).toEqual([])
+})
+
+test('the callback URL of the app is set after Meta’s handshake with this server', async () => {
+  const { whatsAppAccountId } = await add(newNumber())
+
+  const { data } = await call('configureCallback', { whatsAppAccountId })
+
+  expect(data).toMatchObject({ ok: true })
+  expect(server.simulator.callbackOf(app.id)).toMatchObject({
+    callbackUrl: `${server.url}/webhooks/whatsapp`,
+    fields: expect.arrayContaining(['messages', 'account_update', 'message_template_status_update']),
+  })
+})
+
+test('an app with its own secret gets a callback URL of its own', async () => {
+  const other = { id: '300000000000088', name: 'Other', secret: 'secret-of-the-other-app' }
+  server.simulator.addApp(other)
+  const { whatsAppAccountId } = await add(newNumber({ appId: other.id }), { appSecret: other.secret })
+
+  expect((await call('configureCallback', { whatsAppAccountId })).data).toMatchObject({ ok: true })
+
+  expect(server.simulator.callbackOf(other.id)?.callbackUrl).toBe(
+    `${server.url}/webhooks/whatsapp/${whatsAppAccountId}`,
+  )
+})
+
+test.each([
+  {
+    obstacle: 'an app secret of another app',
+    callbacks: {},
+    appSecret: 'secret-of-another-app',
+    says: 'The app secret does not match the app of this access token.',
+  },
+  {
+    obstacle: 'a callback URL that Meta cannot reach',
+    callbacks: { baseUrl: 'http://127.0.0.1:9' },
+    says: 'Meta called the callback URL and did not get the expected answer.',
+  },
+  {
+    obstacle: 'a verify token that the server does not expect',
+    callbacks: { verifyToken: 'of-another-server' },
+    says: 'HTTP Status Code = 403',
+  },
+  {
+    obstacle: 'no https address',
+    callbacks: { baseUrl: undefined },
+    says: 'WAYBILL_PUBLIC_URL is not an https address',
+  },
+  { obstacle: 'no app secret', callbacks: { appSecret: undefined }, says: 'The secret of the app is not known' },
+  { obstacle: 'no verify token', callbacks: { verifyToken: undefined }, says: 'META_VERIFY_TOKEN is not set' },
+])('with $obstacle the callback step says so and shows the values to enter', async ({ callbacks, appSecret, says }) => {
+  const { whatsAppAccountId } = await add(newNumber(), appSecret === undefined ? {} : { appSecret })
+  const before = server.deps.callbacks
+  server.deps.callbacks = { ...before, ...callbacks }
+
+  const { data } = await call('configureCallback', { whatsAppAccountId })
+  server.deps.callbacks = before
+
+  expect(data).toMatchObject({
+    ok: false,
+    message: expect.stringContaining(says),
+    fix: expect.any(String),
+    enter: { fields: expect.arrayContaining(['messages']) },
+  })
+})
+
+test('a number is registered with its PIN, and a wrong PIN is explained', async () => {
+  const number = newNumber({}, 'PENDING')
+  const { whatsAppAccountId } = await add(number)
+
+  expect((await call('register', { whatsAppAccountId, pin: '246810' })).data).toMatchObject({ ok: true })
+  expect((await call('register', { whatsAppAccountId, pin: '111111' })).data).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('another two-step verification PIN'),
+    fix: expect.any(String),
+  })
+  expect((await call('register', { whatsAppAccountId, pin: '12345' })).statusCode).toBe(400)
+})
+
+test('whoever proves that a number is theirs displaces an account whose token fails', async () => {
+  const number = newNumber()
+  const first = await add(number)
+  const winner = await server.account()
+  const winnerOwner = await signedInOwner(server, winner.accountId)
+  const next = { ...number, accessToken: 'EAAofTheOwner' }
+
+  // While both tokens work, the first account keeps the number.
+  server.simulator.addToken(next.accessToken, { appId: app.id, wabaIds: [number.wabaId] })
+  const refused = await call('add', next, winnerOwner, winner.accountId)
+  expect(refused).toMatchObject({ statusCode: 400, error: { message: expect.stringContaining('in use') } })
+  expect(JSON.stringify(refused)).not.toContain(account.accountId)
+
+  server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [], expiresAt: 1 })
+  expect((await call('add', next, winnerOwner, winner.accountId)).statusCode).toBe(200)
+
+  const list = await owner.query<{ items: { whatsAppAccountId: string }[] }>('whatsAppAccount.list', {
+    accountId: account.accountId,
+  })
+  expect(list.data.items.map(({ whatsAppAccountId }) => whatsAppAccountId)).not.toContain(first.whatsAppAccountId)
+  const log = async (person: TestOwner, accountId: string) =>
+    JSON.stringify((await person.query('audit.list', { accountId, limit: 100 })).data)
+  expect(await log(owner, account.accountId)).toContain(
+    `removed ${first.whatsAppAccountId}: WhatsApp rejected its token`,
+  )
+  expect(await log(owner, account.accountId)).not.toContain(winner.accountId)
+  expect(await log(winnerOwner, winner.accountId)).toContain(`phone number ID ${number.phoneNumberId}`)
+})
+
+test('an account keeps its number while WhatsApp cannot be asked about it', async () => {
+  const number = newNumber()
+  await add(number)
+  const other = await server.account()
+  const otherOwner = await signedInOwner(server, other.accountId)
+  const next = { ...number, accessToken: 'EAAnext' }
+  server.simulator.addToken(next.accessToken, { appId: app.id, wabaIds: [number.wabaId] })
+  server.simulator.intercept(({ headers }) =>
+    headers['authorization'] === `Bearer ${number.accessToken}` ? { kind: 'drop' } : undefined,
+  )
+
+  const refused = await call('add', next, otherOwner, other.accountId)
+  server.simulator.intercept(undefined)
+
+  expect(refused.statusCode).toBe(400)
+})
+
+test('of two people who connect a number at once one succeeds', async () => {
+  const number = newNumber()
+  const other = await server.account()
+  const otherOwner = await signedInOwner(server, other.accountId)
+
+  const results = await Promise.all([call('add', number), call('add', number, otherOwner, other.accountId)])
+
+  expect(results.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 400])
+})
+
+test('the WABA of an account is replaced once WhatsApp confirms it, and the IDs stay', async () => {
+  const number = newNumber()
+  const { whatsAppAccountId } = await add(number)
+  const wabaId = '599900001111'
+
+  const refused = await call('replaceSecrets', { whatsAppAccountId, wabaId })
+  server.simulator.addPhoneNumber({ ...number, wabaId })
+  server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [wabaId] })
+  const replaced = await call<object>('replaceSecrets', { whatsAppAccountId, wabaId })
+
+  expect(refused).toMatchObject({ statusCode: 400, error: { data: { fields: { wabaId: expect.any(String) } } } })
+  expect(replaced.data).toMatchObject({ whatsAppAccountId, wabaId, phoneNumberId: number.phoneNumberId })
+  expect(server.simulator.subscribedApps(wabaId)).toEqual([app.id])
+})
+
+test('no token, app secret or PIN is logged', () => {
+  expect(server.log.join('')).not.toMatch(/EAAconnect|EAAof|secret-of-|246810/)
+})
