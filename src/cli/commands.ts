@@ -20,6 +20,7 @@ import {
   webhookRetry,
   webhookRotateSecret,
   webhookTest,
+  webhookUpdate,
 } from './commands/webhook.ts'
 import {
   whatsappActivate,
@@ -54,6 +55,7 @@ export const dataCommands: readonly DataCommand[] = [
   templateSync,
   templateList,
   webhookAdd,
+  webhookUpdate,
   webhookList,
   webhookEnable,
   webhookDisable,

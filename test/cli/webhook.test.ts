@@ -125,6 +125,29 @@ test('an endpoint is added, listed, switched off and on, and removed', async () 
   expect((await waybill.run(['webhook', 'list', accountId])).stdout).toMatch(/has no endpoints/)
 })
 
+test('an endpoint is updated, and its headers do not go to another host', async () => {
+  const { endpointId, secret } = await add(await createAccount(), '--header', 'X-Shop: ada')
+  const elsewhere = url.replace('127.0.0.1', 'localhost')
+
+  expect(await json(['webhook', 'update', endpointId, '--url', elsewhere, '--events', 'message.failed'])).toMatchObject(
+    {
+      endpointId,
+      url: elsewhere,
+      events: ['message.failed'],
+      hasHeaders: false,
+      headersCleared: true,
+    },
+  )
+  await json(['webhook', 'update', endpointId, '--header', '-'], { stdin: 'X-Shop: eve\n' })
+  await json(['webhook', 'test', endpointId])
+  const [{ headers, body } = { headers: {}, body: '' }] = received
+  expect(headers).toMatchObject({ 'x-shop': 'eve', host: new URL(elsewhere).host })
+  expect(verifyWebhook(body, headers, secret)).toMatchObject({ type: 'webhook.test' })
+
+  const both = await waybill.run(['webhook', 'update', endpointId, '--no-headers', '--header', 'X-A: 1'])
+  expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cannot be combined') })
+})
+
 test('a test event reaches the endpoint with its headers, and can be verified', async () => {
   const { endpointId, secret } = await add(await createAccount(), '--header', 'X-Shop: ada', '--header', 'X-Two:2')
 
