@@ -72,6 +72,15 @@ export const WaMessageId = z
   )
   .meta({ examples: ['wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA'] })
 
+/** The code of a failure for which WhatsApp gave no reason, in events and in filters. */
+export const noReason = 'UNKNOWN'
+
+/** The code of a failed message: WhatsApp's, one of ours, or `UNKNOWN`. */
+export const FailureCode = z
+  .string()
+  .regex(/^(\d{1,9}|[A-Z][A-Z_]{0,63})$/, 'must be an error code such as 131026, WHATSAPP_UNAVAILABLE or UNKNOWN')
+  .meta({ examples: ['131026'] })
+
 export const Timestamp = z.iso
   .datetime({
     offset: true,

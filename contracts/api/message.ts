@@ -4,6 +4,7 @@ import {
   responseField,
   Cursor,
   ExternalId,
+  FailureCode,
   LanguageCode,
   MessageId,
   MessageIdInPath,
@@ -344,7 +345,7 @@ export const listMessages = procedure({
   tag: 'Messages',
   summary: 'List messages, newest first',
   description:
-    'Lists the messages of this account, newest first, one page at a time. Filters combine. A page looks through 50,000 messages at most: with `status` or `template`, it can hold fewer than `limit`, even none, and have a `nextCursor` all the same.',
+    'Lists the messages of this account, newest first, one page at a time. Filters combine. A page looks through 50,000 messages at most: with `status`, `errorCode` or `template`, it can hold fewer than `limit`, even none, and have a `nextCursor` all the same.',
   input: z.strictObject({
     externalId: ExternalId.optional().describe('Only messages with this reference.'),
     to: PhoneNumber.optional().describe('Only messages to this recipient number.'),
@@ -352,6 +353,9 @@ export const listMessages = procedure({
     status: MessageStatus.optional()
       .describe('Only messages with this status.')
       .meta({ examples: ['failed'] }),
+    errorCode: FailureCode.optional().describe(
+      "Only messages that failed with this code: WhatsApp's or one of ours. `UNKNOWN` if WhatsApp gave none.",
+    ),
     from: Timestamp.optional().describe('Only messages recorded at or after this time.'),
     until: Timestamp.optional().describe('Only messages recorded before this time.'),
     cursor: Cursor.optional().meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] }),

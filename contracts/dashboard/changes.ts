@@ -24,6 +24,8 @@ export const changes = {
   removeWhatsAppAccount: (whatsAppAccountId: string) => `removed ${whatsAppAccountId}`,
   resolveMessage: (messageId: string, as: string) => `resolved ${messageId} as ${as}`,
   addEndpoint: () => 'added a webhook endpoint',
+  updateEndpoint: (endpointId: string, fields: readonly string[]) =>
+    fields.length === 0 ? undefined : `changed ${fields.join(', ')} of the webhook endpoint ${endpointId}`,
   enableEndpoint: (endpointId: string) => `enabled the webhook endpoint ${endpointId}`,
   disableEndpoint: (endpointId: string) => `disabled the webhook endpoint ${endpointId}`,
   removeEndpoint: (endpointId: string) => `removed the webhook endpoint ${endpointId}`,

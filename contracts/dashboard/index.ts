@@ -1,5 +1,5 @@
 import { checkHealth, configureCallback, getHealth, inspectToken, registerNumber, subscribeApp } from './connect.ts'
-import { getMessage, listMessages } from './message.ts'
+import { countMessages, getMessage, listMessages } from './message.ts'
 import { getOverview } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, listAudit } from './owner.ts'
 import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
@@ -17,6 +17,7 @@ import {
   revealSecret,
   rotateSecret,
   testEndpoint,
+  updateEndpoint,
 } from './webhook.ts'
 import {
   activateWhatsAppAccount,
@@ -53,11 +54,12 @@ export const settingsContracts = {
       remove: removeWhatsAppAccount,
     },
     template: { list: listTemplates, sync: syncTemplates, sendTest },
-    message: { list: listMessages, get: getMessage },
+    message: { list: listMessages, count: countMessages, get: getMessage },
     overview: { get: getOverview },
     webhook: {
       list: listEndpoints,
       add: addEndpoint,
+      update: updateEndpoint,
       enable: enableEndpoint,
       disable: disableEndpoint,
       remove: removeEndpoint,

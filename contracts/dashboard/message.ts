@@ -1,17 +1,49 @@
 import { z } from 'zod'
 import { listMessages as publicListMessages, Message, MessagePage } from '../api/message.ts'
-import { MessageId } from '../fields.ts'
+import { line, MessageId } from '../fields.ts'
 import { ofAccount, settingsProcedure } from '../procedure.ts'
 import { Delivery } from './webhook.ts'
 
-/** The filters of `message.list` (contracts/message.ts). */
+const { cursor, limit, ...filters } = publicListMessages.input.shape
+
+/** The filters of `message.list` (contracts/api/message.ts), and a search. */
+const messageFilters = {
+  ...filters,
+  search: line(255)
+    .optional()
+    .describe(
+      'A message ID or its start, a wamid, an external ID, a number or a template name; the last three in part.',
+    ),
+  parts: z
+    .boolean()
+    .optional()
+    .describe('Search for parts, even if a recipient or an external ID matches the search exactly.'),
+}
+
 export const listMessages = settingsProcedure({
   kind: 'query',
   admits: 'viewer',
   summary: 'List messages, the newest first',
-  input: ofAccount(publicListMessages.input.shape),
-  output: MessagePage,
+  input: ofAccount({ ...messageFilters, cursor, limit }),
+  output: MessagePage.extend({
+    /** What the search matched. Absent without a search. */
+    matched: z.enum(['messageId', 'waMessageId', 'recipient', 'externalId', 'parts']).optional(),
+  }),
 })
+
+/** Examines a bounded number of messages, so a large count is an estimate. */
+export const countMessages = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'Count the messages that match the filters',
+  input: ofAccount(messageFilters),
+  output: z.object({
+    count: z.int(),
+    /** `minimum`: there are at least so many. */
+    kind: z.enum(['exact', 'estimate', 'minimum']),
+  }),
+})
+export type MessageCount = z.infer<(typeof countMessages)['output']>
 
 /** WhatsApp's code in plain words. */
 export const FailureAdvice = z.object({

@@ -4,29 +4,35 @@ import { ofAccount, settingsProcedure } from '../procedure.ts'
 const Count = z.int()
 
 /**
- * Messages recorded on one day. Each counts once in every state that it has reached: one that was read was
- * delivered and sent too.
+ * Messages by the furthest state that they reached. Each stage includes the next: `attempted` is `accepted` plus
+ * `refused`, and `accepted` is `delivered` plus `undelivered` plus the messages that are not delivered yet. Pending
+ * messages have no outcome and are not counted.
  */
-export const DayCounts = z.object({
-  /** In UTC, such as `2026-11-20`. */
-  date: z.string(),
-  /** Taken by WhatsApp, whatever came after. */
-  sent: Count,
+export const Funnel = z.object({
+  attempted: Count,
+  /** Accepted by WhatsApp, whatever came after. */
+  accepted: Count,
   /** Reached the recipient, read or not. */
   delivered: Count,
   read: Count,
-  /** Refused at once, or sent and failed later. One that reached the recipient in the end is none of them. */
-  failed: Count,
-  /** Of those that failed: how many WhatsApp had accepted, and so are counted as sent too. */
-  failedLater: Count,
+  /** Failed without being accepted by WhatsApp. */
+  refused: Count,
+  /** Accepted by WhatsApp, failed later, and did not reach the recipient on any device. */
+  undelivered: Count,
+})
+export type Funnel = z.infer<typeof Funnel>
+
+/** Messages recorded on one day. */
+export const DayCounts = Funnel.extend({
+  /** In UTC, such as `2026-11-20`. */
+  date: z.string(),
 })
 
-export const FailureCount = z.object({
+export const FailureCount = Funnel.pick({ refused: true, undelivered: true }).extend({
   /** WhatsApp's code, or one of ours; empty when there was none. */
   code: z.string(),
   /** In plain words. */
   meaning: z.string(),
-  count: Count,
 })
 
 /** One bar: messages that took less than `untilSeconds`, and no less than where the bar before ends. */
@@ -39,9 +45,11 @@ export const DurationCount = z.object({
 export const Overview = z.object({
   /** The oldest first; days without a message are there too. */
   days: z.array(DayCounts),
-  /** The most frequent first; at most ten. */
+  /** The sum of the days. */
+  totals: Funnel,
+  /** The most frequent first; at most ten. Less frequent ones are only in the totals. */
   failures: z.array(FailureCount),
-  /** From `sent` to `delivered`. */
+  /** From `sent` to `delivered`, of the delivered messages for which WhatsApp reported both. */
   timeToDelivered: z.array(DurationCount),
 })
 export type Overview = z.infer<typeof Overview>

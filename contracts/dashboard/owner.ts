@@ -58,6 +58,9 @@ export const acceptInvitation = settingsProcedure({
 export const Membership = z.object({ accountId: z.string(), name: z.string(), role: Role })
 export type Membership = z.infer<typeof Membership>
 
+/** A number that determines the outcome of a send in the sandbox. */
+export const SandboxRecipient = z.object({ to: z.string(), does: z.string() })
+
 export const getSession = settingsProcedure({
   kind: 'query',
   admits: 'signed-in',
@@ -71,6 +74,8 @@ export const getSession = settingsProcedure({
     accounts: z.array(Membership),
     /** Where this request came from, after `TRUST_PROXY`. */
     address: z.string(),
+    /** Present only in the sandbox, which simulates WhatsApp. */
+    sandbox: z.object({ recipients: z.array(SandboxRecipient) }).optional(),
   }),
 })
 

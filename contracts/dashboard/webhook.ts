@@ -84,6 +84,42 @@ export const addEndpoint = settingsProcedure({
   audit: changes.addEndpoint,
 })
 
+const HeaderValue = z.string().max(4096, 'must have at most 4096 characters')
+
+/** Fields that are left out stay as they are. The signing secret and the deliveries are kept. */
+export const updateEndpoint = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Change the URL, events, description or headers of an endpoint',
+  input: ofAccount({
+    endpointId: EndpointId,
+    url: line(2048).optional(),
+    events: z.array(EventType).min(1, 'must name at least one event').optional(),
+    /** Empty: removes it. */
+    description: z.string().max(200, 'must have at most 200 characters').optional(),
+    /** Replaces all custom headers. */
+    headers: z
+      .array(z.strictObject({ name: line(256), value: HeaderValue }))
+      .max(20, 'must have at most 20 headers')
+      .optional(),
+  }),
+  output: Endpoint.extend({
+    /** True if the custom headers were removed because the host changed. */
+    headersCleared: z.boolean(),
+  }),
+  // Without the URL and the headers, which often hold credentials.
+  audit: ({ endpointId, ...changed }) => changes.updateEndpoint(endpointId, nameEndpointFields(changed)),
+})
+
+const fieldNames = { url: 'the URL', events: 'the events', description: 'the description', headers: 'the headers' }
+
+/** Names of the fields that are given, for the audit log. */
+export function nameEndpointFields(changed: Partial<Record<keyof typeof fieldNames, unknown>>): string[] {
+  return Object.entries(fieldNames).flatMap(([field, name]) =>
+    changed[field as keyof typeof fieldNames] === undefined ? [] : [name],
+  )
+}
+
 export const enableEndpoint = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',

@@ -20,6 +20,7 @@ import {
   webhookRetry,
   webhookRotateSecret,
   webhookTest,
+  webhookUpdate,
 } from './commands/webhook.ts'
 import {
   whatsappActivate,
@@ -56,6 +57,7 @@ export const dataCommands: readonly DataCommand[] = [
   templateSync,
   templateList,
   webhookAdd,
+  webhookUpdate,
   webhookList,
   webhookEnable,
   webhookDisable,

@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { noReason } from '../../contracts/fields.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { messageColumns, type StoredMessage } from './columns.ts'
 
@@ -23,10 +24,14 @@ export function findMessage(
 }
 
 export interface MessageFilter {
+  /** The ID or its first characters. */
+  idStart?: string | undefined
   externalId?: string | undefined
   to?: string | undefined
   template?: string | undefined
   status?: StoredMessage['status'] | undefined
+  errorCode?: string | undefined
+  parts?: Parts | undefined
   /** Ids carry their time: the first id of a period bounds it. */
   fromId?: string | undefined
   untilId?: string | undefined
@@ -34,9 +39,17 @@ export interface MessageFilter {
   beforeId?: string | undefined
 }
 
+/** What a search looks for within the texts of a message. */
+export interface Parts {
+  /** Part of the external ID or of the template name, in upper or lower case. */
+  text: string
+  /** Part of the recipient's number. */
+  digits: string | undefined
+}
+
 /**
- * Status and template are in no index, since the one changes and the other is shared by many: what matches little
- * would be looked for in all messages of the account. So many are looked through at once, in some twenty milliseconds.
+ * Status, error code and template are in no index, since the one changes and the other is shared by many: what matches little
+ * would be looked for in all messages of the account. Neither is a part of a text. So many are looked through at once, in some twenty milliseconds.
  */
 const lookedThroughAtOnce = 50_000
 
@@ -54,19 +67,18 @@ export async function findMessages(
   limit: number,
   lookThrough: number = lookedThroughAtOnce,
 ): Promise<FoundMessages> {
-  const { template, status } = filter
-  let query = findIndexed(db, accountId, filter).select(selection)
-  if (template !== undefined) query = query.where('template_name', '=', template)
-  if (status !== undefined) query = query.where('status', '=', status)
   // One more than asked for tells whether there are others.
-  const matching = query.limit(limit + 1)
+  const matching = findMatching(db, accountId, filter)
+    .select(selection)
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
   const look = async (bound: string | undefined): Promise<FoundMessages> => {
     const rows = await (bound === undefined ? matching : matching.where('id', '>=', bound)).execute()
     return rows.length > limit
       ? { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
       : { rows, stoppedAt: bound }
   }
-  if (template === undefined && status === undefined) return look(undefined)
+  if (isIndexed(filter)) return look(undefined)
   // What matches often is among the newest few. The bound comes first: what is recorded meanwhile lies before it.
   const near = await look(await findBound(db, accountId, filter, Math.ceil(lookThrough / 25)))
   const isEnough = near.rows.length === limit || near.stoppedAt === undefined
@@ -82,20 +94,84 @@ async function findBound(
 ): Promise<string | undefined> {
   const row = await findIndexed(db, accountId, filter)
     .select('id')
+    .orderBy('id', 'desc')
     .offset(lookThrough - 1)
     .limit(1)
     .executeTakeFirst()
   return row?.id
 }
 
-/** By what an index leads to, the newest first. */
+export interface CountedMessages {
+  count: number
+  /** False if only the newest messages were examined. */
+  isComplete: boolean
+}
+
+/** Counts matching messages among the newest `lookThrough`. */
+export async function countMatching(
+  db: Kysely<Database>,
+  accountId: string,
+  filter: MessageFilter,
+  lookThrough: number,
+): Promise<CountedMessages> {
+  const bound = await findBound(db, accountId, filter, lookThrough)
+  let query = findMatching(db, accountId, filter).select((eb) => eb.fn.countAll<string>().as('count'))
+  if (bound !== undefined) query = query.where('id', '>=', bound)
+  const { count } = await query.executeTakeFirstOrThrow()
+  return { count: Number(count), isComplete: bound === undefined }
+}
+
+export async function hasMessage(db: Kysely<Database>, accountId: string, filter: MessageFilter): Promise<boolean> {
+  const row = await findIndexed(db, accountId, filter).select('id').limit(1).executeTakeFirst()
+  return row !== undefined
+}
+
+/** By its wamid, of which a hash is indexed. */
+export async function findIdByWaMessageId(
+  db: Kysely<Database>,
+  accountId: string,
+  waMessageId: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    select m.id from wa_message_ids w
+    join messages m on m.account_id = w.account_id and m.id = w.message_id and m.wa_message_id = ${waMessageId}
+    where w.hash = hashtextextended(${waMessageId}, 0) and w.account_id = ${accountId}
+    limit 1`.execute(db)
+  return rows[0]?.id
+}
+
+function isIndexed({ template, status, errorCode, parts }: MessageFilter): boolean {
+  return template === undefined && status === undefined && errorCode === undefined && parts === undefined
+}
+
+/** By all filters. */
+function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFilter) {
+  const { template, status, errorCode, parts } = filter
+  let query = findIndexed(db, accountId, filter)
+  if (template !== undefined) query = query.where('template_name', '=', template)
+  if (status !== undefined) query = query.where('status', '=', status)
+  if (errorCode === noReason) query = query.where('status', '=', 'failed').where('error_code', 'is', null)
+  else if (errorCode !== undefined) query = query.where('error_code', '=', errorCode)
+  if (parts !== undefined) query = query.where(contains(parts))
+  return query
+}
+
+function contains({ text, digits }: Parts) {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+  const inTexts = sql<boolean>`(external_id ilike ${pattern} or template_name ilike ${pattern})`
+  return digits === undefined ? inTexts : sql<boolean>`(to_number like ${`%${digits}%`} or ${inTexts})`
+}
+
+/** By what an index leads to. */
 function findIndexed(db: Kysely<Database>, accountId: string, filter: MessageFilter) {
-  const { externalId, to, fromId, untilId, beforeId } = filter
+  const { idStart, externalId, to, fromId, untilId, beforeId } = filter
   let query = db.selectFrom('messages').where('account_id', '=', accountId)
+  // IDs are compared bytewise, and `~` follows all of their characters.
+  if (idStart !== undefined) query = query.where('id', '>=', idStart).where('id', '<', `${idStart}~`)
   if (externalId !== undefined) query = query.where('external_id', '=', externalId)
   if (to !== undefined) query = query.where('to_number', '=', to)
   if (fromId !== undefined) query = query.where('id', '>=', fromId)
   if (untilId !== undefined) query = query.where('id', '<', untilId)
   if (beforeId !== undefined) query = query.where('id', '<', beforeId)
-  return query.orderBy('id', 'desc')
+  return query
 }

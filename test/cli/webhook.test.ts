@@ -125,6 +125,29 @@ test('adds, lists, disables, enables and removes an endpoint', async () => {
   expect((await waybill.run(['webhook', 'list', accountId])).stdout).toMatch(/has no endpoints/)
 })
 
+test('updates an endpoint and clears its headers when the host changes', async () => {
+  const { endpointId, secret } = await add(await createAccount(), '--header', 'X-Shop: ada')
+  const elsewhere = url.replace('127.0.0.1', 'localhost')
+
+  expect(await json(['webhook', 'update', endpointId, '--url', elsewhere, '--events', 'message.failed'])).toMatchObject(
+    {
+      endpointId,
+      url: elsewhere,
+      events: ['message.failed'],
+      hasHeaders: false,
+      headersCleared: true,
+    },
+  )
+  await json(['webhook', 'update', endpointId, '--header', '-'], { stdin: 'X-Shop: eve\n' })
+  await json(['webhook', 'test', endpointId])
+  const [{ headers, body } = { headers: {}, body: '' }] = received
+  expect(headers).toMatchObject({ 'x-shop': 'eve', host: new URL(elsewhere).host })
+  expect(verifyWebhook(body, headers, secret)).toMatchObject({ type: 'webhook.test' })
+
+  const both = await waybill.run(['webhook', 'update', endpointId, '--no-headers', '--header', 'X-A: 1'])
+  expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cannot be combined') })
+})
+
 test('delivers a verifiable test event with the headers of the endpoint', async () => {
   const { endpointId, secret } = await add(await createAccount(), '--header', 'X-Shop: ada', '--header', 'X-Two:2')
 

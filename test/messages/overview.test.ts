@@ -102,27 +102,33 @@ test('counts each message once per state on the day it was recorded', async () =
   await report({ of: read, status: 'delivered' }, { of: delivered, status: 'delivered' })
   await report({ of: read, status: 'read' }, { of: failed, status: 'failed', code: 131049 })
 
-  const { days, failures } = await overview()
+  const { days, totals, failures } = await overview()
 
   expect(days.slice(-3)).toEqual([
-    { date: dateOf(daysAgo(2)), sent: 3, delivered: 2, read: 1, failed: 1, failedLater: 0 },
-    { date: dateOf(daysAgo(1)), sent: 1, delivered: 0, read: 0, failed: 1, failedLater: 1 },
-    { date: dateOf(now), sent: 0, delivered: 0, read: 0, failed: 0, failedLater: 0 },
+    { date: dateOf(daysAgo(2)), attempted: 4, accepted: 3, delivered: 2, read: 1, refused: 1, undelivered: 0 },
+    { date: dateOf(daysAgo(1)), attempted: 1, accepted: 1, delivered: 0, read: 0, refused: 0, undelivered: 1 },
+    { date: dateOf(now), attempted: 0, accepted: 0, delivered: 0, read: 0, refused: 0, undelivered: 0 },
   ])
+  expect(totals).toEqual({ attempted: 5, accepted: 4, delivered: 2, read: 1, refused: 1, undelivered: 1 })
   expect(failures).toEqual([
-    { code: '131026', meaning: 'The message cannot reach this recipient.', count: 1 },
-    { code: '131049', meaning: 'WhatsApp withheld this marketing message from the recipient.', count: 1 },
+    { code: '131026', meaning: 'The message cannot reach this recipient.', refused: 1, undelivered: 0 },
+    {
+      code: '131049',
+      meaning: 'WhatsApp withheld this marketing message from the recipient.',
+      refused: 0,
+      undelivered: 1,
+    },
   ])
 })
 
 test('counts a message that failed on one device but reached another as delivered', async () => {
   const message = await send()
   await report({ of: message, status: 'failed', code: 131026 })
-  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 0, failed: 1 })
+  expect(await countsOf(now)).toMatchObject({ accepted: 1, delivered: 0, undelivered: 1 })
 
   await report({ of: message, status: 'delivered' })
 
-  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1, failed: 0 })
+  expect(await countsOf(now)).toMatchObject({ accepted: 1, delivered: 1, undelivered: 0 })
   expect((await overview()).failures).toEqual([])
 })
 
@@ -133,7 +139,7 @@ test('counts repeated and reordered statuses once', async () => {
   await report({ of: message, status: 'delivered' }, { of: message, status: 'read' })
   await report({ of: message, status: 'failed', code: 131026 })
 
-  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1, read: 1, failed: 0 })
+  expect(await countsOf(now)).toMatchObject({ accepted: 1, delivered: 1, read: 1, undelivered: 0 })
 })
 
 test.each([
@@ -170,7 +176,7 @@ test('shows the same counts after folding', async () => {
 
   expect(await countDeltas()).toBe(0)
   expect(await overview()).toEqual(before)
-  expect(before.days.at(-1)).toMatchObject({ sent: 13, delivered: 12, read: 8, failed: 1 })
+  expect(before.days.at(-1)).toMatchObject({ accepted: 13, delivered: 12, read: 8, undelivered: 1 })
 })
 
 test('counts each change once during concurrent folds and updates', async () => {
@@ -183,10 +189,10 @@ test('counts each change once during concurrent folds and updates', async () => 
     ...Array.from({ length: 8 }, () => foldCounts(server.deps.db, 3)),
   ])
 
-  expect(await countsOf(now)).toMatchObject({ sent: 30, delivered: 30, read: 30, failed: 0 })
+  expect(await countsOf(now)).toMatchObject({ accepted: 30, delivered: 30, read: 30, undelivered: 0 })
   await foldCounts(server.deps.db, 3)
   expect(await countDeltas()).toBe(0)
-  expect(await countsOf(now)).toMatchObject({ sent: 30, delivered: 30, read: 30, failed: 0 })
+  expect(await countsOf(now)).toMatchObject({ accepted: 30, delivered: 30, read: 30, undelivered: 0 })
 })
 
 test('counts a status that arrives before the response to the send once', async () => {
@@ -211,11 +217,11 @@ test('counts a status that arrives before the response to the send once', async 
   await applyStatuses(server.deps, [
     { accountId: account.accountId, messageId: message.id, waMessageId, report: status },
   ])
-  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1 })
+  expect(await countsOf(now)).toMatchObject({ accepted: 1, delivered: 1 })
 
   await settleAccepted(server.deps.db, { message, waMessageId, at: now })
 
-  expect(await countsOf(now)).toMatchObject({ sent: 1, delivered: 1 })
+  expect(await countsOf(now)).toMatchObject({ accepted: 1, delivered: 1 })
   const { timeToDelivered } = await overview()
   expect(timeToDelivered.filter(({ count }) => count !== 0)).toEqual([{ untilSeconds: 10, count: 1 }])
 })
@@ -258,8 +264,8 @@ test('does not count messages of another account', async () => {
   await foldCounts(server.deps.db)
   await send()
 
-  expect((await overview(other.accountId)).days.every(({ sent }) => sent === 0)).toBe(true)
-  expect(await countsOf(now)).toMatchObject({ sent: 2 })
+  expect((await overview(other.accountId)).days.every(({ attempted }) => attempted === 0)).toBe(true)
+  expect(await countsOf(now)).toMatchObject({ accepted: 2 })
 })
 
 test.each([7, 30, 90] as const)('lists %i days, oldest first, including days without messages', async (count) => {
@@ -268,7 +274,7 @@ test.each([7, 30, 90] as const)('lists %i days, oldest first, including days wit
   expect(days.map(({ date }) => date)).toEqual(
     Array.from({ length: count }, (_, index) => dateOf(daysAgo(count - 1 - index))),
   )
-  expect(new Set(days.map(({ sent }) => sent))).toEqual(new Set([0]))
+  expect(new Set(days.map(({ attempted }) => attempted))).toEqual(new Set([0]))
 })
 
 test('counts existing messages during migration and new ones afterwards', async () => {
@@ -288,7 +294,7 @@ test('counts existing messages during migration and new ones afterwards', async 
 
   expect(await overview()).toEqual(before)
   await report({ of: sent, status: 'delivered' })
-  expect(await countsOf(now)).toMatchObject({ sent: 2, delivered: 2, failed: 1 })
+  expect(await countsOf(now)).toMatchObject({ accepted: 2, delivered: 2, refused: 1 })
 })
 
 test('keeps the counts when messages move to another partition or are dropped', async () => {
@@ -300,7 +306,7 @@ test('keeps the counts when messages move to another partition or are dropped', 
     values (${account.accountId}, ${id}, 'wa_1', 'pending', '34600111222', 't', 'en', ${long})`.execute(db)
   await report({ of: { messageId: id, waMessageId: 'wamid.LONG_AGO' }, status: 'read' })
   const before = await overview(account.accountId, 90)
-  expect(before.days.find(({ date }) => date === dateOf(long))).toMatchObject({ sent: 1, read: 1 })
+  expect(before.days.find(({ date }) => date === dateOf(long))).toMatchObject({ accepted: 1, read: 1 })
 
   await createPartitions(db, long)
   expect(await overview(account.accountId, 90)).toEqual(before)

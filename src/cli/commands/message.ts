@@ -38,6 +38,10 @@ export const messageList = dataCommand({
       help: `Only messages with this status: ${messageStatuses.join(', ')}`,
       choices: messageStatuses,
     },
+    'error-code': {
+      value: 'CODE',
+      help: 'Only messages that failed with this code, such as 131026; UNKNOWN: WhatsApp gave none',
+    },
     from: { value: 'TIME', help: 'Only messages recorded at or after this time, such as 2026-11-20T09:30:00Z' },
     until: { value: 'TIME', help: 'Only messages recorded before this time' },
     cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
@@ -80,13 +84,18 @@ export const messageResolve = dataCommand({
 })
 
 /** Validates with the contract's rules, under the names of the options. */
-function parseFilter({ limit, 'external-id': externalId, ...rest }: Record<string, string | undefined>) {
-  const input = { ...rest, externalId, limit: limit === undefined ? undefined : Number(limit) }
+function parseFilter({
+  limit,
+  'external-id': externalId,
+  'error-code': errorCode,
+  ...rest
+}: Record<string, string | undefined>) {
+  const input = { ...rest, externalId, errorCode, limit: limit === undefined ? undefined : Number(limit) }
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
   const parsed = listContract.input.safeParse(given)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const name = issue?.path[0] === 'externalId' ? 'external-id' : String(issue?.path[0])
+  const name = String(issue?.path[0]).replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
   throw new UsageError(`--${name} ${issue?.message}.`)
 }
 
@@ -113,10 +122,11 @@ function formatMessages(messages: Message[], nextCursor: string | undefined): st
   if (messages.length === 0)
     return nextCursor === undefined ? 'No messages.' : `No matches among the newest messages.${more}`
   const table = formatTable(
-    ['MESSAGE', 'STATUS', 'TO', 'TEMPLATE', 'REFERENCE', 'RECORDED'],
+    ['MESSAGE', 'STATUS', 'ERROR', 'TO', 'TEMPLATE', 'REFERENCE', 'RECORDED'],
     messages.map((message) => [
       message.messageId,
       message.status,
+      message.error?.code ?? '',
       message.to,
       `${message.template} (${message.language})`,
       message.externalId ?? '',

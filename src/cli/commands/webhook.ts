@@ -2,7 +2,7 @@ import { changes } from '../../../contracts/dashboard/changes.ts'
 import { defaultEventTypes, eventTypes } from '../../../contracts/events.ts'
 import { Timestamp } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
-import { deliveryStates } from '../../../contracts/dashboard/webhook.ts'
+import { deliveryStates, nameEndpointFields } from '../../../contracts/dashboard/webhook.ts'
 import { listDeliveries } from '../../webhooks/deliveries/list.ts'
 import { recoverDeliveries } from '../../webhooks/deliveries/recover.ts'
 import { deliveryNotFound, retryDelivery } from '../../webhooks/deliveries/retry.ts'
@@ -13,6 +13,7 @@ import { listEndpoints, endpointNotFound } from '../../webhooks/endpoints/endpoi
 import { rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { findEndpointOwner } from '../../webhooks/endpoints/store.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
+import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
 import { dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { parseDuration, readDuration } from '../syntax.ts'
@@ -57,6 +58,44 @@ export const webhookAdd = dataCommand({
       json,
       text: `${secret}\n\nThis is the signing secret of ${endpointId}. Store it now: commands do not show it again, but the dashboard does.\nTo test the endpoint: waybill webhook test ${endpointId}`,
     }
+  },
+})
+
+export const webhookUpdate = dataCommand({
+  name: 'webhook update',
+  summary: 'Change the URL, events, description or headers of an endpoint',
+  args: ['EP'],
+  options: {
+    url: { value: 'URL', help: 'New URL: https with a public host' },
+    events: { value: 'TYPES', help: `New event types, separated by commas: ${eventTypes.join(', ')}` },
+    description: { value: 'TEXT', help: "New description; '' removes it" },
+    header: {
+      value: "'NAME: VALUE'",
+      help: 'Extra request header, replaces all existing ones; - reads it from standard input',
+      secret: true,
+      multiple: true,
+    },
+    'no-headers': { help: 'Remove all extra request headers' },
+  },
+  notes: [
+    'The signing secret and the delivery history stay. If the new URL has another host, extra headers are removed\nunless --header gives them again, because they may hold credentials for the previous host.',
+  ],
+  examples: [
+    'waybill webhook update ep_… --events message.delivered,message.read,message.failed',
+    'waybill webhook update ep_… --url https://shop.example.com/webhooks --header - < header.txt',
+  ],
+  audit: ({ args: [id], options }) => changes.updateEndpoint(id, listChanged(options)),
+  run: async (deps, { args: [id], options }) => {
+    if (options.header !== undefined && options['no-headers'] === true)
+      throw new UsageError('--header and --no-headers cannot be combined.')
+    const json = await updateEndpoint(deps, await requireOwner(deps, id), id, {
+      url: options.url,
+      events: options.events?.split(',').map((type) => type.trim()),
+      description: options.description,
+      headers: options['no-headers'] === true ? [] : options.header?.map(parseHeader),
+    })
+    const cleared = json.headersCleared ? ' Its extra headers were removed because the host changed.' : ''
+    return { json, text: `${id} is updated.${cleared}\nTo test the endpoint: waybill webhook test ${id}` }
   },
 })
 
@@ -217,6 +256,12 @@ export const webhookRecover = dataCommand({
     return { json, text }
   },
 })
+
+/** For the audit log. */
+function listChanged(options: Partial<Record<'url' | 'events' | 'description' | 'header' | 'no-headers', unknown>>) {
+  const { url, events, description, header, 'no-headers': noHeaders } = options
+  return nameEndpointFields({ url, events, description, headers: header ?? noHeaders })
+}
 
 async function requireOwner(deps: Pick<Deps, 'db'>, endpointId: string): Promise<string> {
   const accountId = await findEndpointOwner(deps.db, endpointId)

@@ -1,4 +1,4 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { MutationCache, type Query, QueryCache, QueryClient } from '@tanstack/react-query'
 import { isWorthRetrying, readFailure } from './failure.ts'
 
 const maxRetries = 2
@@ -8,16 +8,36 @@ export function createQueryClient({ onSignInRequired }: { onSignInRequired: () =
   const onError = (error: unknown) => {
     if (readFailure(error).code === 'SIGN_IN_REQUIRED') onSignInRequired()
   }
+  const queryCache = new QueryCache({ onError })
+  keepErrors(queryCache)
   return new QueryClient({
-    queryCache: new QueryCache({ onError }),
+    queryCache,
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
         staleTime: 5_000,
+        // A server on the same machine or network can be reached without the internet.
+        networkMode: 'always',
         retry: (failures, error) => failures < maxRetries && isWorthRetrying(error),
       },
       // Retrying could apply a change twice.
-      mutations: { retry: false },
+      mutations: { retry: false, networkMode: 'always' },
     },
+  })
+}
+
+/**
+ * Keeps the error of a query that has no data while it is fetched again. Otherwise the query would be pending during
+ * each attempt, and a page that refreshes would alternate between the error and the skeleton.
+ */
+function keepErrors(queryCache: QueryCache): void {
+  const errors = new WeakMap<Query, Error>()
+  queryCache.subscribe((event) => {
+    if (event.type !== 'updated') return
+    const { query, action } = event
+    if (action.type === 'error') errors.set(query, action.error)
+    if (action.type === 'success') errors.delete(query)
+    const error = errors.get(query)
+    if (action.type === 'fetch' && query.state.status === 'pending' && error) query.setState({ status: 'error', error })
   })
 }

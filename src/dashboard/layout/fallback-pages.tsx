@@ -2,7 +2,8 @@ import { Button, Container } from '@mantine/core'
 import { IconMapOff, IconPlugConnectedX } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { PageHeader } from '../ui/page.tsx'
-import { EmptyState, LoadingSkeleton } from '../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton } from '../ui/placeholders.tsx'
+import { SignedOutLayout } from './signed-out-layout.tsx'
 
 /** Shown if a page cannot be loaded or rendered, for example because a server update removed its old files. */
 export function RouteError() {
@@ -17,6 +18,20 @@ export function RouteError() {
         The server may have been updated, or your connection was interrupted.
       </EmptyState>
     </Container>
+  )
+}
+
+interface UnavailablePageProps {
+  error: unknown
+  onRetry: () => unknown
+}
+
+/** Shown if the first request of the dashboard fails, before it is known who is signed in. */
+export function UnavailablePage({ error, onRetry }: UnavailablePageProps) {
+  return (
+    <SignedOutLayout title="Waybill is unavailable" description="The dashboard opens as soon as the server responds.">
+      <ErrorAlert error={error} onRetry={onRetry} />
+    </SignedOutLayout>
   )
 }
 

@@ -26,6 +26,7 @@ import { notifyFailure } from '../api/use-change.ts'
 import { useUser } from '../session/session.ts'
 import { signOut } from '../session/sign-in.ts'
 import { Logo } from './logo.tsx'
+import { SandboxRibbon } from './sandbox-ribbon.tsx'
 
 interface HeaderProps {
   accountId: string | undefined
@@ -33,10 +34,14 @@ interface HeaderProps {
   menu: { opened: boolean; toggle: () => void }
 }
 
+export const headerHeight = 56
+
 export function Header({ accountId, menu }: HeaderProps) {
+  const { sandbox } = useUser()
   return (
-    <AppShell.Header px="md">
-      <Group h="100%" justify="space-between" wrap="nowrap" gap="sm">
+    <AppShell.Header>
+      {sandbox && <SandboxRibbon />}
+      <Group h={headerHeight} px="md" justify="space-between" wrap="nowrap" gap="sm">
         <Group gap="sm" wrap="nowrap" miw={0}>
           <Burger
             hiddenFrom="sm"

@@ -12,9 +12,9 @@ import {
 import { useEffect, useRef } from 'react'
 import { NavLink as RouterLink, Outlet, useLocation, useParams } from 'react-router'
 import { SessionContext, useUser, useSessionQuery } from '../session/session.ts'
-import { ErrorAlert } from '../ui/placeholders.tsx'
-import { WholePageSkeleton } from './fallback-pages.tsx'
-import { Header } from './header.tsx'
+import { UnavailablePage, WholePageSkeleton } from './fallback-pages.tsx'
+import { Header, headerHeight } from './header.tsx'
+import { ribbonHeight } from './sandbox-ribbon.tsx'
 
 /** The layout of every page that requires a session. */
 export function SignedInLayout() {
@@ -26,16 +26,13 @@ export function SignedInLayout() {
       </SessionContext>
     )
   if (!session.isError) return <WholePageSkeleton />
-  return (
-    <Container size="sm" py={96}>
-      <ErrorAlert error={session.error} onRetry={() => void session.refetch()} />
-    </Container>
-  )
+  return <UnavailablePage error={session.error} onRetry={() => session.refetch()} />
 }
 
 function Frame() {
   const [opened, { toggle, close }] = useDisclosure()
   const { pathname } = useLocation()
+  const { sandbox } = useUser()
   const named = useParams()['accountId']
   // Pages without an account, such as the profile, keep the links to the last account.
   const last = useRef(named)
@@ -43,7 +40,7 @@ function Frame() {
   useEffect(close, [pathname, close])
   return (
     <AppShell
-      header={{ height: 56 }}
+      header={{ height: headerHeight + (sandbox ? ribbonHeight : 0) }}
       navbar={{ width: 248, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={{ base: 'md', sm: 'xl' }}
     >

@@ -23,7 +23,7 @@ export function AuditLogPage() {
     <>
       <PageHeader title="Audit log" description="Changes to this account and sign-ins of its members, newest first." />
       {log.isPending && <LoadingSkeleton lines={6} />}
-      {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {log.isSuccess && entries.length === 0 && (
         <EmptyState icon={IconHistory} title="No entries yet">
           Changes made here, or by an operator on the command line, appear on this page.

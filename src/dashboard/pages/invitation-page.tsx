@@ -42,7 +42,7 @@ export function InvitationPage() {
   if (error && readFailure(error).code === 'NOT_FOUND') return <InvalidLinkPage message={readFailure(error).message} />
   return (
     <SignedOutLayout title="Invitation">
-      {error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <LoadingSkeleton />}
+      {error ? <ErrorAlert error={error} onRetry={() => refetch()} /> : <LoadingSkeleton />}
     </SignedOutLayout>
   )
 }

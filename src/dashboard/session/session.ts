@@ -1,14 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
 import type { Role } from '../../../contracts/procedure.ts'
+import { isWorthRetrying } from '../api/failure.ts'
 import { settings } from '../api/settings.ts'
 
 type Session = Awaited<ReturnType<typeof settings.session.get.query>>
 
+const retryMilliseconds = 5_000
+
 export const sessionKey = ['session'] as const
 
 export function useSessionQuery() {
-  return useQuery({ queryKey: sessionKey, queryFn: () => settings.session.get.query({}), staleTime: 60_000 })
+  return useQuery({
+    queryKey: sessionKey,
+    queryFn: () => settings.session.get.query({}),
+    staleTime: 60_000,
+    // Until the server is available.
+    refetchInterval: ({ state: { data, error } }) =>
+      data === undefined && error !== null && isWorthRetrying(error) ? retryMilliseconds : false,
+  })
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined)

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { describeExactly, describeRelatively } from './time.ts'
+import { describeExactly, describeRelatively, describeTime } from './time.ts'
 
 const refreshMilliseconds = 30_000
 
@@ -13,6 +13,15 @@ export function DateTime({ at }: { at: string }) {
   return (
     <time dateTime={at} title={describeExactly(at)} style={{ whiteSpace: 'nowrap' }}>
       {describeRelatively(at, Math.max(now, Date.now()))}
+    </time>
+  )
+}
+
+/** Absolute time with seconds, for logs. */
+export function LogTime({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={describeExactly(at)} style={{ whiteSpace: 'nowrap' }}>
+      {describeTime(at)}
     </time>
   )
 }

@@ -1,6 +1,6 @@
 import { Alert, Box, Button, Center, Skeleton, Stack, Text, ThemeIcon, VisuallyHidden } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
-import type { ComponentType, ReactNode } from 'react'
+import { type ComponentType, type ReactNode, useState } from 'react'
 import { readFailure } from '../api/failure.ts'
 
 export function LoadingSkeleton({ lines = 4 }: { lines?: number }) {
@@ -18,17 +18,35 @@ interface ErrorAlertProps {
   /** An error or its message. */
   error: unknown
   title?: string
-  onRetry?: () => void
+  /** The button shows its progress if this returns a promise. */
+  onRetry?: () => unknown
 }
 
 export function ErrorAlert({ error, title = 'Something went wrong', onRetry }: ErrorAlertProps) {
+  const [isRetrying, setIsRetrying] = useState(false)
+  const retry = async () => {
+    if (isRetrying) return
+    setIsRetrying(true)
+    try {
+      await onRetry?.()
+    } finally {
+      setIsRetrying(false)
+    }
+  }
   return (
     <Alert color="red" icon={<IconAlertCircle />} title={title} role="alert">
       <Stack gap="sm" align="flex-start">
         <Text size="sm">{typeof error === 'string' ? error : readFailure(error).message}</Text>
         {onRetry && (
-          <Button size="xs" variant="default" onClick={onRetry}>
-            Try again
+          <Button
+            size="xs"
+            variant="default"
+            miw={120}
+            // Not disabled, because a disabled button loses the focus.
+            aria-disabled={isRetrying}
+            onClick={() => void retry()}
+          >
+            {isRetrying ? 'Trying again…' : 'Try again'}
           </Button>
         )}
       </Stack>

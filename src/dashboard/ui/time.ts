@@ -19,6 +19,17 @@ export function describeRelatively(at: string, now: number): string {
   return relative.format(Math.trunc(seconds / step.seconds), step.unit)
 }
 
+const clock = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
+// Without a locale: the reader's own.
+const thisYear = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', ...clock })
+const otherYear = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', ...clock })
+
+/** Date and time to the second, in the reader's locale and time zone: `Nov 22, 9:30:00 AM`. */
+export function describeTime(at: string, now: Date = new Date()): string {
+  const time = new Date(at)
+  return (time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time)
+}
+
 export function describeExactly(at: string): string {
   return exact.format(new Date(at))
 }

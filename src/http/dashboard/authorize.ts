@@ -14,6 +14,8 @@ export interface AuthServices {
   ownerAuth: OwnerAuth
   /** Where an organisation's own provider is set up. */
   oidc: OidcProvider | undefined
+  /** Whether this server is the sandbox. */
+  sandbox: boolean
 }
 
 /** What a settings procedure learns of its caller. */

@@ -20,8 +20,9 @@ import { recordDisplacementIn } from '../../users/audit/displacement.ts'
 import { testWhatsAppAccount } from '../../accounts/whatsapp/test.ts'
 import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
 import { getMessageHistory } from '../../messages/queries/get.ts'
-import { listMessages } from '../../messages/queries/list.ts'
+import { countMessages } from '../../messages/queries/count.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
+import { searchMessages } from '../../messages/queries/search.ts'
 import { sendTest } from '../../messages/send/send-test.ts'
 import { listOwnTemplates } from '../../templates/list-own.ts'
 import { syncTemplates } from '../../templates/sync.ts'
@@ -36,13 +37,16 @@ import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../webhooks/
 import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
 import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
+import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
+import { sandboxRecipients } from '../../whatsapp/simulator/recipients.ts'
 import type { HandlersOf } from '../api/procedures.ts'
 import type { SettingsCall } from './authorize.ts'
 
 type DashboardHandlers<Tree> = HandlersOf<Tree, SettingsCall>
 
 const messageHandlers: DashboardHandlers<SettingsContracts['settings']['message']> = {
-  list: (deps, _call, { accountId, ...filter }) => listMessages(deps, { accountId }, filter),
+  list: (deps, _call, { accountId, ...input }) => searchMessages(deps, { accountId }, input),
+  count: (deps, _call, { accountId, ...filters }) => countMessages(deps, { accountId }, filters),
   get: (deps, _call, input) => getMessageHistory(deps, input),
 }
 
@@ -55,7 +59,14 @@ const memberHandlers: DashboardHandlers<Pick<SettingsContracts['settings'], 'ses
   session: {
     get: async ({ db }, call) => {
       const { ownerId, name, email, twoFactor } = call.person()
-      return { name, email, twoFactor, accounts: await findMemberships(db, ownerId), address: call.address }
+      return {
+        name,
+        email,
+        twoFactor,
+        accounts: await findMemberships(db, ownerId),
+        address: call.address,
+        ...(call.sandbox && { sandbox: { recipients: sandboxRecipients.map(({ to, does }) => ({ to, does })) } }),
+      }
     },
     options: (_deps, { oidc }) => Promise.resolve(oidc ? { organisation: new URL(oidc.issuer).host } : {}),
   },
@@ -88,6 +99,11 @@ const templateHandlers: DashboardHandlers<SettingsContracts['settings']['templat
 const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
+  update: (deps, _call, { accountId, endpointId, headers, ...update }) =>
+    updateEndpoint(deps, accountId, endpointId, {
+      ...update,
+      headers: headers?.map(({ name, value }) => [name, value] as const),
+    }),
   enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
   disable: (deps, _call, { accountId, endpointId }) =>
     disableEndpoint(deps, accountId, endpointId, { by: 'its owner' }),

@@ -25,7 +25,8 @@ export async function registerSettings(
   registry: Registry,
 ): Promise<void> {
   const ownerAuth = createOwnerAuth(deps, { ...options, onSignIn: countSignIns(registry) })
-  const authServices = { ownerAuth, oidc: options.oidc }
+  // Sign-in links exist in the sandbox only.
+  const authServices = { ownerAuth, oidc: options.oidc, sandbox: options.signInLinks }
   // In a context of their own: the hook is for these routes, and costs a send nothing.
   await app.register(async (settings) => {
     settings.addHook('onRequest', (_request, reply, done) => {

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
+import { noReason } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
 
 /** Messages of a day that are in one state. */
@@ -31,6 +32,34 @@ export async function findCounts(db: Kysely<Database>, accountId: string, sinceD
     group by ${key}
     having sum(count) <> 0`.execute(db)
   return rows
+}
+
+interface CountFilter {
+  sinceDay?: string | undefined
+  untilDay?: string | undefined
+  status?: MessageStatus | undefined
+  errorCode?: string | undefined
+}
+
+/** The messages of whole days in UTC. Pending ones are not counted. */
+export async function sumCounts(
+  db: Kysely<Database>,
+  accountId: string,
+  { sinceDay = '-infinity', untilDay = 'infinity', status, errorCode }: CountFilter,
+): Promise<number> {
+  const code = errorCode === noReason ? '' : errorCode
+  const matching = sql`
+    account_id = ${accountId} and day between ${sinceDay}::date and ${untilDay}::date
+      and (${status ?? null}::text is null or status = ${status ?? null})
+      and (${code ?? null}::text is null or (status = 'failed' and error_code = ${code ?? null}))`
+  const { rows } = await sql<{ count: number }>`
+    select coalesce(sum(count), 0)::integer as count
+    from (
+      select count from message_counts where ${matching}
+      union all
+      select count from message_count_deltas where ${matching}
+    ) counted`.execute(db)
+  return rows[0]?.count ?? 0
 }
 
 /** A statement folds this many rows at most, so that none of them is long. */

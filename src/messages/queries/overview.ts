@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { getOverview as contract, Overview } from '../../../contracts/dashboard/overview.ts'
+import type { Funnel, getOverview as contract, Overview } from '../../../contracts/dashboard/overview.ts'
 import { errors } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
@@ -17,10 +17,13 @@ function listDays(now: Date, count: number): string[] {
   )
 }
 
-function toOverview(days: readonly string[], counts: readonly StateCount[]): Overview {
+/** A message that is recorded at midnight, after the days were listed, is left out everywhere. */
+export function toOverview(days: readonly string[], allCounts: readonly StateCount[]): Overview {
+  const counts = allCounts.filter(({ day }) => days.includes(day))
   const ofDays = Map.groupBy(counts, ({ day }) => day)
   return {
-    days: days.map((date) => toDayCounts(date, ofDays.get(date) ?? [])),
+    days: days.map((date) => ({ date, ...toFunnel(ofDays.get(date) ?? []) })),
+    totals: toFunnel(counts),
     failures: toFailures(counts),
     timeToDelivered: steps.map((step, index) => {
       const untilSeconds = steps[index + 1]
@@ -30,15 +33,29 @@ function toOverview(days: readonly string[], counts: readonly StateCount[]): Ove
   }
 }
 
-function toDayCounts(date: string, counts: readonly StateCount[]): Overview['days'][number] {
-  return {
-    date,
-    sent: sum(counts.filter(({ accepted }) => accepted)),
-    delivered: sum(counts.filter(({ status }) => status === 'delivered' || status === 'read')),
-    read: sum(counts.filter(({ status }) => status === 'read')),
-    failed: sum(counts.filter(({ status }) => status === 'failed')),
-    failedLater: sum(counts.filter(({ status, accepted }) => status === 'failed' && accepted)),
+type Stage = keyof Funnel
+
+/** The stages in which a message counts. */
+function listStages({ status, accepted }: Pick<StateCount, 'status' | 'accepted'>): readonly Stage[] {
+  switch (status) {
+    case 'pending':
+      return []
+    // An operator can resolve a message as sent whose WhatsApp ID is not known.
+    case 'sent':
+      return ['attempted', 'accepted']
+    case 'delivered':
+      return ['attempted', 'accepted', 'delivered']
+    case 'read':
+      return ['attempted', 'accepted', 'delivered', 'read']
+    case 'failed':
+      return accepted ? ['attempted', 'accepted', 'undelivered'] : ['attempted', 'refused']
   }
+}
+
+export function toFunnel(counts: readonly Pick<StateCount, 'status' | 'accepted' | 'count'>[]): Funnel {
+  const funnel = { attempted: 0, accepted: 0, delivered: 0, read: 0, refused: 0, undelivered: 0 }
+  for (const counted of counts) for (const stage of listStages(counted)) funnel[stage] += counted.count
+  return funnel
 }
 
 function toFailures(counts: readonly StateCount[]): Overview['failures'] {
@@ -47,9 +64,13 @@ function toFailures(counts: readonly StateCount[]): Overview['failures'] {
     ({ errorCode }) => errorCode,
   )
   return [...failed]
-    .map(([code, ofCode]) => ({ code, meaning: describe(code), count: sum(ofCode) }))
+    .map(([code, ofCode]) => ({ code, count: sum(ofCode), ofCode }))
     .toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1))
     .slice(0, maxFailures)
+    .map(({ code, ofCode }) => {
+      const { refused, undelivered } = toFunnel(ofCode)
+      return { code, meaning: describe(code), refused, undelivered }
+    })
 }
 
 function describe(code: string): string {
@@ -58,7 +79,7 @@ function describe(code: string): string {
   return adviseOnFailure({ code, message: ours ?? '' }).meaning
 }
 
-function sum(counts: readonly StateCount[]): number {
+function sum(counts: readonly Pick<StateCount, 'count'>[]): number {
   return counts.reduce((total, { count }) => total + count, 0)
 }
 

@@ -1,21 +1,14 @@
-import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { defaultEventTypes, type EventType as EndpointEventType, eventTypes } from '../../../contracts/events.ts'
-import { line } from '../../../contracts/fields.ts'
+import { defaultEventTypes } from '../../../contracts/events.ts'
 import { accountNotFound } from '../../accounts/account.ts'
 import { lockAccount } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
-import { isReservedHeader } from '../delivery/attempt.ts'
-import { refusedUrl } from './address.ts'
-import { endpointHeadersPurpose, endpointSecretPurpose, generateSecret } from './secrets.ts'
+import { checkDescription, checkEvents, checkHeaders, checkUrl, type HeaderList } from './rules.ts'
+import { endpointSecretPurpose, generateSecret, sealHeaders } from './secrets.ts'
 import { countEndpoints, insertEndpoint } from './store.ts'
 
 /** Each event is delivered to every endpoint, so their number multiplies the cost of a message. */
 const maxEndpoints = 20
-
-const Url = line(2048)
-const Description = line(200)
-const EventType = z.enum(eventTypes)
 
 export interface NewEndpoint {
   url: string
@@ -23,7 +16,7 @@ export interface NewEndpoint {
   events?: readonly string[] | undefined
   description?: string | undefined
   /** Extra headers, sent with each attempt. */
-  headers?: readonly (readonly [name: string, value: string])[] | undefined
+  headers?: HeaderList | undefined
 }
 
 /** Adds an endpoint and returns its signing secret. */
@@ -44,10 +37,7 @@ export async function addEndpoint(
     url: input.url,
     events,
     description,
-    headers_encrypted:
-      Object.keys(headers).length === 0
-        ? null
-        : deps.secrets.encrypt(JSON.stringify(headers), endpointHeadersPurpose(id)),
+    headers_encrypted: sealHeaders(deps.secrets, id, headers),
     secret_encrypted: deps.secrets.encrypt(secret, endpointSecretPurpose(id)),
     created_at: deps.now(),
   }
@@ -64,78 +54,4 @@ export async function addEndpoint(
     await insertEndpoint(trx, row)
   })
   return { endpointId: id, secret }
-}
-
-function checkEvents(events: readonly string[]): EndpointEventType[] {
-  const unknown = events.find((event) => !EventType.safeParse(event).success)
-  if (unknown !== undefined || events.length === 0)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `${unknown === undefined ? 'No event type was given' : `The event type ${JSON.stringify(unknown)} does not exist`}. Event types are ${eventTypes.join(', ')}.`,
-      { field: 'events' },
-    )
-  return eventTypes.filter((type) => events.includes(type))
-}
-
-function checkDescription(text: string | undefined): string | null {
-  if (text === undefined) return null
-  const description = Description.safeParse(text.trim())
-  if (!description.success)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `The description of an endpoint ${description.error.issues[0]?.message}.`,
-      {
-        field: 'description',
-      },
-    )
-  return description.data
-}
-
-/** The URL is never repeated, because its query often contains a token. */
-async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {
-  const checked = Url.safeParse(url)
-  if (!checked.success)
-    throw new ServiceError('VALIDATION_ERROR', `The URL of an endpoint ${checked.error.issues[0]?.message}.`, {
-      field: 'url',
-    })
-  if ((await webhooks.check(url)) === 'refused')
-    throw new ServiceError('VALIDATION_ERROR', `The URL of an endpoint ${refusedUrl}.`, { field: 'url' })
-}
-
-const maxHeaders = 20
-/** Many servers reject requests with a header section larger than 8 or 16 KiB. */
-const maxTotalLength = 4096
-
-/** Checks an endpoint's own headers. Values are never repeated, because they may hold credentials. */
-function checkHeaders(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
-  if (headers.length > maxHeaders)
-    throw new ServiceError('SETTING_REFUSED', `An endpoint can have at most ${maxHeaders} headers.`)
-  for (const [name, value] of headers) checkHeader(name, value)
-  const names = headers.map(([name]) => name.toLowerCase())
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined)
-    throw new ServiceError('SETTING_REFUSED', `The header ${twice} was given twice. Header names must be unique.`)
-  if (headers.flat().join('').length > maxTotalLength)
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      `The headers of an endpoint can have at most ${maxTotalLength} characters in total.`,
-    )
-  return Object.fromEntries(headers)
-}
-
-function checkHeader(name: string, value: string): void {
-  // A token (RFC 9110, 5.6.2).
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      'A header name must consist of letters, digits and hyphens, such as X-Api-Key.',
-    )
-  if (isReservedHeader(name) || name.toLowerCase().startsWith('content-'))
-    throw new ServiceError('SETTING_REFUSED', `The header ${name} is reserved. Choose another name.`)
-  // Visible ASCII with inner spaces and tabs, which every server accepts (RFC 9110, 5.5).
-  if (!/^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      `The value of the header ${name} is empty or contains a character that is not allowed in headers.`,
-    )
 }

@@ -19,7 +19,7 @@ export async function enableEndpoint(
 }
 
 /** Limited to the initial number, because deliveries of an endpoint that was already enabled may fail meanwhile. */
-async function makeAllDue({ db }: Pick<Deps, 'db'>, accountId: string, endpointId: string, waiting: number) {
+export async function makeAllDue({ db }: Pick<Deps, 'db'>, accountId: string, endpointId: string, waiting: number) {
   for (let left = waiting; left > 0;) {
     const made = await makeDeliveriesDue(db, accountId, endpointId)
     if (made === 0) return

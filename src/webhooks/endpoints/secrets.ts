@@ -108,6 +108,12 @@ export async function rotateSecret(
   return { secret, ...(until && { previousSecretUntil: until.toISOString() }) }
 }
 
+/** Returns null if there are no headers. */
+export function sealHeaders(box: SecretBox, endpointId: string, headers: Record<string, string>): string | null {
+  if (Object.keys(headers).length === 0) return null
+  return box.encrypt(JSON.stringify(headers), endpointHeadersPurpose(endpointId))
+}
+
 /** The decrypted values of an endpoint that an attempt needs. They must not be shown to anyone. */
 export interface OpenedEndpoint {
   headers: Record<string, string>

@@ -81,6 +81,10 @@ export async function findEndpointOwner(db: Kysely<Database>, endpointId: string
 export type EndpointChanges = Partial<
   Pick<
     EndpointRow,
+    | 'url'
+    | 'events'
+    | 'description'
+    | 'headers_encrypted'
     | 'enabled'
     | 'disabled_reason'
     | 'failing_since'

@@ -107,30 +107,99 @@ test('keeps the filters in the URL and the focus in the field', async () => {
   const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
   await expect.poll(() => rows.count(), soon).toBe(2)
 
-  await page.getByLabel('External ID').pressSequentially('order-2')
+  const search = page.getByRole('searchbox', { name: 'Search messages' })
+  await search.pressSequentially('order-2')
   await expect.poll(() => rows.count(), soon).toBe(1)
-  expect(new URL(page.url()).search).toBe('?externalId=order-2')
-  expect(await page.evaluate('document.activeElement.placeholder')).toBe('order-1042')
+  expect(new URL(page.url()).search).toBe('?search=order-2')
+  expect(await search.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true)
 
   await page.getByLabel('Status').selectOption('Delivered')
   await page.getByText('No matching messages').waitFor()
-  await page.getByRole('button', { name: 'Clear External ID' }).click()
+  await page.getByRole('button', { name: 'Remove filter Search' }).click()
+  expect(await search.inputValue()).toBe('')
   await rows.filter({ hasText: 'order-1' }).waitFor()
   await page.reload()
   await rows.filter({ hasText: 'order-1' }).waitFor()
   expect(await page.getByLabel('Status').inputValue()).toBe('delivered')
+  await page.getByRole('group', { name: 'Active filters' }).getByText('Status: Delivered').waitFor()
 
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await expect.poll(() => rows.count(), soon).toBe(2)
-  await page.getByRole('textbox', { name: 'Recipient' }).fill('+34 600')
-  await page.getByText('Enter the full number with its country code.').waitFor()
-  await page.getByRole('textbox', { name: 'Recipient' }).fill('+34 600 111 333')
+  await search.fill('11 133')
   await expect.poll(() => rows.count(), soon).toBe(1)
   await page.getByLabel('Time').selectOption('Custom range')
   await page.getByLabel('From').fill('2999-01-01T00:00')
   await page.getByText('No matching messages').waitFor()
   await page.getByRole('button', { name: 'Show all messages' }).click()
   await expect.poll(() => rows.count(), soon).toBe(2)
+  expect(pageErrors).toEqual([])
+})
+
+test('filters by template and error code and shows the reason', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await account.template({ name: 'invoice_ready', body: 'Hello.' })
+  await report(await send(account, 'order-1'), 'failed', { code: '131049', message: 'Kept back' })
+  await report(await send(account, 'order-2'), 'failed', { code: '131026', message: 'Message undeliverable' })
+  await send(account, 'order-3')
+  await openOfAccount('messages')
+  const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
+  await rows.filter({ hasText: '131026Message undeliverable' }).waitFor()
+  await page.getByText('3 messages', { exact: true }).waitFor()
+
+  await page
+    .getByRole('combobox', { name: 'Error code' })
+    .or(page.getByRole('textbox', { name: 'Error code' }))
+    .click()
+  await page.getByRole('option', { name: /131049/ }).click()
+  await expect.poll(() => rows.count(), soon).toBe(1)
+  await rows.filter({ hasText: 'order-1' }).waitFor()
+  await page.getByText('1 message', { exact: true }).waitFor()
+  expect(new URL(page.url()).search).toBe('?errorCode=131049')
+
+  await page
+    .getByRole('combobox', { name: 'Template' })
+    .or(page.getByRole('textbox', { name: 'Template' }))
+    .click()
+  await page.getByRole('option', { name: 'invoice_ready' }).click()
+  await page.getByText('No matching messages').waitFor()
+  await page.getByRole('button', { name: 'Remove filter Error code' }).click()
+  await page.getByRole('button', { name: 'Remove filter Template' }).click()
+  await expect.poll(() => rows.count(), soon).toBe(3)
+  expect(pageErrors).toEqual([])
+})
+
+test('says that only exact matches are listed, and searches for parts on request', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await send(account, 'order-1')
+  await send(account, 'order-12')
+  await openOfAccount('messages?search=order-1')
+  const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
+  await page.getByText('Exact matches of the external ID.').waitFor()
+  expect(await rows.count()).toBe(1)
+
+  await page.getByRole('button', { name: 'Search for parts instead' }).click()
+
+  await expect.poll(() => rows.count(), soon).toBe(2)
+  expect(await page.getByText('Exact matches').count()).toBe(0)
+  expect(pageErrors).toEqual([])
+})
+
+test('opens a message by a click anywhere in its row', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { messageId } = await send(account, 'order-1')
+  await openOfAccount('messages?search=order')
+  const row = page.getByRole('row', { name: /order-1/ })
+  // Rows are dense, and their times have seconds.
+  expect((await row.boundingBox())?.height).toBeLessThanOrEqual(37)
+  expect(await row.getByRole('time').textContent()).toMatch(/\d:\d\d:\d\d/)
+
+  await row.getByText('order-1', { exact: true }).click()
+
+  await page.getByRole('heading', { level: 1, name: /^Message to/ }).waitFor()
+  expect(new URL(page.url()).pathname).toContain(messageId)
+  await page.getByRole('main').getByRole('link', { name: 'Messages' }).click()
+  await row.waitFor()
+  expect(new URL(page.url()).search).toBe('?search=order')
   expect(pageErrors).toEqual([])
 })
 
@@ -158,11 +227,19 @@ test('continues a search of a long log on request', async () => {
     select ${account.accountId}, 'msg_' || lpad(n::text, 26, '0'), ${account.whatsAppAccountId},
       case n when 0 then 'failed' else 'sent' end, '34600111222', 'order_shipped', 'en', 'long-' || n, now()
     from generate_series(0, 100000) as n`.execute(dashboard.server.deps.db)
+  // The trigger counts no inserts, since all messages start as pending.
+  await sql`
+    insert into message_counts values (${account.accountId}, (now() at time zone 'UTC')::date, 'sent', true, '', -1, 100001)`.execute(
+    dashboard.server.deps.db,
+  )
 
   await openOfAccount('messages?status=failed')
   await page.getByText('No matches in the newest messages').waitFor()
   await page.getByRole('button', { name: 'Load more' }).click()
   await page.getByRole('row', { name: /long-0/ }).waitFor()
+
+  await openOfAccount('messages')
+  await page.getByText('About 100,001 messages (estimated)').waitFor()
   expect(pageErrors).toEqual([])
 })
 

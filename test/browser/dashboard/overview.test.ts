@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
-import { describeDay } from '../../../src/dashboard/pages/overview/statistics.ts'
+import { describeDay, stages } from '../../../src/dashboard/pages/overview/statistics.ts'
 import { getOverview } from '../../../src/messages/queries/overview.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import type { TestAccount } from '../../support/server.ts'
@@ -59,12 +59,12 @@ async function seedMessages(account: TestAccount): Promise<void> {
 const chartOf = (page: Page) => page.getByRole('img', { name: /^Messages by day/ })
 const bars = '.recharts-bar-rectangle path'
 
-/** The value of each key figure by name. */
-async function readFigures(page: Page): Promise<Record<string, string>> {
+/** The number and the share of each key figure by name. */
+async function readFigures(page: Page): Promise<Record<string, string[]>> {
   const cards = await page.locator('dl > div').all()
   const pairs = cards.map(async (card) => [
     await card.locator('dt').textContent(),
-    await card.locator('dd').first().textContent(),
+    (await card.locator('dd').allTextContents()).slice(0, 2),
   ])
   return Object.fromEntries(await Promise.all(pairs))
 }
@@ -83,15 +83,15 @@ test('opens an account with its message statistics', async () => {
 
   expect(new URL(page.url()).pathname).toBe(`/settings/${account.accountId}/overview`)
   expect(await readFigures(page)).toEqual({
-    Sent: '4',
-    Delivered: '2',
-    Read: '1',
-    Failed: '3',
-    'Delivery rate': '50.0%',
-    'Read rate': '50.0%',
+    Attempted: ['6', ''],
+    Accepted: ['4', '66.7% of attempted'],
+    Delivered: ['2', '33.3% of attempted'],
+    Read: ['1', '50.0% of delivered'],
+    Refused: ['2', '33.3% of attempted'],
+    Undelivered: ['1', '16.7% of attempted'],
   })
   const label = await chartOf(page).getAttribute('aria-label')
-  expect(label).toContain('over 30 days: 4 sent, 2 delivered, 1 read, 3 failed')
+  expect(label).toContain('over 30 days: 6 attempted, 4 accepted, 2 delivered, 1 read, 2 refused, 1 undelivered')
   expect(pageErrors).toEqual([])
 })
 
@@ -103,11 +103,8 @@ test('shows the chart as a table on request', async () => {
   const { days } = await getOverview(dashboard.server.deps, { accountId: account.accountId, days: 30 })
   const expected = days
     .toReversed()
-    .map(({ date, sent, delivered, read, failed }) => [
-      describeDay(date),
-      ...[sent, delivered, read, failed].map((count) => String(count)),
-    ])
-  expect(expected[0]?.slice(1)).toEqual(['4', '2', '1', '3'])
+    .map(({ date, ...counts }) => [describeDay(date), ...stages.map((stage) => String(counts[stage]))])
+  expect(expected[0]?.slice(1)).toEqual(['6', '4', '2', '1', '2', '1'])
 
   expect(await readTable(page, 'Messages by day, in UTC')).toEqual(expected)
   await page.getByRole('button', { name: 'Show as table' }).click()
@@ -143,13 +140,53 @@ test('counts failures by reason and links to the messages', async () => {
   await reasons.first().waitFor()
 
   expect(await reasons.allTextContents()).toEqual([
-    'The message cannot reach this recipient.2 · 66.7%WhatsApp error 131026',
-    'WhatsApp withheld this marketing message from the recipient.1 · 33.3%WhatsApp error 131049',
+    'The message cannot reach this recipient.2 · 66.7%WhatsApp error 131026 · 2 refused',
+    'WhatsApp withheld this marketing message from the recipient.1 · 33.3%WhatsApp error 131049 · 1 undelivered',
   ])
   await reasons.first().getByRole('link').click()
 
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
-  expect(new URL(page.url()).search).toBe('?status=failed&range=30d')
+  const firstDay = new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10)
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    errorCode: '131026',
+    range: 'custom',
+    from: `${firstDay}T00:00:00.000Z`,
+  })
+  // As many as the overview counted, each with the reason.
+  await page.getByText('2 messages', { exact: true }).waitFor()
+  const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
+  expect(await rows.filter({ hasText: '131026' }).count()).toBe(2)
+  expect(await rows.count()).toBe(2)
+  expect(pageErrors).toEqual([])
+})
+
+test('a bar ends at the number of attempted messages', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
+  await openOfAccount('overview')
+  await page.locator(bars).first().waitFor()
+  const heights = await Promise.all(
+    (await page.locator(bars).all()).map(async (bar) => (await bar.boundingBox())?.height),
+  )
+  const axis = await chartOf(page).locator('.recharts-cartesian-grid-horizontal line').all()
+  const [first, last] = [await axis[0]?.boundingBox(), await axis.at(-1)?.boundingBox()]
+
+  // The axis goes from 0 to 6 in steps of 2.
+  const unit = Math.abs((first?.y ?? 0) - (last?.y ?? 0)) / 6
+  const total = heights.reduce<number>((sum, height) => sum + (height ?? 0), 0)
+  expect(total / unit).toBeCloseTo(6, 0)
+  expect(pageErrors).toEqual([])
+})
+
+test('says how many delivery times are known', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const [timed, untimed] = [await send(account), await send(account)]
+  await report(timed, 'delivered', 7)
+  // WhatsApp can report a message as read without having reported its delivery.
+  await report(untimed, 'read', 7)
+  await openOfAccount('overview')
+
+  await page.getByText('WhatsApp reported the delivery time of 1 of 2 delivered messages').waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -174,14 +211,18 @@ test('shows a first message and its status changes without a reload', async () =
   const latest = page.getByRole('list', { name: 'Latest messages' }).getByRole('listitem')
   await latest.getByText('Sent').waitFor()
   await page.locator(bars).first().waitFor()
-  // Without deliveries there is no read rate.
-  expect(await readFigures(page)).toMatchObject({ Sent: '1', 'Delivery rate': '0.0%', 'Read rate': '–' })
+  // Without deliveries there is no share of them.
+  expect(await readFigures(page)).toMatchObject({
+    Accepted: ['1', '100.0% of attempted'],
+    Delivered: ['0', '0.0% of attempted'],
+    Read: ['0', '– of delivered'],
+  })
   expect(await page.locator(bars).count()).toBe(1)
   expect(await latest.count()).toBe(1)
 
   await report(message, 'delivered', 1)
 
-  await expect.poll(() => readFigures(page), soon).toMatchObject({ Delivered: '1', 'Delivery rate': '100.0%' })
+  await expect.poll(() => readFigures(page), soon).toMatchObject({ Delivered: ['1', '100.0% of attempted'] })
   await latest.getByText('Delivered').waitFor()
   await latest.getByRole('link').click()
   await page.getByRole('heading', { level: 1, name: /^Message to/ }).waitFor()

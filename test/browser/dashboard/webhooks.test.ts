@@ -90,6 +90,44 @@ test('adds an endpoint, tests it and rotates its secret with an overlap', async 
   expect(pageErrors).toEqual([])
 })
 
+test('edits an endpoint and keeps its secret', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { endpointId, secret } = await addEndpoint(dashboard.server.deps, account.accountId, {
+    url: `${receiver.url}/before?token=hush`,
+    events: ['message.failed'],
+    headers: [['X-Token', 'hush']],
+  })
+  await openOfAccount(`webhooks/${endpointId}`)
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  expect(await dialog.getByLabel('URL').inputValue()).toBe(`${receiver.url}/before?token=hush`)
+  await dialog.getByLabel('URL').fill('ftp://example.com')
+  await dialog.getByText('The custom headers will be removed').waitFor()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText(/must be an https URL with a public host/i).waitFor()
+
+  await dialog.getByLabel('URL').fill(`${receiver.url}/after`)
+  expect(await dialog.getByText('The custom headers will be removed').count()).toBe(0)
+  await dialog.getByLabel('message.delivered').check()
+  await dialog.getByLabel('Description').fill('Order system')
+  await dialog.getByLabel('Replace').check()
+  await dialog.getByLabel('New headers').fill('X-Token')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('Write each header as').waitFor()
+  await dialog.getByLabel('New headers').fill('X-Token: new\nX-Shop: 1')
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Endpoint saved.').waitFor()
+  await page.getByText('Order system').waitFor()
+
+  await deliver(account)
+  await expect.poll(() => receiver.at('/after').length, soon).toBe(1)
+  const [event] = receiver.at('/after')
+  expect(event && isSignedBy(secret, event)).toBe(true)
+  expect(event?.headers).toMatchObject({ 'x-token': 'new', 'x-shop': '1' })
+  expect(pageErrors).toEqual([])
+})
+
 test('shows a failed attempt and retries the delivery', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(answer(500), '/flaky')
@@ -192,7 +230,7 @@ test('lets a viewer see an endpoint but not change it', async () => {
   await openOfAccount(`webhooks/${endpointId}`)
   await page.getByRole('button', { name: 'Reveal' }).waitFor()
 
-  const names = ['Disable', 'Send test event', 'Reveal', 'Rotate', 'Recover', 'Remove endpoint']
+  const names = ['Disable', 'Edit', 'Send test event', 'Reveal', 'Rotate', 'Recover', 'Remove endpoint']
   const disabled = names.map((name) =>
     page.getByRole('button', { name, exact: true, disabled: true }).getAttribute('aria-disabled'),
   )

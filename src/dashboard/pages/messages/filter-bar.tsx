@@ -1,12 +1,14 @@
-import { Box, Button, CloseButton, Group, NativeSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
+import { Box, Button, NativeSelect, Select, SimpleGrid, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { IconFilter } from '@tabler/icons-react'
-import { useState } from 'react'
 import { messageStatuses } from '../../../../contracts/api/message.ts'
-import { PhoneNumber } from '../../../../contracts/fields.ts'
 import { fromLocalInput, toLocalInput } from '../../ui/time.ts'
-import { isFiltered, type MessageFilters, noFilters, type Range, ranges } from './message-filters.ts'
+import { useTemplates } from '../templates/use-templates.ts'
+import { ErrorCodeField } from './error-code-field.tsx'
+import { FilterChips } from './filter-chips.tsx'
+import { type MessageFilters, type Range, ranges } from './message-filters.ts'
 import { statusNames } from './message-status.tsx'
+import { SearchField } from './search-field.tsx'
 
 interface FilterBarProps {
   filters: MessageFilters
@@ -23,25 +25,26 @@ const rangeOptions = [
   { value: 'custom', label: 'Custom range' },
 ] satisfies { value: string; label: string }[]
 
-/** On a phone, the fields are behind a button. */
+/** The search, the filters and a chip for each active filter. On a phone, the filters are behind a button. */
 export function FilterBar({ filters, onChange }: FilterBarProps) {
   const [opened, { toggle }] = useDisclosure()
-  const narrowed = isFiltered(filters)
   const change = (changes: Partial<MessageFilters>) => onChange({ ...filters, ...changes })
   return (
-    <Box role="search" aria-label="Messages" mb="md">
+    <Box role="search" aria-label="Messages" mb="sm">
+      <SearchField value={filters.search} onApply={(search) => change({ search, parts: '' })} />
       <Button
         hiddenFrom="sm"
         fullWidth
+        mt="sm"
         variant="default"
         leftSection={<IconFilter size={16} />}
         aria-expanded={opened}
         onClick={toggle}
       >
-        {narrowed ? 'Filters (active)' : 'Filters'}
+        Filters
       </Button>
-      <Box {...(!opened && { visibleFrom: 'sm' })} mt={{ base: 'sm', sm: 0 }}>
-        <SimpleGrid cols={{ base: 1, xs: 2, sm: 3, lg: 5 }} spacing="sm">
+      <Box {...(!opened && { visibleFrom: 'sm' })} mt="sm">
+        <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm">
           <NativeSelect
             label="Status"
             data={statusOptions}
@@ -57,43 +60,32 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
             // All options are ranges.
             onChange={({ currentTarget: { value } }) => change({ range: value as Range })}
           />
-          <FilterField
-            label="Recipient"
-            placeholder="34600111222"
-            inputMode="tel"
-            value={filters.to}
-            onApply={(to) => change({ to })}
-            clean={(text) => text.replaceAll(/\D/g, '')}
-            problemOf={(to) =>
-              PhoneNumber.safeParse(to).success ? undefined : 'Enter the full number with its country code.'
-            }
-          />
-          <FilterField
-            label="Template"
-            placeholder="order_shipped"
-            value={filters.template}
-            onApply={(template) => change({ template })}
-          />
-          <FilterField
-            label="External ID"
-            placeholder="order-1042"
-            value={filters.externalId}
-            onApply={(externalId) => change({ externalId })}
-          />
+          <TemplatePicker value={filters.template} onChange={(template) => change({ template })} />
+          <ErrorCodeField value={filters.errorCode} onApply={(errorCode) => change({ errorCode })} />
         </SimpleGrid>
         {filters.range === 'custom' && <CustomRange filters={filters} onChange={change} />}
-        <Group justify="space-between" mt="xs" mih={30} gap="sm">
-          <Text size="xs" c="dimmed">
-            Recipient, template and external ID must match exactly.
-          </Text>
-          {narrowed && (
-            <Button size="compact-sm" variant="subtle" onClick={() => onChange(noFilters)}>
-              Clear filters
-            </Button>
-          )}
-        </Group>
       </Box>
+      <FilterChips filters={filters} onChange={onChange} />
     </Box>
+  )
+}
+
+/** Templates of the default WhatsApp account. A template that was deleted since stays selectable by its link. */
+function TemplatePicker({ value, onChange }: { value: string; onChange: (template: string) => void }) {
+  const templates = useTemplates(undefined)
+  const names = templates.data?.items.map(({ name }) => name) ?? []
+  return (
+    <Select
+      label="Template"
+      placeholder="Any template"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'Clear template' }}
+      data={[...new Set([...names, ...(value === '' ? [] : [value])])]}
+      nothingFoundMessage="No such template"
+      value={value === '' ? null : value}
+      onChange={(template) => onChange(template ?? '')}
+    />
   )
 }
 
@@ -122,84 +114,5 @@ function CustomRange({
         onChange={({ currentTarget: { value } }) => onChange({ until: fromLocalInput(value) ?? '' })}
       />
     </SimpleGrid>
-  )
-}
-
-interface FilterFieldProps {
-  label: string
-  placeholder: string
-  /** The applied filter. */
-  value: string
-  onApply: (value: string) => void
-  /** Normalises the input, for example by removing spaces from a phone number. */
-  clean?: (text: string) => string
-  /** Why a value cannot be applied yet. */
-  problemOf?: (value: string) => string | undefined
-  inputMode?: 'text' | 'tel'
-}
-
-const waitMilliseconds = 400
-
-/** A text filter that is applied when the user pauses. */
-function FilterField({
-  label,
-  placeholder,
-  value,
-  onApply,
-  clean = (text) => text.trim(),
-  problemOf = () => undefined,
-  inputMode = 'text',
-}: FilterFieldProps) {
-  const [text, setText] = useState(value)
-  const [problem, setProblem] = useState<string>()
-  // `value` follows what was applied with a delay. Only a different value replaces the input.
-  const [applied, setApplied] = useState(value)
-  const [seen, setSeen] = useState(value)
-  if (value !== seen) {
-    setSeen(value)
-    if (value !== applied) {
-      setApplied(value)
-      setText(value)
-      setProblem(undefined)
-    }
-  }
-  const apply = useDebouncedCallback((text: string) => {
-    const cleaned = clean(text)
-    const found = cleaned === '' ? undefined : problemOf(cleaned)
-    setProblem(found)
-    if (found !== undefined || cleaned === applied) return
-    setApplied(cleaned)
-    onApply(cleaned)
-  }, waitMilliseconds)
-  const change = (text: string) => {
-    setText(text)
-    apply(text)
-  }
-  return (
-    <TextInput
-      label={label}
-      placeholder={placeholder}
-      value={text}
-      error={problem}
-      inputMode={inputMode}
-      autoComplete="off"
-      spellCheck={false}
-      onChange={(event) => change(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') apply.flush()
-      }}
-      rightSection={
-        text !== '' && (
-          <CloseButton
-            size="sm"
-            aria-label={`Clear ${label}`}
-            onClick={() => {
-              change('')
-              apply.flush()
-            }}
-          />
-        )
-      }
-    />
   )
 }

@@ -6,6 +6,7 @@ export const ranges = {
   '24h': { label: 'Last 24 hours', milliseconds: 86_400_000 },
   '7d': { label: 'Last 7 days', milliseconds: 7 * 86_400_000 },
   '30d': { label: 'Last 30 days', milliseconds: 30 * 86_400_000 },
+  '90d': { label: 'Last 90 days', milliseconds: 90 * 86_400_000 },
 } as const
 export type Range = keyof typeof ranges | 'any' | 'custom'
 
@@ -16,8 +17,13 @@ export interface MessageFilters {
   /** ISO times of a custom range. Either can be empty. */
   from: string
   until: string
-  to: string
+  /** The text of the search box. */
+  search: string
+  /** `yes`: search for parts, even if there is an exact match. */
+  parts: 'yes' | ''
+  errorCode: string
   template: string
+  to: string
   externalId: string
 }
 
@@ -26,8 +32,11 @@ export const noFilters: MessageFilters = {
   range: 'any',
   from: '',
   until: '',
-  to: '',
+  search: '',
+  parts: '',
+  errorCode: '',
   template: '',
+  to: '',
   externalId: '',
 }
 
@@ -40,8 +49,11 @@ export function readFilters(search: URLSearchParams): MessageFilters {
     range: isRange(range) ? range : from !== '' || until !== '' ? 'custom' : 'any',
     from,
     until,
-    to: search.get('to') ?? '',
+    search: search.get('search') ?? '',
+    parts: search.get('parts') === 'yes' ? 'yes' : '',
+    errorCode: search.get('errorCode') ?? '',
     template: search.get('template') ?? '',
+    to: search.get('to') ?? '',
     externalId: search.get('externalId') ?? '',
   }
 }
@@ -54,12 +66,15 @@ export function writeFilters({ range, from, until, ...rest }: MessageFilters): U
 
 /** The filters as input of `message.list`. */
 export function toListInput({ range, from, until, ...rest }: MessageFilters, now: Date) {
-  const { status, to, template, externalId } = rest
+  const { status, search, parts, errorCode, template, to, externalId } = rest
   const time = range === 'custom' ? { from, until } : { from: startOf(range, now), until: '' }
   return {
     ...(status !== '' && { status }),
-    ...(to !== '' && { to }),
+    ...(search !== '' && { search }),
+    ...(parts !== '' && { parts: true }),
+    ...(errorCode !== '' && { errorCode }),
     ...(template !== '' && { template }),
+    ...(to !== '' && { to }),
     ...(externalId !== '' && { externalId }),
     ...(time.from !== '' && { from: time.from }),
     ...(time.until !== '' && { until: time.until }),
@@ -74,7 +89,7 @@ function startOf(range: Exclude<Range, 'custom'>, now: Date): string {
   return range === 'any' ? '' : new Date(now.getTime() - ranges[range].milliseconds).toISOString()
 }
 
-export function isRange(text: string): text is Range {
+function isRange(text: string): text is Range {
   return text === 'custom' || Object.hasOwn(ranges, text)
 }
 

@@ -30,7 +30,7 @@ export function MessagePage() {
       {data && <History history={data} />}
       {!data && error && readFailure(error).code === 'MESSAGE_NOT_FOUND' && <MessageNotFound />}
       {!data && error && readFailure(error).code !== 'MESSAGE_NOT_FOUND' && (
-        <ErrorAlert error={error} onRetry={() => void refetch()} />
+        <ErrorAlert error={error} onRetry={() => refetch()} />
       )}
       {!data && !error && <LoadingSkeleton lines={8} />}
     </>

@@ -1,13 +1,13 @@
-import { Anchor, Box, Button, Group, Paper, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import { IconMessages, IconSearchOff } from '@tabler/icons-react'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef } from 'react'
-import { Link, useLocation, useSearchParams } from 'react-router'
-import { type Message, sendMessage } from '../../../../contracts/api/message.ts'
+import { Link, useSearchParams } from 'react-router'
+import { sendMessage } from '../../../../contracts/api/message.ts'
+import type { MessageCount } from '../../../../contracts/dashboard/message.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
-import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { ExportButton } from './export-button.tsx'
@@ -20,7 +20,7 @@ import {
   toListInput,
   writeFilters,
 } from './message-filters.ts'
-import { MessageStatusBadge } from './message-status.tsx'
+import { MessagesTable } from './messages-table.tsx'
 
 export function MessagesPage() {
   const { accountId } = useAccount()
@@ -30,6 +30,7 @@ export function MessagesPage() {
   const log = useMessages(accountId, filters)
   const loadMore = useLoadMore(log)
   const messages = log.data?.pages.flatMap(({ items }) => items) ?? []
+  const matched = log.data?.pages[0]?.matched
   const isEmpty = log.isSuccess && messages.length === 0 && !log.isPlaceholderData
   const hasNone = isEmpty && !isFiltered(filters) && filters.range === 'any'
   return (
@@ -41,10 +42,21 @@ export function MessagesPage() {
       />
       {!hasNone && <FilterBar filters={filters} onChange={show} />}
       {log.isPending && <LoadingSkeleton lines={8} />}
-      {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {hasNone && <NoMessagesYet />}
+      {messages.length > 0 && (
+        <Group justify="space-between" gap="xs" mb="xs" mih={30}>
+          <Count accountId={accountId} filters={filters} shown={messages.length} />
+          <ExactMatch matched={matched} onSearchParts={() => show({ ...filters, parts: 'yes' })} />
+        </Group>
+      )}
       {isEmpty && !hasNone && <NoMatches among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)} />}
       {messages.length > 0 && <MessagesTable messages={messages} stale={log.isPlaceholderData} />}
+      {messages.length > 0 && messages.length < pageSize && log.hasNextPage && (
+        <Text size="sm" c="dimmed" ta="center" mt="md">
+          Only the newest messages were searched. Load more to search older ones.
+        </Text>
+      )}
       <LoadMore
         query={{ hasNextPage: log.hasNextPage, isFetchingNextPage: log.isFetchingNextPage, fetchNextPage: loadMore }}
       />
@@ -97,99 +109,54 @@ function useLoadMore({ fetchNextPage }: Pick<ReturnType<typeof useMessages>, 'fe
   }
 }
 
-interface MessagesTableProps {
-  messages: Message[]
-  /** Whether these are results of the previous filter. */
-  stale: boolean
+const countRefreshMilliseconds = 30_000
+
+interface CountProps {
+  accountId: string
+  filters: MessageFilters
+  /** The number of messages in the table, which can be newer than the count. */
+  shown: number
 }
 
-/** A table; on a phone, a list. */
-function MessagesTable({ messages, stale }: MessagesTableProps) {
+/** How many messages match. */
+function Count({ accountId, filters, shown }: CountProps) {
+  const { data } = useQuery({
+    queryKey: ['messages', accountId, 'count', filters],
+    queryFn: ({ signal }) =>
+      settings.message.count.query({ accountId, ...toListInput(filters, new Date()) }, { signal }),
+    refetchInterval: countRefreshMilliseconds,
+  })
   return (
-    <Paper withBorder aria-busy={stale} style={{ opacity: stale ? 0.6 : 1, overflow: 'hidden' }}>
-      <Table visibleFrom="sm" verticalSpacing="sm" horizontalSpacing="md" fz="sm" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Time</Table.Th>
-            <Table.Th>Recipient</Table.Th>
-            <Table.Th>Template</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>External ID</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {messages.map((message) => (
-            <Table.Tr key={message.messageId}>
-              <Table.Td c="dimmed">
-                <DateTime at={message.createdAt} />
-              </Table.Td>
-              <Table.Td>
-                <MessageLink message={message} />
-              </Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                <TemplateName message={message} />
-              </Table.Td>
-              <Table.Td>
-                <MessageStatusBadge status={message.status} />
-              </Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{message.externalId}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-      <Stack hiddenFrom="sm" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-        {messages.map((message, index) => (
-          <Box
-            key={message.messageId}
-            component="li"
-            p="md"
-            style={index === 0 ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}
-          >
-            <Group justify="space-between" wrap="nowrap" gap="sm" fz="sm">
-              <MessageLink message={message} />
-              <Box style={{ flexShrink: 0 }}>
-                <MessageStatusBadge status={message.status} />
-              </Box>
-            </Group>
-            <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
-              <TemplateName message={message} />
-            </Text>
-            <Text size="xs" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
-              <DateTime at={message.createdAt} />
-              {message.externalId !== undefined && ` · ${message.externalId}`}
-            </Text>
-          </Box>
-        ))}
-      </Stack>
-    </Paper>
+    <Text size="sm" c="dimmed" role="status">
+      {data && describeCount({ ...data, count: Math.max(data.count, shown) })}
+    </Text>
   )
 }
 
-function MessageLink({ message: { messageId, to } }: { message: Message }) {
-  const { search } = useLocation()
-  return (
-    <Anchor
-      component={Link}
-      to={messageId}
-      state={{ log: search }}
-      fz="inherit"
-      fw={500}
-      underline="hover"
-      style={{ fontVariantNumeric: 'tabular-nums' }}
-    >
-      +{to}
-    </Anchor>
-  )
+function describeCount({ count, kind }: MessageCount): string {
+  const messages = `${count.toLocaleString('en')} ${count === 1 ? 'message' : 'messages'}`
+  switch (kind) {
+    case 'exact':
+      return messages
+    case 'estimate':
+      return `About ${messages} (estimated)`
+    case 'minimum':
+      return `At least ${messages}`
+  }
 }
 
-function TemplateName({ message: { template, language } }: { message: Message }) {
+type Matched = Awaited<ReturnType<typeof settings.message.list.query>>['matched']
+
+/** Offers the broader search if only exact matches are listed. */
+function ExactMatch({ matched, onSearchParts }: { matched: Matched; onSearchParts: () => void }) {
+  if (matched !== 'recipient' && matched !== 'externalId') return null
   return (
-    <>
-      {template}{' '}
-      <Text span inherit c="dimmed">
-        {language}
-      </Text>
-    </>
+    <Text size="sm" c="dimmed" component="div">
+      Exact matches of the {matched === 'recipient' ? 'recipient' : 'external ID'}.{' '}
+      <Button size="compact-xs" variant="subtle" onClick={onSearchParts}>
+        Search for parts instead
+      </Button>
+    </Text>
   )
 }
 
@@ -236,7 +203,8 @@ function NoMatches({ among, onClear }: { among: 'all' | 'newest'; onClear: () =>
         </Button>
       }
     >
-      Filters match exact values: the full phone number, template name or external ID.
+      The search finds parts of phone numbers, external IDs and template names, the start of a message ID, and complete
+      wamids.
     </EmptyState>
   )
 }

@@ -1,22 +1,22 @@
 import { Button, Group, ScrollArea, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
+import type { Funnel } from '../../../../contracts/dashboard/overview.ts'
 import { Section } from '../../ui/page.tsx'
 import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
-import { addUp, type DayCounts, describeCount, describeDay, stateNames, states } from './statistics.ts'
+import { type DayCounts, describeCount, describeDay, segmentNames, segments, stageNames, stages } from './statistics.ts'
 
 /** Loaded separately, because the chart library is large. */
 const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
 
 /** A chart and the same data as a table, which screen readers always get. */
-export function DailySection({ days }: { days: DayCounts[] }) {
+export function DailySection({ days, totals }: { days: DayCounts[]; totals: Funnel }) {
   const [asTable, setAsTable] = useState(false)
-  const { sent, failed } = addUp(days)
-  const isEmpty = sent === 0 && failed === 0
+  const isEmpty = totals.attempted === 0
   return (
     <Section
       title="Messages by day"
-      description="Messages are counted on the day they were sent, in UTC."
+      description="Messages are counted on the day they were recorded, in UTC. The height of a bar is the number attempted."
       actions={
         !isEmpty && (
           <Button size="xs" variant="default" onClick={() => setAsTable(!asTable)}>
@@ -25,7 +25,7 @@ export function DailySection({ days }: { days: DayCounts[] }) {
         )
       }
     >
-      {isEmpty && <Text size="sm">No messages sent in the last {days.length} days.</Text>}
+      {isEmpty && <Text size="sm">No messages in the last {days.length} days.</Text>}
       {!isEmpty && asTable && (
         <ScrollArea.Autosize
           mah={340}
@@ -38,7 +38,7 @@ export function DailySection({ days }: { days: DayCounts[] }) {
       {!isEmpty && !asTable && (
         <>
           <Legend />
-          <div role="img" aria-label={describeChart(days)} className={styles['chart']}>
+          <div role="img" aria-label={describeChart(days, totals)} className={styles['chart']}>
             <Suspense fallback={<Skeleton height="100%" />}>
               <DailyChart days={days} />
             </Suspense>
@@ -55,20 +55,18 @@ export function DailySection({ days }: { days: DayCounts[] }) {
 function Legend() {
   return (
     <Group gap="sm" mb="sm" aria-hidden>
-      {states.map((state) => (
-        <Text key={state} size="xs" className={styles['named']}>
-          <Swatch state={state} />
-          {stateNames[state]}
-          {state === 'failed' && ' (below)'}
+      {segments.map((segment) => (
+        <Text key={segment} size="xs" className={styles['named']}>
+          <Swatch segment={segment} />
+          {segmentNames[segment]}
         </Text>
       ))}
     </Group>
   )
 }
 
-function describeChart(days: readonly DayCounts[]): string {
-  const totals = addUp(days)
-  const counts = states.map((state) => `${describeCount(totals[state])} ${stateNames[state].toLowerCase()}`)
+function describeChart(days: readonly DayCounts[], totals: Funnel): string {
+  const counts = stages.map((stage) => `${describeCount(totals[stage])} ${stageNames[stage].toLowerCase()}`)
   return `Messages by day, over ${days.length} days: ${counts.join(', ')}. A table by day follows.`
 }
 
@@ -79,9 +77,9 @@ function DailyTable({ days }: { days: DayCounts[] }) {
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">Day</Table.Th>
-          {states.map((state) => (
-            <Table.Th key={state} scope="col" ta="right">
-              {stateNames[state]}
+          {stages.map((stage) => (
+            <Table.Th key={stage} scope="col" ta="right">
+              {stageNames[stage]}
             </Table.Th>
           ))}
         </Table.Tr>
@@ -92,9 +90,9 @@ function DailyTable({ days }: { days: DayCounts[] }) {
             <Table.Th scope="row" fw={400}>
               <time dateTime={day.date}>{describeDay(day.date)}</time>
             </Table.Th>
-            {states.map((state) => (
-              <Table.Td key={state} ta="right">
-                {describeCount(day[state])}
+            {stages.map((stage) => (
+              <Table.Td key={stage} ta="right">
+                {describeCount(day[stage])}
               </Table.Td>
             ))}
           </Table.Tr>

@@ -1,49 +1,60 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import type { Overview } from '../../../../contracts/dashboard/overview.ts'
+import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
+import { noReason } from '../../../../contracts/fields.ts'
 import { useAccount } from '../../session/session.ts'
 import { Section } from '../../ui/page.tsx'
-import { isRange, noFilters, writeFilters } from '../messages/message-filters.ts'
+import { noFilters, writeFilters } from '../messages/message-filters.ts'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
-import { describeCount, describeShare } from './statistics.ts'
+import { countFailed, describeCount, describeShare } from './statistics.ts'
 
-interface FailuresSectionProps extends Pick<Overview, 'failures'> {
-  /** All failed messages; the list has only the most frequent reasons. */
-  failed: number
-  dayCount: number
-}
+type Failure = Overview['failures'][number]
 
-export function FailuresSection({ failures, failed, dayCount }: FailuresSectionProps) {
+/** The reasons with their counts, which add up to the refused and undelivered messages of the period. */
+export function FailuresSection({ failures, totals, days }: Pick<Overview, 'failures' | 'totals' | 'days'>) {
+  const failed = countFailed(totals)
+  const others = failed - failures.reduce((sum, failure) => sum + countFailed(failure), 0)
   return (
-    <Section title="Failure reasons" description="Most frequent first. Select a reason to see the failed messages.">
-      {failures.length === 0 ? (
-        <Text size="sm">No messages failed in the last {dayCount} days.</Text>
+    <Section title="Failure reasons" description="Most frequent first. Select a reason to see its messages.">
+      {failed === 0 ? (
+        <Text size="sm">No messages failed in the last {days.length} days.</Text>
       ) : (
-        <Stack component="ul" gap="md" m={0} p={0} aria-label="Reasons" className={styles['list']}>
-          {failures.map((failure) => (
-            <FailureReason key={failure.code} failure={failure} failed={failed} dayCount={dayCount} />
-          ))}
-        </Stack>
+        <>
+          <Text size="sm" mb="md">
+            <strong>{describeCount(failed)}</strong> failed: {describeSplit(totals)}.
+          </Text>
+          <Stack component="ul" gap="md" m={0} p={0} aria-label="Reasons" className={styles['list']}>
+            {failures.map((failure) => (
+              <FailureReason key={failure.code} failure={failure} totals={totals} since={days[0]?.date ?? ''} />
+            ))}
+          </Stack>
+          {others > 0 && (
+            <Text size="sm" mt="md" c="dimmed">
+              Other reasons: {describeCount(others)}
+            </Text>
+          )}
+        </>
       )}
     </Section>
   )
 }
 
-function FailureReason({
-  failure: { code, meaning, count },
-  failed,
-  dayCount,
-}: {
-  failure: Overview['failures'][number]
-  failed: number
-  dayCount: number
-}) {
+interface FailureReasonProps {
+  failure: Failure
+  totals: Funnel
+  /** The first day of the period. */
+  since: string
+}
+
+function FailureReason({ failure, totals, since }: FailureReasonProps) {
   const { accountId } = useAccount()
+  const { code, meaning } = failure
+  const [count, failed] = [countFailed(failure), countFailed(totals)]
   return (
     <li>
       <Group justify="space-between" align="baseline" wrap="nowrap" gap="md" fz="sm" className={styles['numbers']}>
-        <Anchor component={Link} to={`/${accountId}/messages?${failedIn(dayCount)}`} fz="inherit">
+        <Anchor component={Link} to={`/${accountId}/messages?${writeFilters(withReason(code, since))}`} fz="inherit">
           {meaning}
         </Anchor>
         <span className={styles['count']}>
@@ -53,18 +64,30 @@ function FailureReason({
           </Text>
         </span>
       </Group>
-      <Bar state="failed" share={failed === 0 ? 0 : count / failed} />
-      {code !== '' && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {/^\d+$/.test(code) ? 'WhatsApp error' : 'Error'} {code}
-        </Text>
-      )}
+      <Bar segment={failure.refused > failure.undelivered ? 'refused' : 'undelivered'} share={count / failed} />
+      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {code !== '' && `${/^\d+$/.test(code) ? 'WhatsApp error' : 'Error'} ${code} · `}
+        {describeSplit(failure)}
+      </Text>
     </li>
   )
 }
 
-/** The closest filter of the message log, which has no range of 90 days. */
-function failedIn(dayCount: number): URLSearchParams {
-  const range = `${dayCount}d`
-  return writeFilters({ ...noFilters, status: 'failed', range: isRange(range) ? range : 'any' })
+/** `2 refused`, `1 undelivered` or both. */
+function describeSplit({ refused, undelivered }: Pick<Funnel, 'refused' | 'undelivered'>): string {
+  const parts = [
+    refused > 0 && `${describeCount(refused)} refused`,
+    undelivered > 0 && `${describeCount(undelivered)} undelivered`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+/** The messages that were counted: those of the same days. */
+function withReason(code: string, since: string) {
+  return {
+    ...noFilters,
+    errorCode: code === '' ? noReason : code,
+    range: 'custom' as const,
+    from: new Date(since).toISOString(),
+  }
 }

@@ -1,76 +1,90 @@
 import { Box, Paper, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import type { Funnel } from '../../../../contracts/dashboard/overview.ts'
 import styles from './overview.module.css'
-import { describeCount, describeShare, type State, stateNames, states, type Totals } from './statistics.ts'
+import {
+  countInTransit,
+  describeCount,
+  describeShare,
+  type Segment,
+  type Stage,
+  stageNames,
+  stages,
+} from './statistics.ts'
 
-const meanings = {
-  sent: 'Accepted by WhatsApp.',
-  delivered: 'Reached the recipient.',
-  read: 'Read by the recipient.',
-  failed: 'Did not reach the recipient.',
-} satisfies Record<State, string>
+/** What a stage means, and its number relative to the stage before it. */
+function describeStage(stage: Stage, totals: Funnel): { share?: string; meaning: string } {
+  const ofAttempted = `${describeShare(totals[stage], totals.attempted)} of attempted`
+  switch (stage) {
+    case 'attempted':
+      return { meaning: 'Sends with an outcome. Pending messages are not counted yet.' }
+    case 'accepted':
+      return { share: ofAttempted, meaning: `By WhatsApp. ${describeCount(countInTransit(totals))} not delivered yet.` }
+    case 'delivered':
+      return { share: ofAttempted, meaning: 'Reached the recipient.' }
+    case 'read':
+      return {
+        share: `${describeShare(totals.read, totals.delivered)} of delivered`,
+        meaning: 'Some recipients turn off read receipts.',
+      }
+    case 'refused':
+      return { share: ofAttempted, meaning: 'Failed without being accepted by WhatsApp.' }
+    case 'undelivered':
+      return { share: ofAttempted, meaning: 'Accepted, then failed.' }
+  }
+}
 
-/** The key figures of the period. */
-export function Figures({ totals }: { totals: Totals }) {
+/** The funnel of the period: attempted, accepted, delivered and read, then the failures. */
+export function Figures({ totals }: { totals: Funnel }) {
   return (
     <Box component="dl" className={styles['figures']}>
-      {states.map((state) => (
-        <Figure
-          key={state}
-          name={stateNames[state]}
-          swatch={<Swatch state={state} />}
-          value={describeCount(totals[state])}
-          meaning={meanings[state]}
-        />
+      {stages.map((stage) => (
+        <Figure key={stage} stage={stage} totals={totals} />
       ))}
-      <Figure
-        name="Delivery rate"
-        value={describeShare(totals.delivered, totals.sent)}
-        meaning="Share of sent messages."
-      />
-      <Figure
-        name="Read rate"
-        value={describeShare(totals.read, totals.delivered)}
-        meaning="Share of delivered messages. Some recipients turn off read receipts."
-      />
     </Box>
   )
 }
 
-interface FigureProps {
-  name: string
-  value: string
-  meaning: string
-  swatch?: ReactNode
-}
-
-function Figure({ name, value, meaning, swatch }: FigureProps) {
+function Figure({ stage, totals }: { stage: Stage; totals: Funnel }) {
+  const { share, meaning } = describeStage(stage, totals)
   return (
     <Paper withBorder p="md">
-      <Text component="dt" size="sm" c="dimmed" fw={500} className={styles['named']}>
-        {swatch}
-        {name}
+      <Text component="dt" size="sm" c="dimmed" fw={500}>
+        {stageNames[stage]}
       </Text>
       <Text component="dd" m={0} mt={2} className={styles['value']}>
-        {value}
+        {describeCount(totals[stage])}
       </Text>
-      <Text component="dd" m={0} mt={2} size="xs" c="dimmed">
+      <Text component="dd" m={0} size="xs" fw={500} mih="1.2rem" className={styles['numbers']}>
+        {share}
+      </Text>
+      <Bar segment={barOf[stage]} share={totals.attempted === 0 ? 0 : totals[stage] / totals.attempted} />
+      <Text component="dd" m={0} mt={4} size="xs" c="dimmed">
         {meaning}
       </Text>
     </Paper>
   )
 }
 
-/** The colour of a state in legends. */
-export function Swatch({ state }: { state: State }) {
-  return <span className={styles['swatch']} data-state={state} aria-hidden />
+/** The colour of a stage; `attempted` and `accepted` share one. */
+const barOf = {
+  attempted: 'inTransit',
+  accepted: 'inTransit',
+  delivered: 'delivered',
+  read: 'read',
+  refused: 'refused',
+  undelivered: 'undelivered',
+} satisfies Record<Stage, Segment>
+
+/** The colour of a segment in legends. */
+export function Swatch({ segment }: { segment: Segment }) {
+  return <span className={styles['swatch']} data-segment={segment} aria-hidden />
 }
 
 /** A share as a bar. The numbers are next to it. */
-export function Bar({ state, share }: { state: State; share: number }) {
+export function Bar({ segment, share }: { segment: Segment; share: number }) {
   return (
     <div className={styles['bar']} aria-hidden>
-      <div data-state={state} style={{ width: `${share * 100}%`, minWidth: share > 0 ? 3 : 0 }} />
+      <div data-segment={segment} style={{ width: `${share * 100}%`, minWidth: share > 0 ? 3 : 0 }} />
     </div>
   )
 }

@@ -13,7 +13,6 @@ import { DailySection } from './daily-section.tsx'
 import { FailuresSection } from './failures-section.tsx'
 import { Figures } from './figures.tsx'
 import styles from './overview.module.css'
-import { addUp } from './statistics.ts'
 import { TimeToDeliveredSection } from './time-to-delivered-section.tsx'
 
 export function OverviewPage() {
@@ -22,14 +21,14 @@ export function OverviewPage() {
   const period = readPeriod(search)
   const overview = useOverview(accountId, period)
   const latest = useLatestMessages(accountId)
-  const totals = overview.data && addUp(overview.data.days)
-  const isEmpty = totals?.sent === 0 && totals.failed === 0 && latest.data?.length === 0
+  const totals = overview.data?.totals
+  const isEmpty = totals?.attempted === 0 && latest.data?.length === 0
   const show = (days: string) => setSearch((before) => writePeriod(before, days), { replace: true })
   return (
     <>
       <PageHeader
         title="Overview"
-        description="Message volume, delivery rates and failures."
+        description="What happened to the messages of the period."
         actions={
           !isEmpty && (
             <SegmentedControl
@@ -41,25 +40,22 @@ export function OverviewPage() {
           )
         }
       />
-      {overview.isError && <ErrorAlert error={overview.error} onRetry={() => void overview.refetch()} />}
+      {overview.isError && <ErrorAlert error={overview.error} onRetry={() => overview.refetch()} />}
       {overview.isPending && <LoadingSkeleton lines={8} />}
       {overview.data && totals && !isEmpty && (
         <div aria-busy={overview.isPlaceholderData} className={styles['body']}>
           <Figures totals={totals} />
           <div className={styles['chartAndLatest']}>
-            <DailySection days={overview.data.days} />
+            <DailySection days={overview.data.days} totals={totals} />
             <LatestMessages latest={latest} />
           </div>
           <div className={styles['pair']}>
             <TimeToDeliveredSection
               timeToDelivered={overview.data.timeToDelivered}
+              delivered={totals.delivered}
               dayCount={overview.data.days.length}
             />
-            <FailuresSection
-              failures={overview.data.failures}
-              failed={totals.failed}
-              dayCount={overview.data.days.length}
-            />
+            <FailuresSection failures={overview.data.failures} totals={totals} days={overview.data.days} />
           </div>
         </div>
       )}
@@ -115,7 +111,7 @@ function LatestMessages({ latest }: { latest: LatestMessagesQuery }) {
   return (
     <Section title="Latest messages">
       {latest.isPending && <LoadingSkeleton />}
-      {latest.isError && <ErrorAlert error={latest.error} onRetry={() => void latest.refetch()} />}
+      {latest.isError && <ErrorAlert error={latest.error} onRetry={() => latest.refetch()} />}
       {latest.data?.length === 0 && <Text size="sm">No recent messages.</Text>}
       {latest.data && latest.data.length > 0 && (
         <>

@@ -1,30 +1,52 @@
-import type { Overview } from '../../../../contracts/dashboard/overview.ts'
+import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
 
 export type DayCounts = Overview['days'][number]
 
-export type Totals = Omit<DayCounts, 'date' | 'failedLater'>
+/** The stages of the funnel, then the failures, which leave it. */
+export const stages = [
+  'attempted',
+  'accepted',
+  'delivered',
+  'read',
+  'refused',
+  'undelivered',
+] as const satisfies Stage[]
+export type Stage = keyof Funnel
 
-export function addUp(days: readonly DayCounts[]): Totals {
-  const totals = { sent: 0, delivered: 0, read: 0, failed: 0 }
-  for (const { sent, delivered, read, failed } of days) {
-    totals.sent += sent
-    totals.delivered += delivered
-    totals.read += read
-    totals.failed += failed
-  }
-  return totals
-}
-
-export type State = keyof Totals
-
-export const states = ['sent', 'delivered', 'read', 'failed'] as const satisfies State[]
-
-export const stateNames = {
-  sent: 'Sent',
+export const stageNames = {
+  attempted: 'Attempted',
+  accepted: 'Accepted',
   delivered: 'Delivered',
   read: 'Read',
-  failed: 'Failed',
-} satisfies Record<State, string>
+  refused: 'Refused',
+  undelivered: 'Undelivered',
+} satisfies Record<Stage, string>
+
+/** Accepted messages that neither arrived nor failed. */
+export function countInTransit({ accepted, delivered, undelivered }: Funnel): number {
+  return accepted - delivered - undelivered
+}
+
+export function countFailed({ refused, undelivered }: Pick<Funnel, 'refused' | 'undelivered'>): number {
+  return refused + undelivered
+}
+
+/** Parts of a bar from the bottom. The top of a part is at the number of its stage; together they are as high as `attempted`. */
+export const segments = ['read', 'delivered', 'inTransit', 'undelivered', 'refused'] as const
+export type Segment = (typeof segments)[number]
+
+export const segmentNames = {
+  read: 'Read',
+  delivered: 'Delivered, not read',
+  inTransit: 'Accepted, not delivered yet',
+  undelivered: 'Undelivered',
+  refused: 'Refused',
+} satisfies Record<Segment, string>
+
+export function toSegments(funnel: Funnel): Record<Segment, number> {
+  const { delivered, read, refused, undelivered } = funnel
+  return { read, delivered: delivered - read, inTransit: countInTransit(funnel), undelivered, refused }
+}
 
 const count = new Intl.NumberFormat('en')
 const percentage = new Intl.NumberFormat('en', { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 })
@@ -55,30 +77,15 @@ export function abbreviateDay(date: string): string {
   return short.format(new Date(date))
 }
 
-interface Scale {
-  /** In whole messages. */
-  ticks: number[]
-  domain: [number, number]
-}
-
 const maxSteps = 4
 /** Keeps a single message from filling the whole height. */
 const leastTop = 4
-/** Keeps small numbers of failures visible. */
-const leastShareBelow = 0.06
 
-/** The count axis: sent upwards, failed downwards, in steps of 1, 2 or 5 times a power of ten. */
-export function scaleOf(days: readonly Pick<DayCounts, 'sent' | 'failed'>[]): Scale {
-  const sent = Math.max(leastTop, ...days.map(({ sent }) => sent))
-  const failed = Math.max(0, ...days.map(({ failed }) => failed))
-  const step = roundUp(Math.max(sent, failed) / maxSteps)
-  const top = Math.ceil(sent / step) * step
-  const bottom = failed === 0 ? 0 : Math.max(failed, leastShareBelow * top)
-  const [below, above] = [Math.floor(bottom / step), top / step]
-  return {
-    ticks: Array.from({ length: below + above + 1 }, (_, index) => (index - below) * step),
-    domain: [0 - bottom, top],
-  }
+/** Ticks of the count axis, in steps of 1, 2 or 5 times a power of ten. */
+export function listTicks(days: readonly Pick<DayCounts, 'attempted'>[]): number[] {
+  const highest = Math.max(leastTop, ...days.map(({ attempted }) => attempted))
+  const step = roundUp(highest / maxSteps)
+  return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step)
 }
 
 function roundUp(value: number): number {

@@ -6,19 +6,27 @@ import styles from './overview.module.css'
 import { describeCount, describeShare, quickSeconds, toSteps } from './statistics.ts'
 
 interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> {
+  /** All delivered messages; WhatsApp does not report the time of each. */
+  delivered: number
   dayCount: number
 }
 
-export function TimeToDeliveredSection({ timeToDelivered, dayCount }: TimeToDeliveredSectionProps) {
+export function TimeToDeliveredSection({ timeToDelivered, delivered, dayCount }: TimeToDeliveredSectionProps) {
   const { steps, total, quick } = toSteps(timeToDelivered)
   return (
     <Section title="Delivery time" description="From acceptance by WhatsApp to delivery.">
       {total === 0 ? (
-        <Text size="sm">No messages delivered in the last {dayCount} days.</Text>
+        <Text size="sm">
+          {delivered === 0
+            ? `No messages delivered in the last ${dayCount} days.`
+            : 'WhatsApp reported no delivery times for this period.'}
+        </Text>
       ) : (
         <>
           <Text size="sm" mb="sm">
             <strong>{describeShare(quick, total)}</strong> delivered within {quickSeconds} seconds.
+            {total < delivered &&
+              ` WhatsApp reported the delivery time of ${describeCount(total)} of ${describeCount(delivered)} delivered messages; some are only reported as read.`}
           </Text>
           <Table
             aria-label="Delivery time"
@@ -49,7 +57,7 @@ export function TimeToDeliveredSection({ timeToDelivered, dayCount }: TimeToDeli
                     {label}
                   </Table.Th>
                   <Table.Td>
-                    <Bar state="delivered" share={count / total} />
+                    <Bar segment="delivered" share={count / total} />
                   </Table.Td>
                   <Table.Td ta="right" className={styles['count']}>
                     {describeCount(count)}

@@ -22,7 +22,7 @@ export function PublicApiPage() {
     <>
       <PageHeader title="Public API" description="API access for your applications." />
       {access.isPending && <LoadingSkeleton lines={8} />}
-      {access.isError && !access.data && <ErrorAlert error={access.error} onRetry={() => void access.refetch()} />}
+      {access.isError && !access.data && <ErrorAlert error={access.error} onRetry={() => access.refetch()} />}
       {access.data && (
         <>
           <LockedOutAlert access={access.data} />

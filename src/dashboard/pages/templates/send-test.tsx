@@ -3,14 +3,16 @@ import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/i
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
-import { useAccount } from '../../session/session.ts'
+import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { SandboxRecipientSelect } from './sandbox-recipient-select.tsx'
 
 interface SendTestProps {
   sendable: boolean
   /** The input props of the phone number from the Mantine form. */
   field: object
+  onChooseRecipient: (to: string) => void
   pending: boolean
   sent: SentTest | undefined
   /** Why no message was created. */
@@ -18,15 +20,18 @@ interface SendTestProps {
 }
 
 /** The test section of the template form. */
-export function SendTest({ sendable, field, pending, sent, problem }: SendTestProps) {
+export function SendTest({ sendable, field, onChooseRecipient, pending, sent, problem }: SendTestProps) {
   const { accountId, canChange } = useAccount()
+  const { sandbox } = useUser()
   return (
     <Box component="section">
       <Title order={3} mb={4}>
         Test message
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Sends a real message from your WhatsApp number. WhatsApp may charge for it.
+        {sandbox
+          ? 'WhatsApp is simulated here: the message reaches no phone and costs nothing.'
+          : 'Sends a real message from your WhatsApp number. WhatsApp may charge for it.'}
       </Text>
       <Stack gap="sm" align="stretch">
         <TextInput
@@ -37,6 +42,7 @@ export function SendTest({ sendable, field, pending, sent, problem }: SendTestPr
           disabled={!canChange || !sendable}
           {...field}
         />
+        <SandboxRecipientSelect disabled={!canChange || !sendable} onChoose={onChooseRecipient} />
         <Box>
           <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={pending} disabled={!sendable}>
             Send test

@@ -148,6 +148,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
           <SendTest
             sendable={template.sendable}
             field={form.getInputProps('to')}
+            onChooseRecipient={(to) => form.setFieldValue('to', to)}
             pending={send.isPending}
             sent={sent}
             problem={problem}

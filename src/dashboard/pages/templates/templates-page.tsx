@@ -25,7 +25,7 @@ export function TemplatesPage() {
         actions={hasAccount ? <SyncStatus /> : undefined}
       />
       {accounts.isPending && <LoadingSkeleton lines={6} />}
-      {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => void accounts.refetch()} />}
+      {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => accounts.refetch()} />}
       {accounts.data?.length === 0 && <NoAccount />}
       {hasAccount && <Templates accounts={accounts.data} />}
     </>
@@ -67,7 +67,7 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
         onFilter={setFilter}
       />
       {templates.isPending && <LoadingSkeleton lines={8} />}
-      {templates.isError && <ErrorAlert error={templates.error} onRetry={() => void templates.refetch()} />}
+      {templates.isError && <ErrorAlert error={templates.error} onRetry={() => templates.refetch()} />}
       {templates.isSuccess && loaded.length === 0 && <NoTemplates />}
       {templates.data?.isCut && (
         <Alert color="gray" icon={<IconInfoCircle />} mb="md">

@@ -1,14 +1,15 @@
-import { Anchor, Button, Checkbox, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { defaultEventTypes, type EventType, eventTypes, webhooks } from '../../../../contracts/events.ts'
+import { defaultEventTypes } from '../../../../contracts/events.ts'
 import { showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { EventChoice } from './event-choice.tsx'
 import { SigningSecret } from './secret-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
@@ -117,35 +118,6 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
       </Stack>
     </form>
   )
-}
-
-interface EventChoiceProps {
-  value: EventType[]
-  onChange: (events: EventType[]) => void
-  error?: string | undefined
-}
-
-/** The events that an endpoint can receive, with descriptions. */
-function EventChoice({ value, onChange, error }: EventChoiceProps) {
-  return (
-    <Checkbox.Group
-      label="Events to send"
-      value={value}
-      error={error}
-      onChange={(chosen) => onChange(eventTypes.filter((type) => chosen.includes(type)))}
-    >
-      <Stack gap="xs" my="xs">
-        {eventTypes.map((type) => (
-          <Checkbox key={type} value={type} label={type} description={withCode(webhooks[type].description)} />
-        ))}
-      </Stack>
-    </Checkbox.Group>
-  )
-}
-
-/** Descriptions in the contracts are Markdown; only `code` is used here. */
-function withCode(text: string) {
-  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <Code key={part}>{part}</Code>))
 }
 
 function ReceiverExample() {

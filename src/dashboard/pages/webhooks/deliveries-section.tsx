@@ -30,7 +30,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
       actions={<SegmentedControl size="xs" aria-label="State" data={options} value={shown} onChange={setShown} />}
     >
       {log.isPending && <LoadingSkeleton />}
-      {log.isError && <ErrorAlert error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {log.isSuccess && deliveries.length === 0 && (
         <Text size="sm" c="dimmed" py="sm">
           {shown === 'all' ? 'No deliveries yet.' : `No ${deliveryStateNames[shown].toLowerCase()} deliveries.`}

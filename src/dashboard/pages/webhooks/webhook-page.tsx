@@ -1,5 +1,6 @@
 import { Alert, Anchor, Box, Button, Code, Group, Text } from '@mantine/core'
-import { IconAlertCircle, IconArrowLeft, IconCheck, IconSend, IconWebhookOff } from '@tabler/icons-react'
+import { useDisclosure } from '@mantine/hooks'
+import { IconAlertCircle, IconArrowLeft, IconCheck, IconPencil, IconSend, IconWebhookOff } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
@@ -15,6 +16,7 @@ import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.t
 import { describeDuration } from '../../ui/time.ts'
 import { DeliveriesSection } from './deliveries-section.tsx'
 import { ResponseDetails } from './delivery-list.tsx'
+import { EditEndpointModal } from './edit-endpoint-modal.tsx'
 import { EndpointActions, RemoveSection } from './endpoint-actions.tsx'
 import { countWaiting, EndpointBadge, EndpointAlert, EndpointUrl, EventBadges, hostOf } from './endpoint.tsx'
 import { RecoverSection } from './recover-section.tsx'
@@ -38,7 +40,7 @@ export function WebhookPage() {
         actions={endpoint && <EndpointActions endpoint={endpoint} />}
       />
       {endpoint && <OpenEndpoint key={endpoint.endpointId} endpoint={endpoint} />}
-      {!data && error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {!data && error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {!data && !error && <LoadingSkeleton lines={8} />}
       {data && !endpoint && <EndpointNotFound />}
     </>
@@ -49,7 +51,15 @@ function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
       <EndpointAlert endpoint={endpoint} />
-      <Section title="Details" actions={<EndpointBadge endpoint={endpoint} />}>
+      <Section
+        title="Details"
+        actions={
+          <>
+            <EndpointBadge endpoint={endpoint} />
+            <EditEndpoint endpoint={endpoint} />
+          </>
+        }
+      >
         <EndpointDetails endpoint={endpoint} />
       </Section>
       <TestSection endpoint={endpoint} />
@@ -57,6 +67,18 @@ function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
       <DeliveriesSection endpoint={endpoint} />
       <RecoverSection endpoint={endpoint} />
       <RemoveSection endpoint={endpoint} />
+    </>
+  )
+}
+
+function EditEndpoint({ endpoint }: { endpoint: Endpoint }) {
+  const [opened, { open, close }] = useDisclosure()
+  return (
+    <>
+      <ChangeButton size="xs" variant="default" leftSection={<IconPencil size={14} />} onClick={open}>
+        Edit
+      </ChangeButton>
+      <EditEndpointModal endpoint={endpoint} opened={opened} onClose={close} />
     </>
   )
 }
@@ -91,7 +113,7 @@ function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
         },
         { name: 'Waiting', value: waiting === 0 ? <Dimmed>None</Dimmed> : countWaiting(waiting) },
         ...(hasHeaders
-          ? [{ name: 'Headers', value: 'Custom header fields set by your administrator are sent with each request.' }]
+          ? [{ name: 'Headers', value: 'Custom headers are sent with each request. Their values are not shown.' }]
           : []),
         { name: 'Added', value: <DateTime at={createdAt} /> },
         { name: 'ID', value: <Copyable label="endpoint ID" value={endpointId} /> },

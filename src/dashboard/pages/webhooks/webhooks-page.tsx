@@ -27,7 +27,7 @@ export function WebhooksPage() {
         actions={!isEmpty && addButton}
       />
       {isPending && <LoadingSkeleton lines={6} />}
-      {error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {isEmpty && (
         <EmptyState icon={IconWebhook} title="No endpoints yet" action={addButton}>
           Add a URL of your application that receives events. Earlier events can be recovered after you add it.

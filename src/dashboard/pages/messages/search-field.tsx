@@ -1,0 +1,68 @@
+import { CloseButton, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useState } from 'react'
+
+interface SearchFieldProps {
+  /** The applied search. */
+  value: string
+  onApply: (value: string) => void
+}
+
+const waitMilliseconds = 400
+const maxLength = 255
+
+/** One field for everything that identifies messages. It is applied when the user pauses. */
+export function SearchField({ value, onApply }: SearchFieldProps) {
+  const [text, setText] = useState(value)
+  // `value` follows what was applied with a delay. Only a different value replaces the input.
+  const [applied, setApplied] = useState(value)
+  const [seen, setSeen] = useState(value)
+  if (value !== seen) {
+    setSeen(value)
+    if (value !== applied) {
+      setApplied(value)
+      setText(value)
+    }
+  }
+  const apply = useDebouncedCallback((text: string) => {
+    const search = text.trim()
+    if (search === applied) return
+    setApplied(search)
+    onApply(search)
+  }, waitMilliseconds)
+  const change = (text: string) => {
+    setText(text)
+    apply(text)
+  }
+  return (
+    <TextInput
+      type="search"
+      aria-label="Search messages"
+      placeholder="Search by number, external ID, template, message ID or wamid"
+      leftSection={<IconSearch size={16} aria-hidden />}
+      value={text}
+      maxLength={maxLength}
+      autoComplete="off"
+      spellCheck={false}
+      // The browser's own clear button would be a second one.
+      styles={{ input: { appearance: 'none' } }}
+      onChange={(event) => change(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') apply.flush()
+      }}
+      rightSection={
+        text !== '' && (
+          <CloseButton
+            size="sm"
+            aria-label="Clear search"
+            onClick={() => {
+              change('')
+              apply.flush()
+            }}
+          />
+        )
+      }
+    />
+  )
+}

@@ -1,0 +1,37 @@
+import { Select, Text } from '@mantine/core'
+import { useUser } from '../../session/session.ts'
+
+interface SandboxRecipientSelectProps {
+  disabled: boolean
+  onChoose: (to: string) => void
+}
+
+/** Offers the numbers that determine the outcome of a send. Only in the sandbox. */
+export function SandboxRecipientSelect({ disabled, onChoose }: SandboxRecipientSelectProps) {
+  const { sandbox } = useUser()
+  if (!sandbox) return null
+  return (
+    <Select
+      label="Simulate an outcome (optional)"
+      description="Fills in the number of a special recipient. Messages to all other numbers are delivered and read."
+      placeholder="Choose a failure, a delay or another outcome"
+      searchable
+      clearable
+      disabled={disabled}
+      data={sandbox.recipients.map(({ to, does }) => ({ value: to, label: does }))}
+      nothingFoundMessage="No such outcome"
+      maxDropdownHeight={320}
+      renderOption={({ option: { value, label } }) => (
+        <div>
+          <Text size="sm">{label}</Text>
+          <Text size="xs" c="dimmed" ff="monospace">
+            {value}
+          </Text>
+        </div>
+      )}
+      onChange={(to) => {
+        if (to !== null) onChoose(to)
+      }}
+    />
+  )
+}

@@ -1,0 +1,167 @@
+import { Alert, Button, Group, Modal, Radio, Stack, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
+import { type EventType, eventTypes } from '../../../../contracts/events.ts'
+import { showInForm } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { notifySuccess, useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { EventChoice } from './event-choice.tsx'
+import { webhooksKey } from './use-endpoints.ts'
+
+interface EditEndpointModalProps {
+  endpoint: Endpoint
+  opened: boolean
+  onClose: () => void
+}
+
+export function EditEndpointModal({ endpoint, opened, onClose }: EditEndpointModalProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Edit endpoint" size="lg" closeOnClickOutside={false}>
+      <EditEndpointForm endpoint={endpoint} onClose={onClose} />
+    </Modal>
+  )
+}
+
+interface FormValues {
+  url: string
+  events: EventType[]
+  description: string
+  /** What happens to the custom headers. */
+  headersChoice: 'keep' | 'replace' | 'remove'
+  /** One header per line. */
+  headers: string
+}
+
+type Changes = Omit<Parameters<typeof settings.webhook.update.mutate>[0], 'accountId' | 'endpointId'>
+
+function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'opened'>) {
+  const { accountId } = useAccount()
+  const [problem, setProblem] = useState<string>()
+  const form = useForm<FormValues>({
+    initialValues: {
+      url: endpoint.url,
+      events: eventTypes.filter((type) => endpoint.events.includes(type)),
+      description: endpoint.description ?? '',
+      headersChoice: endpoint.hasHeaders ? 'keep' : 'replace',
+      headers: '',
+    },
+    validate: {
+      url: (url) => (URL.canParse(url.trim()) ? null : 'Enter the full URL, such as https://example.com/webhooks.'),
+      events: (events) => (events.length > 0 ? null : 'Choose at least one event.'),
+      headers: (headers, { headersChoice }) => {
+        if (headersChoice !== 'replace') return null
+        if (endpoint.hasHeaders && headers.trim() === '') return 'Enter at least one header, or choose Keep or Remove.'
+        return readHeaders(headers) === undefined ? 'Write each header as “Name: value” on a line of its own.' : null
+      },
+    },
+  })
+  const update = useChange({
+    change: (changes: Changes) =>
+      settings.webhook.update.mutate({ accountId, endpointId: endpoint.endpointId, ...changes }),
+    invalidates: [webhooksKey(accountId)],
+    onDone: ({ headersCleared }) => {
+      notifySuccess(headersCleared ? 'Endpoint saved. Its custom headers were removed.' : 'Endpoint saved.')
+      onClose()
+    },
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit((values) => {
+    setProblem(undefined)
+    const changes = listChanges(endpoint, values)
+    if (Object.keys(changes).length === 0) onClose()
+    else update.mutate(changes)
+  })
+  const losesHeaders =
+    endpoint.hasHeaders && form.values.headersChoice === 'keep' && isAnotherOrigin(form.values.url, endpoint.url)
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {problem !== undefined && <ErrorAlert title="Endpoint not saved" error={problem} />}
+        <TextInput
+          label="URL"
+          type="url"
+          required
+          withAsterisk={false}
+          description="The signing secret and the delivery history stay. Waiting deliveries go to the new URL."
+          {...form.getInputProps('url')}
+        />
+        <EventChoice
+          value={form.values.events}
+          onChange={(events) => form.setFieldValue('events', events)}
+          error={typeof form.errors['events'] === 'string' ? form.errors['events'] : undefined}
+        />
+        <TextInput label="Description (optional)" maxLength={200} {...form.getInputProps('description')} />
+        {endpoint.hasHeaders && (
+          <Radio.Group
+            label="Custom headers"
+            description="Sent with each request. Their values are not shown."
+            {...form.getInputProps('headersChoice')}
+          >
+            <Group mt="xs">
+              <Radio value="keep" label="Keep" />
+              <Radio value="replace" label="Replace" />
+              <Radio value="remove" label="Remove" />
+            </Group>
+          </Radio.Group>
+        )}
+        {form.values.headersChoice === 'replace' && (
+          <Textarea
+            label={endpoint.hasHeaders ? 'New headers' : 'Custom headers (optional)'}
+            description="Sent with each request and stored encrypted. One per line."
+            placeholder="X-Api-Key: value"
+            autosize
+            minRows={2}
+            autoComplete="off"
+            spellCheck={false}
+            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+            {...form.getInputProps('headers')}
+          />
+        )}
+        {losesHeaders && (
+          <Alert color="yellow" icon={<IconInfoCircle />} title="The custom headers will be removed" role="status">
+            They may hold credentials for the previous host. To send headers to the new host, choose Replace.
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={update.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** Only what differs, so that a change of the description does not check the URL again. */
+function listChanges(endpoint: Endpoint, { url, events, description, headersChoice, headers }: FormValues): Changes {
+  const isSame = events.length === endpoint.events.length && events.every((type) => endpoint.events.includes(type))
+  const given = headersChoice === 'remove' ? [] : readHeaders(headers)
+  const changesHeaders = headersChoice === 'remove' || (headersChoice === 'replace' && headers.trim() !== '')
+  return {
+    ...(url.trim() !== endpoint.url && { url: url.trim() }),
+    ...(!isSame && { events }),
+    ...(description.trim() !== (endpoint.description ?? '') && { description: description.trim() }),
+    ...(changesHeaders && given && { headers: given }),
+  }
+}
+
+/** Undefined if a line is not a header. */
+function readHeaders(text: string): { name: string; value: string }[] | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const headers = lines.flatMap((line) => {
+    const [, name, value] = /^\s*([^:\s]+)\s*:\s*(.*?)\s*$/.exec(line) ?? []
+    return name === undefined || value === undefined ? [] : [{ name, value }]
+  })
+  return headers.length === lines.length ? headers : undefined
+}
+
+function isAnotherOrigin(url: string, before: string): boolean {
+  return URL.canParse(url.trim()) && new URL(url.trim()).origin !== new URL(before).origin
+}

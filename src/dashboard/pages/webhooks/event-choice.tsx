@@ -1,0 +1,31 @@
+import { Checkbox, Code, Stack } from '@mantine/core'
+import { type EventType, eventTypes, webhooks } from '../../../../contracts/events.ts'
+
+interface EventChoiceProps {
+  value: EventType[]
+  onChange: (events: EventType[]) => void
+  error?: string | undefined
+}
+
+/** The events that an endpoint can receive, with descriptions. */
+export function EventChoice({ value, onChange, error }: EventChoiceProps) {
+  return (
+    <Checkbox.Group
+      label="Events to send"
+      value={value}
+      error={error}
+      onChange={(chosen) => onChange(eventTypes.filter((type) => chosen.includes(type)))}
+    >
+      <Stack gap="xs" my="xs">
+        {eventTypes.map((type) => (
+          <Checkbox key={type} value={type} label={type} description={withCode(webhooks[type].description)} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  )
+}
+
+/** Descriptions in the contracts are Markdown; only `code` is used here. */
+function withCode(text: string) {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <Code key={part}>{part}</Code>))
+}

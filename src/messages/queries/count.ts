@@ -1,0 +1,40 @@
+import type { countMessages as contract, MessageCount } from '../../../contracts/dashboard/message.ts'
+import type { InputOf } from '../../../contracts/procedure.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import type { Deps } from '../../deps.ts'
+import { countMatching, type MessageFilter } from '../store.ts'
+import { sumCounts } from './counts-store.ts'
+import { toFilter } from './list.ts'
+import { resolveSearch } from './search.ts'
+
+/** Takes a few milliseconds. A page looks through more, but an open log counts again and again. */
+const countedAtOnce = 10_000
+
+/**
+ * Counts exactly if there are few messages to examine. Otherwise it estimates: by the counts of the overview, which are
+ * by day, status and error code; for other filters, by the share of matches among the newest messages.
+ */
+export async function countMessages(
+  { db }: Pick<Deps, 'db'>,
+  { accountId }: Caller,
+  { search, parts, ...filters }: Omit<InputOf<typeof contract>, 'accountId'>,
+  lookThrough: number = countedAtOnce,
+): Promise<MessageCount> {
+  const resolved = await resolveSearch(db, accountId, { ...filters, search, parts })
+  const filter = { ...toFilter(filters), ...resolved?.filter }
+  const { count, isComplete } = await countMatching(db, accountId, filter, lookThrough)
+  if (isComplete) return { count, kind: 'exact' }
+  // How many messages a recipient or an external ID has is in no count.
+  if (filter.to !== undefined || filter.externalId !== undefined || filter.idStart !== undefined)
+    return { count, kind: 'minimum' }
+  const period = { sinceDay: filters.from?.slice(0, 10), untilDay: filters.until?.slice(0, 10) }
+  const estimate = isCounted(filter)
+    ? await sumCounts(db, accountId, { ...period, status: filter.status, errorCode: filter.errorCode })
+    : Math.round((count / lookThrough) * (await sumCounts(db, accountId, period)))
+  return estimate > count ? { count: estimate, kind: 'estimate' } : { count, kind: 'minimum' }
+}
+
+/** Pending messages are not in the counts. */
+function isCounted({ template, parts, status }: MessageFilter): boolean {
+  return template === undefined && parts === undefined && status !== 'pending'
+}

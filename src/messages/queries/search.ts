@@ -1,0 +1,71 @@
+import type { Kysely } from 'kysely'
+import type { countMessages, listMessages as contract } from '../../../contracts/dashboard/message.ts'
+import { PhoneNumber } from '../../../contracts/fields.ts'
+import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { findIdByWaMessageId, hasMessage, type MessageFilter, type Parts } from '../store.ts'
+import { listMessages } from './list.ts'
+
+type SearchTerm =
+  /** Complete, or the first characters. */
+  { kind: 'messageId'; start: string } | { kind: 'waMessageId'; waMessageId: string } | { kind: 'parts'; parts: Parts }
+
+/** Numbers are found as people write them: with a plus or two zeros in front, spaces, hyphens and parentheses. */
+export function interpretSearch(search: string): SearchTerm {
+  const text = search.trim()
+  if (/^msg_[0-9a-z]{0,26}$/i.test(text)) return { kind: 'messageId', start: text.toLowerCase() }
+  if (text.startsWith('wamid.')) return { kind: 'waMessageId', waMessageId: text }
+  const digits = /^[+\d\s().-]+$/.test(text) ? text.replaceAll(/\D/g, '').replace(/^00/, '') : ''
+  return { kind: 'parts', parts: { text, digits: digits === '' ? undefined : digits } }
+}
+
+type Filters = InputOf<typeof countMessages>
+type Matched = NonNullable<OutputOf<typeof contract>['matched']>
+
+export interface ResolvedSearch {
+  filter: MessageFilter
+  matched: Matched
+}
+
+/**
+ * An exact match is found by an index, however old it is; parts are searched for in a bounded number of messages. So if
+ * a recipient or an external ID matches exactly, only those messages are listed, unless `parts` is set.
+ */
+export async function resolveSearch(
+  db: Kysely<Database>,
+  accountId: string,
+  { search, parts, to, externalId }: Pick<Filters, 'search' | 'parts' | 'to' | 'externalId'>,
+): Promise<ResolvedSearch | undefined> {
+  if (search === undefined || search.trim() === '') return undefined
+  const term = interpretSearch(search)
+  switch (term.kind) {
+    case 'messageId':
+      return { filter: { idStart: term.start }, matched: 'messageId' }
+    case 'waMessageId': {
+      const id = await findIdByWaMessageId(db, accountId, term.waMessageId)
+      // No ID starts like a wamid, so an unknown one finds nothing.
+      return { filter: { idStart: id ?? term.waMessageId }, matched: 'waMessageId' }
+    }
+    case 'parts': {
+      const { text, digits } = term.parts
+      const matches = async (filter: MessageFilter) => parts !== true && (await hasMessage(db, accountId, filter))
+      if (to === undefined && PhoneNumber.safeParse(digits).success && (await matches({ to: digits })))
+        return { filter: { to: digits }, matched: 'recipient' }
+      if (externalId === undefined && (await matches({ externalId: text })))
+        return { filter: { externalId: text }, matched: 'externalId' }
+      return { filter: { parts: term.parts }, matched: 'parts' }
+    }
+  }
+}
+
+export async function searchMessages(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  { search, parts, ...input }: Omit<InputOf<typeof contract>, 'accountId'>,
+): Promise<OutputOf<typeof contract>> {
+  const resolved = await resolveSearch(deps.db, caller.accountId, { ...input, search, parts })
+  const page = await listMessages(deps, caller, input, { search: resolved?.filter ?? {} })
+  return { ...page, ...(resolved && { matched: resolved.matched }) }
+}

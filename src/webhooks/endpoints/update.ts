@@ -1,0 +1,83 @@
+import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { makeAllDue } from './change.ts'
+import { endpointNotFound, requireEndpoint } from './endpoint.ts'
+import { checkDescription, checkEvents, checkHeaders, checkUrl, type HeaderList } from './rules.ts'
+import { sealHeaders } from './secrets.ts'
+import { changeEndpoint, type EndpointChanges, type EndpointRow, lockEndpoint } from './store.ts'
+
+/** Fields that are undefined stay as they are. */
+export interface EndpointUpdate {
+  url?: string | undefined
+  events?: readonly string[] | undefined
+  /** An empty description removes it. */
+  description?: string | undefined
+  /** Replaces all custom headers; an empty list removes them. */
+  headers?: HeaderList | undefined
+}
+
+export interface UpdatedEndpoint extends Endpoint {
+  /** True if the custom headers were removed because the host changed. */
+  headersCleared: boolean
+}
+
+/**
+ * Changes an endpoint and keeps its signing secret and its history. Custom headers often authenticate us to one
+ * server, so another host does not get them unless they are given again.
+ */
+export async function updateEndpoint(
+  deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'webhooks' | 'announcements'>,
+  accountId: string,
+  endpointId: string,
+  update: EndpointUpdate,
+): Promise<UpdatedEndpoint> {
+  if (Object.values(update).every((value) => value === undefined))
+    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: give a URL, events, a description or headers.')
+  const given = {
+    ...(update.events !== undefined && { events: checkEvents(update.events) }),
+    ...(update.description !== undefined && { description: readDescription(update.description) }),
+    ...(update.headers !== undefined && {
+      headers_encrypted: sealHeaders(deps.secrets, endpointId, checkHeaders(update.headers)),
+    }),
+  }
+  if (update.url !== undefined) await checkUrl(deps, update.url)
+  const { headersCleared, wasFailing } = await deps.db.transaction().execute(async (trx) => {
+    const row = await lockEndpoint(trx, accountId, endpointId)
+    if (!row) throw endpointNotFound(endpointId)
+    const moved = update.url === undefined ? undefined : move(row, update.url)
+    await changeEndpoint(trx, accountId, endpointId, { ...moved?.changes, ...given })
+    const isCleared = moved?.clearsHeaders === true && update.headers === undefined
+    return { headersCleared: isCleared, wasFailing: moved !== undefined && row.failing_since !== null }
+  })
+  const endpoint = await requireEndpoint(deps.db, accountId, endpointId, deps.now())
+  if (wasFailing) {
+    // Delays that grew while the previous address failed no longer apply.
+    await makeAllDue(deps, accountId, endpointId, endpoint.waiting)
+    deps.announcements.announce('deliveries')
+  }
+  return { ...endpoint, headersCleared }
+}
+
+function readDescription(text: string): string | null {
+  return text.trim() === '' ? null : checkDescription(text)
+}
+
+/** What a new address changes besides itself; undefined if it is the present one. */
+function move(
+  { url: before, headers_encrypted }: Pick<EndpointRow, 'url' | 'headers_encrypted'>,
+  url: string,
+): { changes: EndpointChanges; clearsHeaders: boolean } | undefined {
+  if (url === before) return undefined
+  const clearsHeaders = headers_encrypted !== null && originOf(url) !== originOf(before)
+  return {
+    // The failures were those of the previous address.
+    changes: { url, failing_since: null, ...(clearsHeaders && { headers_encrypted: null }) },
+    clearsHeaders,
+  }
+}
+
+/** Scheme, host and port: another port is another server, and http is readable on the way. */
+function originOf(url: string): string {
+  return new URL(url).origin
+}

@@ -1,0 +1,87 @@
+import type { Page, Route } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+afterAll(() => dashboard?.close())
+
+/** Counts what appears and disappears in the page from now on. */
+function watchPlaceholders(page: Page): Promise<void> {
+  return page.evaluate(`{
+    window.seen = { skeletons: 0, removedAlerts: 0 }
+    new MutationObserver((records) => {
+      for (const { addedNodes, removedNodes } of records) {
+        for (const node of addedNodes)
+          if (node instanceof Element && (node.matches('[role=status]') || node.querySelector('[role=status]')))
+            if (node.textContent.includes('Loading')) window.seen.skeletons++
+        for (const node of removedNodes)
+          if (node instanceof Element && (node.matches('[role=alert]') || node.querySelector('[role=alert]')))
+            window.seen.removedAlerts++
+      }
+    }).observe(document.body, { childList: true, subtree: true })
+  }`)
+}
+
+/** The connection breaks, as it does while a server restarts. */
+async function breakConnection(route: Route): Promise<void> {
+  await route.abort('connectionrefused')
+}
+
+const withoutBrokenConnections = (errors: string[]) => errors.filter((error) => !error.includes('net::ERR_'))
+
+test.each([
+  { path: 'messages', procedure: 'message.list' },
+  { path: 'overview', procedure: 'overview.get' },
+  { path: 'webhooks', procedure: 'webhook.list' },
+])('keeps the error in place on $path while the page tries again', async ({ path, procedure }) => {
+  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await account.trpc.message.send.mutate(sendMessage.example.input)
+  let attempts = 0
+  const url = `**/settings.${procedure}*`
+  await context.route(url, (route) => {
+    attempts++
+    return breakConnection(route)
+  })
+  await openOfAccount(path)
+  const button = page.getByRole('main').getByRole('button', { name: 'Try again' }).first()
+  await button.waitFor()
+  await watchPlaceholders(page)
+  const before = { attempts, place: await button.boundingBox() }
+
+  // Two more rounds of the automatic refresh, each with its retries.
+  await expect.poll(() => attempts, { timeout: 60_000 }).toBeGreaterThan(before.attempts + 4)
+
+  expect(await page.evaluate('window.seen')).toEqual({ skeletons: 0, removedAlerts: 0 })
+  expect(await button.boundingBox()).toEqual(before.place)
+
+  await context.unroute(url)
+  await button.click()
+  await page.getByRole('main').getByRole('alert').first().waitFor({ state: 'detached' })
+  expect(withoutBrokenConnections(pageErrors)).toEqual([])
+})
+
+test.each([
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 390 },
+] as const)('explains a failed start and opens by itself ($colorScheme, $width px)', async ({ colorScheme, width }) => {
+  const { page, context, openOfAccount, pageErrors } = await dashboard.signedIn({
+    colorScheme,
+    viewport: { width, height: 800 },
+  })
+  await context.route('**/settings.session.get*', breakConnection)
+  await openOfAccount('webhooks')
+  await page.getByRole('heading', { level: 1, name: 'Waybill is unavailable' }).waitFor()
+  await page.getByText('Could not reach the server.').waitFor()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  await context.unroute('**/settings.session.get*')
+
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+  expect(withoutBrokenConnections(pageErrors)).toEqual([])
+})

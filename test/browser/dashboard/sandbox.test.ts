@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+
+let sandbox: DashboardBrowser
+let production: DashboardBrowser
+
+beforeAll(async () => {
+  sandbox = await startDashboard()
+  production = await startDashboard({ server: { sandbox: false } })
+})
+
+afterAll(async () => {
+  await sandbox?.close()
+  await production?.close()
+})
+
+const template = 'templates?name=order_shipped&language=en'
+
+test.each([
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 390 },
+] as const)('every page of the sandbox says so in $colorScheme at $width px', async ({ colorScheme, width }) => {
+  const { page, open, openOfAccount, pageErrors } = await sandbox.signedIn({
+    colorScheme,
+    viewport: { width, height: 800 },
+  })
+  for (const path of ['overview', 'messages', 'webhooks', 'templates', 'public-api', 'audit-log']) {
+    await openOfAccount(path)
+    await page.getByRole('note', { name: 'Sandbox' }).getByText('WhatsApp is simulated').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
+  }
+  await open('/profile')
+  await page.getByRole('note', { name: 'Sandbox' }).waitFor()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+test('a test message in the sandbox costs nothing and can simulate an outcome', async () => {
+  const { page, openOfAccount, pageErrors } = await sandbox.signedIn()
+  await openOfAccount(template)
+  await page.getByText('WhatsApp is simulated here: the message reaches no phone and costs nothing.').waitFor()
+  expect(await page.getByText('real message').count()).toBe(0)
+
+  const outcome = page.getByRole('combobox', { name: 'Simulate an outcome' })
+  await outcome.or(page.getByRole('textbox', { name: 'Simulate an outcome' })).fill('opted out')
+  await page.getByRole('option', { name: /15550131050/ }).click()
+  expect(await page.getByLabel('Your phone number').inputValue()).toBe('15550131050')
+  await page.getByRole('button', { name: 'Send test' }).click()
+
+  await page.getByRole('link', { name: 'View message' }).click()
+  await page.getByText(/error 131050/).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('a production server says that a test message is real and simulates nothing', async () => {
+  const { page, openOfAccount, pageErrors } = await production.signedIn()
+  await openOfAccount(template)
+  await page.getByText('Sends a real message from your WhatsApp number. WhatsApp may charge for it.').waitFor()
+  expect(await page.getByRole('note', { name: 'Sandbox' }).count()).toBe(0)
+  expect(await page.getByText('Simulate an outcome').count()).toBe(0)
+  expect(pageErrors).toEqual([])
+})

@@ -1,0 +1,199 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Message, sendMessage } from '../../contracts/api/message.ts'
+import type { MessageCount } from '../../contracts/dashboard/message.ts'
+import { countMessages } from '../../src/messages/queries/count.ts'
+import { foldCounts } from '../../src/messages/queries/counts-store.ts'
+import { listMessages } from '../../src/messages/queries/list.ts'
+import { interpretSearch } from '../../src/messages/queries/search.ts'
+import { signedInOwner, type TestOwner } from '../support/owner.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+const example = sendMessage.example.input
+
+let server: TestServer
+let account: TestAccount
+let owner: TestOwner
+
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+  await account.template({ name: 'invoice_ready', body: 'Hello.' })
+  owner = await signedInOwner(server, account.accountId, { role: 'viewer' })
+  await send({ externalId: 'order-1', to: '34600111001' })
+  await send({ externalId: 'order-10', to: '34600111002' })
+  await send({ externalId: 'A_1%b', to: '34600111003', template: 'invoice_ready', variables: {} })
+  await send({ externalId: '4915112345678', to: '15550131026' })
+  await account.post('/api/v1/message/send', { ...example, externalId: undefined, to: '4915112345678' })
+})
+afterAll(() => server?.close())
+
+function send(change: object) {
+  return account.post('/api/v1/message/send', { ...example, ...change })
+}
+
+interface Page {
+  items: Message[]
+  nextCursor?: string
+  matched?: string
+}
+
+async function search(filters: object, accountId = account.accountId): Promise<Page> {
+  const { statusCode, data } = await owner.query<Page>('message.list', { accountId, ...filters })
+  expect(statusCode).toBe(200)
+  return data
+}
+
+/** The external IDs of what is found, or the number if there is none. */
+async function find(text: string, filters: object = {}) {
+  const { items, matched } = await search({ search: text, ...filters })
+  return { found: items.map(({ externalId, to }) => externalId ?? to), matched }
+}
+
+test.each([
+  { text: '346565', digits: '346565' },
+  { text: ' +34 600-111 (222) ', digits: '34600111222' },
+  { text: '0034600111222', digits: '34600111222' },
+  { text: 'order-1', digits: undefined },
+  { text: '+', digits: undefined },
+])('looks for the digits $digits with $text', ({ text, digits }) => {
+  expect(interpretSearch(text)).toEqual({ kind: 'parts', parts: { text: text.trim(), digits } })
+})
+
+test.each([
+  { text: 'MSG_01KAH', term: { kind: 'messageId', start: 'msg_01kah' } },
+  { text: 'wamid.HBgL', term: { kind: 'waMessageId', waMessageId: 'wamid.HBgL' } },
+])('recognizes the ID $text', ({ text, term }) => {
+  expect(interpretSearch(text)).toEqual(term)
+})
+
+test.each([
+  { text: '600111', found: ['A_1%b', 'order-10', 'order-1'], matched: 'parts' },
+  { text: '+34 600 111 002', found: ['order-10'], matched: 'recipient' },
+  { text: 'order-1', found: ['order-1'], matched: 'externalId' },
+  { text: 'RDER-1', found: ['order-10', 'order-1'], matched: 'parts' },
+  { text: 'invoice', found: ['A_1%b'], matched: 'parts' },
+  { text: '_1%', found: ['A_1%b'], matched: 'parts' },
+  { text: 'msg_', found: ['4915112345678', '4915112345678', 'A_1%b', 'order-10', 'order-1'], matched: 'messageId' },
+  { text: 'nothing like it', found: [], matched: 'parts' },
+  { text: 'wamid.unknown', found: [], matched: 'waMessageId' },
+])('finds $found by $text', async ({ text, ...expected }) => {
+  expect(await find(text)).toEqual(expected)
+})
+
+test('finds a message by its ID, the start of its ID and its wamid', async () => {
+  const [message] = (await search({ search: 'order-10' })).items
+  const { messageId = '', waMessageId = '' } = message ?? {}
+
+  expect(await search({ search: messageId })).toEqual({ items: [message], matched: 'messageId' })
+  expect(await search({ search: messageId.slice(0, -2) })).toEqual({ items: [message], matched: 'messageId' })
+  expect(await search({ search: waMessageId })).toEqual({ items: [message], matched: 'waMessageId' })
+})
+
+test('lists only exact matches unless parts are asked for', async () => {
+  expect(await find('4915112345678')).toEqual({ found: ['4915112345678'], matched: 'recipient' })
+  expect(await find('4915112345678', { parts: true })).toEqual({
+    found: ['4915112345678', '4915112345678'],
+    matched: 'parts',
+  })
+  expect(await find('order-1', { parts: true })).toEqual({ found: ['order-10', 'order-1'], matched: 'parts' })
+})
+
+test('combines a search with filters', async () => {
+  expect(await find('order', { template: 'invoice_ready' })).toEqual({ found: [], matched: 'parts' })
+  expect(await find('491', { errorCode: '131026' })).toEqual({ found: ['4915112345678'], matched: 'parts' })
+  expect(await find('order-1', { until: '2020-01-01T00:00:00Z' })).toEqual({ found: [], matched: 'externalId' })
+})
+
+test("finds nothing of another account's", async () => {
+  const other = await server.account()
+  const [message] = (await search({ search: 'order-10' })).items
+  const stranger = await signedInOwner(server, other.accountId)
+  for (const text of ['order-10', 'order', message?.messageId, message?.waMessageId, message?.to]) {
+    const { data } = await stranger.query<Page>('message.list', { accountId: other.accountId, search: text })
+    expect(data.items).toEqual([])
+  }
+})
+
+test.each([{ search: 'x'.repeat(256) }, { search: 'a\u0000b' }, { search: '' }, { errorCode: "1' or '1'='1" }])(
+  'rejects the input %j',
+  async (filters) => {
+    const { statusCode } = await owner.query('message.list', { accountId: account.accountId, ...filters })
+    expect(statusCode).toBe(400)
+  },
+)
+
+test('counts what the filters match', async () => {
+  const count = async (filters: object) =>
+    (await owner.query<MessageCount>('message.count', { accountId: account.accountId, ...filters })).data
+
+  expect(await count({})).toEqual({ count: 5, kind: 'exact' })
+  expect(await count({ search: '600111' })).toEqual({ count: 3, kind: 'exact' })
+  expect(await count({ search: 'order-1' })).toEqual({ count: 1, kind: 'exact' })
+  expect(await count({ status: 'failed' })).toEqual({ count: 1, kind: 'exact' })
+  expect(await count({ errorCode: '131026', to: '34600111001' })).toEqual({ count: 0, kind: 'exact' })
+})
+
+test('estimates a count beyond the messages that it examines', async () => {
+  const customer = await server.account()
+  for (let number = 1; number <= 12; number++)
+    await customer.post('/api/v1/message/send', {
+      ...example,
+      to: number % 3 === 0 ? '15550131026' : '34600111222',
+      externalId: number % 2 === 0 ? `even-${number}` : `odd-${number}`,
+    })
+  await foldCounts(server.deps.db)
+  const count = (filters: object) => countMessages(server.deps, customer, filters, 6)
+
+  expect(await count({})).toEqual({ count: 12, kind: 'estimate' })
+  // The overview counts by status and by code.
+  expect(await count({ status: 'failed' })).toEqual({ count: 4, kind: 'estimate' })
+  expect(await count({ errorCode: '131026' })).toEqual({ count: 4, kind: 'estimate' })
+  // Half of the messages that were examined match, so half of all are expected to.
+  expect(await count({ search: 'even' })).toEqual({ count: 6, kind: 'estimate' })
+  expect(await count({ to: '34600111222' })).toEqual({ count: 6, kind: 'minimum' })
+  expect(await count({ search: 'even', until: '2020-01-01T00:00:00Z' })).toEqual({ count: 0, kind: 'exact' })
+})
+
+test('a search for parts examines a bounded number of messages per page', async () => {
+  const customer = await server.account()
+  for (const externalId of ['a-1', 'b-1', 'b-2', 'b-3', 'a-2', 'b-4'])
+    await customer.post('/api/v1/message/send', { ...example, externalId })
+  const list = async (cursor?: string) => {
+    const search = { parts: { text: 'A-', digits: undefined } }
+    const page = await listMessages(server.deps, customer, { limit: 10, cursor }, { lookThrough: 3, search })
+    return { found: page.items.map(({ externalId }) => externalId), nextCursor: page.nextCursor }
+  }
+
+  const first = await list()
+  expect(first.found).toEqual(['a-2'])
+  const second = await list(first.nextCursor)
+  expect(second.found).toEqual(['a-1'])
+  expect(await list(second.nextCursor)).toEqual({ found: [], nextCursor: undefined })
+})
+
+test('the public API filters by error code', async () => {
+  const customer = await server.account()
+  await customer.post('/api/v1/message/send', { ...example, to: '15550131026', externalId: 'a' })
+  await customer.post('/api/v1/message/send', { ...example, to: '15559000008', externalId: 'b' })
+  await customer.post('/api/v1/message/send', { ...example, externalId: 'c' })
+  await sql`
+    update messages set error_code = null where account_id = ${customer.accountId} and error_code = '131026'`.execute(
+    server.deps.db,
+  )
+  await customer.post('/api/v1/message/send', { ...example, to: '15550131026', externalId: 'd' })
+  const list = async (query: string) => {
+    const { data } = (await customer.get(`/api/v1/message?${query}`)).json()
+    return (data['items'] as Message[]).map(({ externalId }) => externalId)
+  }
+
+  expect(await list('errorCode=131026')).toEqual(['d'])
+  expect(await list('errorCode=WHATSAPP_UNAVAILABLE')).toEqual(['b'])
+  expect(await list('errorCode=UNKNOWN')).toEqual(['a'])
+  expect(await list('errorCode=131026&status=sent')).toEqual([])
+  const refused = await customer.get('/api/v1/message?errorCode=none')
+  expect(refused.json().error).toEqual({
+    code: 'VALIDATION_ERROR',
+    message: expect.stringMatching(/^errorCode: must be an error code such as 131026/),
+  })
+})
