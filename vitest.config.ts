@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that kill processes, install, or need a browser: `npm run test:faults`, `test:package`, `test:browser`, `test:snippets`. */
-const separate = ['test/faults/**', 'test/package/**', 'test/browser/**', 'test/snippets/**']
+/**
+ * Tests that kill processes, install, or need a browser or compilers: `npm run test:faults`, `test:package`,
+ * `test:browser`, `test:snippets`, `test:clients`.
+ */
+const separate = ['test/faults/**', 'test/package/**', 'test/browser/**', 'test/snippets/**', 'test/clients/**']
 
 /** Tests whose result does not depend on the database: they run once, on PGlite where they need one at all. */
 const databaseIndependent = [

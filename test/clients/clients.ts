@@ -1,0 +1,177 @@
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { cargoTarget, copyProgram, documents, fillOnce, openapiGenerator, pythonCommand, run } from './tools.ts'
+
+export interface Client {
+  /** The folder of the program that uses it. */
+  name: string
+  language: string
+  generator: string
+  /** Commands that the machine must have. */
+  needs: readonly string[]
+  /** The generated client gives its caller no header of a failure. */
+  hidesHeaders?: boolean
+  /** Generates the client and compiles the program; returns the command that runs it. */
+  build: () => Promise<{ folder: string; command: string; args: string[]; environment?: Record<string, string> }>
+}
+
+export const clients: readonly Client[] = [
+  {
+    name: 'python-openapi-generator',
+    language: 'Python',
+    generator: 'openapi-generator',
+    needs: ['python3', 'java'],
+    build: async () => {
+      const { program, generated } = await copyProgram('python-openapi-generator')
+      await openapiGenerator('python', generated)
+      return {
+        folder: program,
+        command: await pythonCommand('python'),
+        args: ['send.py'],
+        environment: { PYTHONPATH: generated },
+      }
+    },
+  },
+  {
+    name: 'python-openapi-python-client',
+    language: 'Python',
+    generator: 'openapi-python-client',
+    needs: ['python3'],
+    build: async () => {
+      const { program, generated } = await copyProgram('python-openapi-python-client')
+      const args = ['generate', '--path', documents['3.1'], '--output-path', generated, '--overwrite']
+      await run(generated, await pythonCommand('openapi-python-client'), [...args, '--meta', 'setup'])
+      return {
+        folder: program,
+        command: await pythonCommand('python'),
+        args: ['send.py'],
+        environment: { PYTHONPATH: generated },
+      }
+    },
+  },
+  typescriptClient('openapi-typescript with openapi-fetch', 'openapi-fetch', [
+    'openapi-typescript/bin/cli.js',
+    documents['3.1'],
+    '--output',
+    'generated/waybill.ts',
+  ]),
+  typescriptClient('@hey-api/openapi-ts', 'hey-api', [
+    '@hey-api/openapi-ts/bin/run.js',
+    '--input',
+    documents['3.1'],
+    '--output',
+    'generated/hey-api',
+    '--client',
+    '@hey-api/client-fetch',
+  ]),
+  typescriptClient('orval', 'orval', [
+    'orval/dist/bin/orval.js',
+    '--input',
+    documents['3.1'],
+    '--output',
+    'generated/orval.ts',
+    '--client',
+    'fetch',
+  ]),
+  {
+    name: 'go-oapi-codegen',
+    language: 'Go',
+    generator: 'oapi-codegen',
+    needs: ['go'],
+    build: async () => {
+      const { program } = await copyProgram('go-oapi-codegen')
+      const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2'
+      const generated = await run(program, 'go', ['run', generator, '-package', 'waybill', documents['3.1']])
+      await writeSource(path.join(program, 'waybill/waybill.go'), generated)
+      await run(program, 'go', ['build', '-o', 'sender', '.'])
+      return { folder: program, command: path.join(program, 'sender'), args: [] }
+    },
+  },
+  {
+    name: 'rust-openapi-generator',
+    language: 'Rust',
+    generator: 'openapi-generator',
+    needs: ['cargo', 'java', 'python3'],
+    hidesHeaders: true,
+    build: async () => {
+      const { program, generated } = await copyProgram('rust-openapi-generator')
+      await openapiGenerator('rust', generated)
+      return buildRust(program)
+    },
+  },
+  {
+    name: 'java-openapi-generator',
+    language: 'Java',
+    generator: 'openapi-generator',
+    needs: ['javac', 'mvn', 'python3'],
+    build: async () => {
+      const { program, generated } = await copyProgram('java-openapi-generator')
+      await openapiGenerator('java', generated, '--library', 'native')
+      const jars = await fillOnce('java', path.join(program, 'pom.xml'), async (folder) => {
+        const args = ['--batch-mode', '--quiet', 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`]
+        await run(program, 'mvn', args)
+      })
+      const classes = path.join(program, 'classes')
+      const sources = ['-sourcepath', path.join(generated, 'src/main/java'), 'Send.java']
+      await run(program, 'javac', ['-nowarn', '-proc:none', '-d', classes, '-classpath', `${jars}/*`, ...sources])
+      return { folder: program, command: 'java', args: ['-classpath', `${classes}:${jars}/*`, 'Send'] }
+    },
+  },
+  {
+    name: 'php-openapi-generator',
+    language: 'PHP',
+    generator: 'openapi-generator',
+    needs: ['php', 'java', 'python3'],
+    build: async () => {
+      const { program, generated } = await copyProgram('php-openapi-generator')
+      await openapiGenerator('php', generated)
+      return { folder: program, command: 'php', args: ['send.php'], environment: { GENERATED: generated } }
+    },
+  },
+  {
+    name: 'ruby-openapi-generator',
+    language: 'Ruby',
+    generator: 'openapi-generator',
+    needs: ['ruby', 'java', 'python3'],
+    build: async () => {
+      const { program, generated } = await copyProgram('ruby-openapi-generator')
+      await openapiGenerator('ruby', generated)
+      return { folder: program, command: 'ruby', args: ['-I', path.join(generated, 'lib'), 'send.rb'] }
+    },
+  },
+]
+
+/** A program of the TypeScript project, which has a compiler of its own. */
+function typescriptClient(generator: string, script: string, [tool = '', ...args]: string[]): Client {
+  return {
+    name: `typescript-${script}`,
+    language: 'TypeScript',
+    generator,
+    needs: ['npm'],
+    build: async () => {
+      const { program } = await copyProgram('typescript', `typescript-${script}`)
+      const lockfile = path.join(program, 'package-lock.json')
+      const installed = await fillOnce('typescript', lockfile, async (folder) => {
+        for (const name of ['package.json', 'package-lock.json'])
+          await cp(path.join(program, name), path.join(folder, name))
+        await run(folder, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
+      })
+      await symlink(path.join(installed, 'node_modules'), path.join(program, 'node_modules'))
+      await run(program, process.execPath, [path.join('node_modules', tool), ...args])
+      const files = { extends: './tsconfig.json', files: [`${script}.ts`] }
+      await writeFile(path.join(program, `tsconfig.${script}.json`), JSON.stringify(files))
+      await run(program, process.execPath, ['node_modules/typescript/bin/tsc', '-p', `tsconfig.${script}.json`])
+      return { folder: program, command: process.execPath, args: [`out/${script}.js`] }
+    },
+  }
+}
+
+async function writeSource(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
+
+async function buildRust(program: string): ReturnType<Client['build']> {
+  await run(program, 'cargo', ['build', '--quiet', '--locked'], { CARGO_TARGET_DIR: cargoTarget })
+  return { folder: program, command: path.join(cargoTarget, 'debug/sender'), args: [] }
+}

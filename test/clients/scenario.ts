@@ -1,0 +1,94 @@
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { messageEventTypes, webhooks } from '../../contracts/events.ts'
+import { insertEvents } from '../support/insert-events.ts'
+import type { TestAccount, TestServer } from '../support/server.ts'
+
+/** What a program with a generated client is given. */
+export interface Environment {
+  WAYBILL_URL: string
+  WAYBILL_API_KEY: string
+  /** The key of an account that may send one message per minute. */
+  WAYBILL_LIMITED_API_KEY: string
+}
+
+const Failure = z.strictObject({ status: z.int(), code: z.string() })
+
+/** What it prints: one JSON object. */
+const Report = z.strictObject({
+  /** The ID of the message that it sent with an `Idempotency-Key`, and the ID that a repetition returned. */
+  sent: z.string(),
+  repeated: z.string(),
+  /** A send with the template `no_such_template`, and one to the recipient `+34600111222`. */
+  unknownTemplate: Failure,
+  invalid: Failure,
+  /** Of up to three sends with the limited key, the first that failed. `retryAfter` is null if the client hides headers. */
+  limited: Failure.extend({ retryAfter: z.int().nullable() }),
+  /** The IDs on all pages of two. */
+  messages: z.array(z.string()),
+  events: z.array(z.string()),
+})
+
+export interface Scenario {
+  environment: Environment
+  /** Checks what the program printed against what the server knows. */
+  check(output: string, options: { hidesHeaders: boolean }): Promise<void>
+}
+
+/** An account with four messages and an event of each type, for one program. */
+export async function prepareScenario(server: TestServer): Promise<Scenario> {
+  const account = await server.account()
+  const limited = await server.account({ rateLimit: 1 })
+  const earlier: string[] = []
+  for (let count = 0; count < 4; count++) {
+    const response = await account.post('/api/v1/message/send', sendMessage.example.input)
+    earlier.unshift(String(response.json().data['messageId']))
+  }
+  const events = await recordEvents(server, account)
+  return {
+    environment: {
+      WAYBILL_URL: server.url,
+      WAYBILL_API_KEY: account.apiKey,
+      WAYBILL_LIMITED_API_KEY: limited.apiKey,
+    },
+    check: async (output, { hidesHeaders }) => {
+      const report = Report.parse(JSON.parse(output))
+      expect(report).toEqual({
+        sent: expect.stringMatching(/^msg_[0-9a-z]{26}$/),
+        repeated: report.sent,
+        unknownTemplate: { status: 404, code: 'TEMPLATE_NOT_FOUND' },
+        invalid: { status: 400, code: 'VALIDATION_ERROR' },
+        limited: { status: 429, code: 'RATE_LIMIT_EXCEEDED', retryAfter: hidesHeaders ? null : expect.any(Number) },
+        messages: [report.sent, ...earlier],
+        events,
+      })
+      if (!hidesHeaders) expect(report.limited.retryAfter).toBeLessThanOrEqual(60)
+      // One message where one was meant, whatever the client made of the answers.
+      expect(countSends(server, account)).toBe(earlier.length + 1)
+      expect(countSends(server, limited)).toBeLessThanOrEqual(2)
+    },
+  }
+}
+
+/** One event of each type, so that a client meets every shape. */
+async function recordEvents({ deps }: TestServer, { accountId }: TestAccount): Promise<string[]> {
+  const events = messageEventTypes.map((type) => {
+    const { example } = webhooks[type]
+    return {
+      accountId,
+      id: deps.newId('evt'),
+      type,
+      messageId: example.data.messageId,
+      payload: JSON.stringify(example),
+      createdAt: new Date(),
+    }
+  })
+  await insertEvents(deps.db, events, () => deps.newId('dlv'))
+  return events.map(({ id }) => id).toSorted()
+}
+
+function countSends({ simulator }: TestServer, { phoneNumberId }: TestAccount): number {
+  return simulator.requests.filter(({ method, path }) => method === 'POST' && path === `/${phoneNumberId}/messages`)
+    .length
+}

@@ -1,0 +1,90 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+
+/** What is downloaded and compiled is kept here, so that only the first run takes long. */
+const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'waybill-clients')
+
+export const documents = {
+  '3.1': path.resolve(import.meta.dirname, '../../openapi.json'),
+  '3.0': path.resolve(import.meta.dirname, '../../openapi-3.0.json'),
+}
+
+/** Runs a command to its end and returns what it printed; an error carries the end of its output. */
+export async function run(
+  folder: string,
+  command: string,
+  args: string[],
+  environment: Record<string, string> = {},
+): Promise<string> {
+  const options = { cwd: folder, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 }
+  return promisify(execFile)(command, args, options).then(
+    ({ stdout }) => stdout,
+    (error: { stdout?: string; stderr?: string }) => {
+      const output = `${error.stdout ?? ''}${error.stderr ?? ''}`.slice(-4000)
+      throw new Error(`${path.basename(command)} ${args[0] ?? ''} failed:\n${output}`, { cause: error })
+    },
+  )
+}
+
+/** The commands among these that the machine lacks. */
+export function listMissing(commands: readonly string[]): string[] {
+  return commands.filter((command) => {
+    try {
+      execFileSync('sh', ['-c', `command -v ${command}`])
+      return false
+    } catch {
+      return true
+    }
+  })
+}
+
+/** A fresh copy of a program's folder, with an empty `generated` beside it. */
+export async function copyProgram(name: string, copy = name): Promise<{ program: string; generated: string }> {
+  const folder = path.join(cache, 'work', copy)
+  await rm(folder, { recursive: true, force: true })
+  const [program, generated] = [path.join(folder, 'program'), path.join(folder, 'generated')]
+  await cp(path.join(import.meta.dirname, name), program, { recursive: true })
+  await mkdir(generated)
+  return { program, generated }
+}
+
+/** A folder that is filled once for each content of a file, such as a list of dependencies. */
+export async function fillOnce(name: string, file: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const hash = createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16)
+  const folder = path.join(cache, `${name}-${hash}`)
+  const complete = path.join(folder, '.complete')
+  if (existsSync(complete)) return folder
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  await fill(folder)
+  await writeFile(complete, '')
+  return folder
+}
+
+/** The build folder that all Rust programs share, so that each dependency is compiled once. */
+export const cargoTarget = path.join(cache, 'cargo-target')
+
+/** The commands of the Python packages in requirements.txt, the generators among them. */
+export async function pythonCommand(
+  name: 'python' | 'openapi-generator-cli' | 'openapi-python-client',
+): Promise<string> {
+  const requirements = path.join(import.meta.dirname, 'requirements.txt')
+  const folder = await fillOnce('python', requirements, async (venv) => {
+    await run(venv, 'python3', ['-m', 'venv', '.'])
+    await run(venv, path.join(venv, 'bin/pip'), ['install', '--quiet', '--requirement', requirements])
+  })
+  return path.join(folder, 'bin', name)
+}
+
+export async function openapiGenerator(language: string, folder: string, ...options: string[]): Promise<void> {
+  const command = await pythonCommand('openapi-generator-cli')
+  // The least that finds an answer; a longer compilation of the generator itself pays off for large documents only.
+  const environment = { JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1' }
+  const args = ['generate', '--input-spec', documents['3.1'], '--generator-name', language, '--output', folder]
+  await run(folder, command, [...args, ...options], environment)
+}

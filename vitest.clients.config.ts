@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+/**
+ * Clients that generators make from the OpenAPI document, compiled and run. It needs the toolchains of their languages and
+ * the package registries, and takes minutes.
+ */
+export default defineConfig({
+  test: {
+    include: ['test/clients/**/*.test.ts'],
+    // The first run downloads and compiles what the clients depend on.
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+    globalSetup: 'test/support/pglite.ts',
+  },
+})
