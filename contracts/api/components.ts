@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { line } from '../fields.ts'
+import { line, Timestamp } from '../fields.ts'
 
 /** WhatsApp's limits for the values of a template (Meta, "Template components" and the pages of each kind). */
 export const componentLimits = {
@@ -13,6 +13,14 @@ export const componentLimits = {
   products: 30,
   sectionTitleCharacters: 24,
 } as const
+
+export const Variables = z
+  .record(z.string(), z.string('must be a string: write "42", not 42'))
+  .describe(
+    'Values for the placeholders of the template body: key `"1"` fills `{{1}}`. A template with named placeholders takes their names as keys. Values must not be empty and must not hold a newline, a tab or more than four spaces in a row.',
+  )
+  .meta({ id: 'Variables', examples: [{ '1': 'Ada', '2': 'WB-1042' }] })
+export type Variables = z.infer<typeof Variables>
 
 /** How much JSON may nest in what WhatsApp alone understands. */
 const maxDepth = 16
@@ -230,3 +238,44 @@ export const OneTimeCode = z
     'The one-time code of an AUTHENTICATION template, instead of `variables` and `buttons`: it fills the body and the button. It is never stored, logged or put into an event.',
   )
   .meta({ examples: ['481516'] })
+
+export const MessageCard = z
+  .strictObject({
+    header: MessageHeader.optional(),
+    variables: Variables.optional(),
+    buttons: MessageButtons.optional().describe('Values of the buttons of this card; their `index` starts with 0.'),
+  })
+  .describe('The values of one card of a carousel.')
+  .meta({
+    id: 'MessageCard',
+    examples: [{ header: { image: { link: 'https://example.com/photo.jpg' } }, buttons: [{ index: 0, url: 'aloe' }] }],
+  })
+export type MessageCard = z.infer<typeof MessageCard>
+
+export const LimitedTimeOffer = z
+  .strictObject({ expiresAt: Timestamp.describe('When the offer ends.') })
+  .describe('The end of a limited-time offer.')
+  .meta({ id: 'LimitedTimeOffer', examples: [{ expiresAt: '2026-12-24T18:00:00.000Z' }] })
+
+const maxRawComponents = 20
+
+const RawComponent = z
+  .looseObject({
+    type: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(64, 'must have at most 64 characters')
+      .describe('Kind of the component, in lower case.')
+      .meta({ examples: ['body'] }),
+  })
+  .describe("A component as WhatsApp's own interface takes it.")
+  .meta({ id: 'RawComponent', examples: [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }] })
+
+export const RawComponents = z
+  .array(RawComponent)
+  .max(maxRawComponents, `must have at most ${maxRawComponents} components`)
+  .refine((value) => isShallow(value), `must not nest more than ${maxDepth} levels`)
+  .describe(
+    "WhatsApp's own `template.components`, instead of all other values, for what Waybill has no field for yet. Passed on as it is: only its shape and size are checked.",
+  )
+  .meta({ examples: [[{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }]] })

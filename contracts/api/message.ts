@@ -16,7 +16,16 @@ import {
   WaMessageId,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
-import { MessageButtons, MessageHeader, OneTimeCode } from './components.ts'
+import {
+  componentLimits,
+  LimitedTimeOffer,
+  MessageButtons,
+  MessageCard,
+  MessageHeader,
+  OneTimeCode,
+  RawComponents,
+  Variables,
+} from './components.ts'
 
 export const messageStatuses = ['pending', 'sent', 'delivered', 'read', 'failed'] as const
 
@@ -28,20 +37,19 @@ export const MessageStatus = z
   .meta({ id: 'MessageStatus', examples: ['delivered'] })
 export type MessageStatus = z.infer<typeof MessageStatus>
 
-export const Variables = z
-  .record(z.string(), z.string('must be a string: write "42", not 42'))
-  .describe(
-    'Values for the placeholders of the template body: key `"1"` fills `{{1}}`. A template with named placeholders takes their names as keys. Values must not be empty and must not hold a newline, a tab or more than four spaces in a row.',
-  )
-  .meta({ id: 'Variables', examples: [{ '1': 'Ada', '2': 'WB-1042' }] })
-export type Variables = z.infer<typeof Variables>
-
 /** What fills a template. Everything but `variables` came after the spec, which announces it (Versioning). */
 export const templateValues = {
   variables: Variables.optional(),
   header: MessageHeader.optional(),
   buttons: MessageButtons.optional().describe('Values of the buttons that take one. Their order does not matter.'),
   code: OneTimeCode.optional(),
+  cards: z
+    .array(MessageCard)
+    .max(componentLimits.cards, `must have at most ${componentLimits.cards} cards`)
+    .optional()
+    .describe('The cards of a carousel, in the order of the template. All of them are needed.'),
+  limitedTimeOffer: LimitedTimeOffer.optional(),
+  components: RawComponents.optional(),
 }
 
 /** Spec, send-message request. */
@@ -161,6 +169,20 @@ export const PreviewButton = z
   .meta({ id: 'PreviewButton' })
 export type PreviewButton = z.infer<typeof PreviewButton>
 
+export const PreviewCard = z
+  .object({
+    headerMedia: PreviewMedia.optional().describe('What the card shows on top.'),
+    body: z
+      .string()
+      .optional()
+      .describe('Text of the card with its variables filled in.')
+      .meta({ examples: ['Aloe vera, 15 cm'] }),
+    buttonDetails: z.array(PreviewButton).optional().describe('Buttons of the card.'),
+  })
+  .describe('A card of a carousel as its recipient would see it.')
+  .meta({ id: 'PreviewCard' })
+export type PreviewCard = z.infer<typeof PreviewCard>
+
 export const MessagePreview = z
   .object({
     to: responseField(PhoneNumber),
@@ -188,6 +210,7 @@ export const MessagePreview = z
       .describe('Button labels, if the template has buttons.')
       .meta({ examples: [['Track my order']] }),
     buttonDetails: z.array(PreviewButton).optional().describe('The same buttons with what they open, copy or return.'),
+    cards: z.array(PreviewCard).optional().describe('Cards of a carousel.'),
   })
   .describe('A message as its recipient would see it.')
   .meta({ id: 'MessagePreview' })

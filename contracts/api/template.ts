@@ -40,27 +40,46 @@ export const TemplateButton = z
       .optional()
       .describe('Button label.')
       .meta({ examples: ['Track my order'] }),
+    url: z
+      .string()
+      .optional()
+      .describe('Address of a URL button; a send fills its placeholder.')
+      .meta({ examples: ['https://example.com/track/{{1}}'] }),
   })
   .describe('One button of a template.')
   .meta({ id: 'TemplateButton' })
 
+const componentShape = {
+  type: z
+    .string()
+    .describe('`HEADER`, `BODY`, `FOOTER`, `BUTTONS`, `CAROUSEL` or `LIMITED_TIME_OFFER`; WhatsApp may add others.')
+    .meta({ examples: ['BODY'] }),
+  format: z
+    .string()
+    .optional()
+    .describe('Of a header: `TEXT`, `IMAGE`, `VIDEO`, `DOCUMENT`, `LOCATION` or `PRODUCT`.')
+    .meta({ examples: ['TEXT'] }),
+  text: z
+    .string()
+    .optional()
+    .describe('Text with its placeholders.')
+    .meta({ examples: ['Hello {{1}}, your order {{2}} is on its way.'] }),
+  buttons: z.array(TemplateButton).optional().describe('Of the component `BUTTONS`.'),
+}
+
+export const TemplateCard = z
+  .object({
+    components: z
+      .array(z.object(componentShape).describe('One part of a card.').meta({ id: 'TemplateCardComponent' }))
+      .describe('The parts of the card.'),
+  })
+  .describe('One card of a carousel.')
+  .meta({ id: 'TemplateCard' })
+
 export const TemplateComponent = z
   .object({
-    type: z
-      .string()
-      .describe('`HEADER`, `BODY`, `FOOTER` or `BUTTONS`; WhatsApp may add others.')
-      .meta({ examples: ['BODY'] }),
-    format: z
-      .string()
-      .optional()
-      .describe('Of a header: `TEXT`, `IMAGE`, `VIDEO` or `DOCUMENT`.')
-      .meta({ examples: ['TEXT'] }),
-    text: z
-      .string()
-      .optional()
-      .describe('Text with its placeholders.')
-      .meta({ examples: ['Hello {{1}}, your order {{2}} is on its way.'] }),
-    buttons: z.array(TemplateButton).optional().describe('Of the component `BUTTONS`.'),
+    ...componentShape,
+    cards: z.array(TemplateCard).optional().describe('Of the component `CAROUSEL`.'),
   })
   .describe('One part of a template, as WhatsApp approved it.')
   .meta({ id: 'TemplateComponent' })

@@ -1,7 +1,7 @@
-import type { MessageButton, MessageHeader } from '../../contracts/api/components.ts'
+import type { MessageButton, MessageCard, MessageHeader } from '../../contracts/api/components.ts'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import { findCouponProblem } from './button-values.ts'
-import { type ButtonPart, type HeaderPart, listParts } from './parts.ts'
+import { type ButtonPart, type HeaderPart, listParts, type SectionParts } from './parts.ts'
 import { listPlaceholders, type TemplateText } from './render.ts'
 import { findCodeProblem, fitValues, type TemplateValues } from './values.ts'
 
@@ -25,9 +25,18 @@ export function writeExample(
 type ChooseExample = (example: string | undefined) => string | undefined
 
 function writeValues(template: TemplateText, choose: ChooseExample): TemplateValues {
-  const { header, buttons, codeButton } = listParts(template)
+  const parts = listParts(template)
+  if (parts.codeButton) return { code: writeCode(choose(listPlaceholders(template)[0]?.example)) }
+  const { cards, offer } = parts
+  return {
+    ...writeSection(template, parts, choose),
+    ...(cards && { cards: cards.map((card) => writeSection(card.text, card, choose)) }),
+    ...(offer?.hasExpiration && { limitedTimeOffer: { expiresAt: '2030-01-01T00:00:00.000Z' } }),
+  }
+}
+
+function writeSection(template: TemplateText, { header, buttons }: SectionParts, choose: ChooseExample): MessageCard {
   const placeholders = listPlaceholders(template)
-  if (codeButton) return { code: writeCode(choose(placeholders[0]?.example)) }
   const required = buttons.filter(({ isRequired }) => isRequired)
   return {
     ...(placeholders.length > 0 && {

@@ -1,15 +1,26 @@
 import type { StoredComponent } from '../platform/db/schema.ts'
 import type { TemplateText } from './render.ts'
 
-/** What a send of a template can fill beside the variables of the body. */
-export interface TemplateParts {
+/** What a send can fill in a message, or in a card of one, beside the variables of the body. */
+export interface SectionParts {
   header: HeaderPart | undefined
   /** All buttons, by index. */
   buttons: readonly ButtonPart[]
-  /** The button of a one-time code, in an AUTHENTICATION template. */
-  codeButton: ButtonPart | undefined
   /** WhatsApp's limit of the filled-in body, where it is shorter than usual. */
   maxBodyCharacters: number | undefined
+}
+
+export interface CardPart extends SectionParts {
+  text: TemplateText
+}
+
+export interface TemplateParts extends SectionParts {
+  /** The button of a one-time code, in an AUTHENTICATION template. */
+  codeButton: ButtonPart | undefined
+  /** Of a carousel. */
+  cards: readonly CardPart[] | undefined
+  /** Text of a limited-time offer, and whether a send says when it ends. */
+  offer: { text: string; hasExpiration: boolean } | undefined
   /** Why no send can fill this template; undefined if one can. */
   unsupported: string | undefined
 }
@@ -46,29 +57,69 @@ export function listParts(template: TemplateText): TemplateParts {
   return parts
 }
 
-const plainComponents = new Set(['HEADER', 'BODY', 'FOOTER', 'BUTTONS', 'CALL_PERMISSION_REQUEST'])
+/** Reference, sections 1.5 and 1.6. */
+const maxBodyCharacters = { singleProduct: 160, limitedTimeOffer: 600, card: 160 }
 
 function readParts({ components, parameterFormat }: TemplateText): TemplateParts {
+  const section = readSection(components, parameterFormat)
+  const offer = readOffer(components.find(({ type }) => type === 'LIMITED_TIME_OFFER'))
+  const cards = components.find(({ type }) => type === 'CAROUSEL')?.cards
+  const cardSections = cards?.map((card) => ({
+    text: { components: card.components, parameterFormat },
+    ...readSection(card.components, parameterFormat),
+    maxBodyCharacters: maxBodyCharacters.card,
+  }))
+  const unknown = components.find((component) => !isKnown(component))
+  return {
+    ...section,
+    ...(offer && { maxBodyCharacters: maxBodyCharacters.limitedTimeOffer }),
+    codeButton: section.buttons.find(({ field }) => field === 'code'),
+    cards: cardSections,
+    offer,
+    unsupported:
+      section.unsupported ??
+      cardSections?.find((card) => card.unsupported !== undefined)?.unsupported ??
+      (unknown && `it has a component of type ${unknown.type}, which Waybill does not know`),
+  }
+}
+
+const knownComponents = new Set([
+  'HEADER',
+  'BODY',
+  'FOOTER',
+  'BUTTONS',
+  'LIMITED_TIME_OFFER',
+  'CALL_PERMISSION_REQUEST',
+])
+
+function isKnown({ type, cards }: StoredComponent): boolean {
+  return knownComponents.has(type) || (type === 'CAROUSEL' && cards !== undefined && cards.length > 0)
+}
+
+function readSection(
+  components: StoredComponent[],
+  parameterFormat: string,
+): SectionParts & { unsupported: string | undefined } {
   const header = readHeader(
     components.find(({ type }) => type === 'HEADER'),
     parameterFormat,
   )
   const buttons = readButtons(components)
-  const unknown = components.find(({ type }) => !plainComponents.has(type))
+  const unsupported = typeof header === 'string' ? header : findUnsupportedButton(buttons)
   return {
     header: typeof header === 'string' ? undefined : header,
     buttons,
-    codeButton: buttons.find(({ field }) => field === 'code'),
-    maxBodyCharacters: buttons.some(({ type }) => type === 'SPM') ? maxSingleProductBody : undefined,
-    unsupported:
-      (typeof header === 'string' ? header : undefined) ??
-      findUnsupportedButton(buttons) ??
-      (unknown && `it has a component of type ${unknown.type}, which Waybill does not know`),
+    maxBodyCharacters: buttons.some(({ type }) => type === 'SPM') ? maxBodyCharacters.singleProduct : undefined,
+    unsupported,
   }
 }
 
-/** Reference, section 1.6. */
-const maxSingleProductBody = 160
+function readOffer(component: StoredComponent | undefined): TemplateParts['offer'] {
+  const offer = component?.['limited_time_offer']
+  if (typeof offer !== 'object' || offer === null) return undefined
+  const text = 'text' in offer && typeof offer.text === 'string' ? offer.text : ''
+  return { text, hasExpiration: 'has_expiration' in offer && offer.has_expiration === true }
+}
 
 const headerKinds: Partial<Record<string, Exclude<HeaderPart['kind'], 'text'>>> = {
   IMAGE: 'image',

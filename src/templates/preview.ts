@@ -1,6 +1,6 @@
-import type { MessagePreview, PreviewButton, PreviewMedia } from '../../contracts/api/message.ts'
-import type { OutgoingHeader, OutgoingTemplate } from '../whatsapp/whatsapp.ts'
-import { type ButtonPart, listParts } from './parts.ts'
+import type { MessagePreview, PreviewButton, PreviewCard, PreviewMedia } from '../../contracts/api/message.ts'
+import type { OutgoingCard, OutgoingHeader, OutgoingTemplate } from '../whatsapp/whatsapp.ts'
+import { type ButtonPart, type CardPart, listParts } from './parts.ts'
 import { fill, fillUrl, findText, listPlaceholders, type TemplateText } from './render.ts'
 import type { FilledTemplate } from './values.ts'
 
@@ -8,24 +8,46 @@ import type { FilledTemplate } from './values.ts'
 export function renderMessage(
   template: TemplateText,
   filled: FilledTemplate,
-): Pick<MessagePreview, 'header' | 'headerMedia' | 'body' | 'footer' | 'buttons' | 'buttonDetails'> {
+): Pick<MessagePreview, 'header' | 'headerMedia' | 'body' | 'footer' | 'buttons' | 'buttonDetails' | 'cards'> {
   const { components } = template
+  const parts = listParts(template)
   const header = findText(components, 'HEADER')
   const headerMedia = filled.header && toMedia(filled.header)
   const footer = findText(components, 'FOOTER')
-  const buttons = listParts(template).buttons.map((part) => toButton(part, filled.buttons ?? []))
+  const buttons = parts.buttons.map((part) => toButton(part, filled.buttons ?? []))
   return {
     ...(header !== undefined && { header: fillHeader(template, header, filled) }),
     ...(headerMedia && { headerMedia }),
     body: fill(findText(components, 'BODY') ?? '', namesOf(template, filled)),
     ...(footer !== undefined && { footer }),
     ...(buttons.length > 0 && { buttons: buttons.map(({ text }) => text), buttonDetails: buttons }),
+    ...(filled.cards && { cards: filled.cards.flatMap((card, index) => renderCard(parts.cards, card, index)) }),
   }
 }
 
-/** The parameters are in the order of the placeholders. */
-function namesOf(template: TemplateText, { parameters }: FilledTemplate): Record<string, string> {
-  return Object.fromEntries(listPlaceholders(template).map(({ key }, at) => [key, parameters[at]?.text ?? '']))
+function renderCard(parts: readonly CardPart[] | undefined, card: OutgoingCard, index: number): PreviewCard[] {
+  const part = parts?.[index] ?? parts?.[0]
+  if (!part) return []
+  const headerMedia = card.header && toMedia(card.header)
+  const body = findText(part.text.components, 'BODY')
+  const buttons = part.buttons.map((button) => toButton(button, card.buttons ?? []))
+  return [
+    {
+      ...(headerMedia && { headerMedia }),
+      ...(body !== undefined && { body: fill(body, namesOf(part.text, card)) }),
+      ...(buttons.length > 0 && { buttonDetails: buttons }),
+    },
+  ]
+}
+
+/** The parameters are in the order of the placeholders, or carry their names. */
+function namesOf(template: TemplateText, { parameters }: Pick<FilledTemplate, 'parameters'>): Record<string, string> {
+  return Object.fromEntries(listPlaceholders(template).map(({ key }, at) => [key, textOf(parameters, key, at)]))
+}
+
+function textOf(parameters: FilledTemplate['parameters'], key: string, at: number): string {
+  const parameter = parameters.find(({ name }) => name === key) ?? parameters[at]
+  return parameter?.text ?? `{{${key}}}`
 }
 
 function fillHeader(template: TemplateText, text: string, { header }: FilledTemplate): string {

@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { componentLimits, MessageButton, MessageHeader } from '../../contracts/api/components.ts'
 import { SendMessageRequest } from '../../contracts/api/message.ts'
-import { type ButtonPart, type HeaderPart, listParts, type TemplateParts } from './parts.ts'
+import {
+  type ButtonPart,
+  type CardPart,
+  type HeaderPart,
+  listParts,
+  type SectionParts,
+  type TemplateParts,
+} from './parts.ts'
 import { listPlaceholders, type TemplateText } from './render.ts'
 
 type JsonSchema = Record<string, unknown>
@@ -18,7 +25,7 @@ export function writeSendSchema(template: TemplateText & { name: string; languag
   const values = parts.codeButton
     ? { code: { schema: request['code'], isRequired: true } }
     : writeValues(template, parts)
-  const fields: Record<string, Field | undefined> = {
+  const fields: Fields = {
     to: { schema: request['to'], isRequired: true },
     template: { schema: { const: template.name }, isRequired: true },
     language: { schema: { const: template.language }, isRequired: true },
@@ -34,7 +41,18 @@ interface Field {
   isRequired: boolean
 }
 
-function writeValues(template: TemplateText, parts: TemplateParts): Record<string, Field | undefined> {
+type Fields = Record<string, Field | undefined>
+
+function writeValues(template: TemplateText, parts: TemplateParts): Fields {
+  const { cards, offer } = parts
+  return {
+    ...writeSection(template, parts),
+    cards: cards && required(writeCards(cards)),
+    limitedTimeOffer: offer?.hasExpiration === true ? required(request['limitedTimeOffer']) : undefined,
+  }
+}
+
+function writeSection(template: TemplateText, parts: SectionParts): Fields {
   const placeholders = listPlaceholders(template)
   const variables = placeholders.map(({ key, example }) => [key, required(writeText(`Fills {{${key}}}.`, example))])
   const buttons = parts.buttons.filter(({ field }) => field !== 'nothing')
@@ -45,11 +63,19 @@ function writeValues(template: TemplateText, parts: TemplateParts): Record<strin
   }
 }
 
+/** WhatsApp takes more product cards than the template has. */
+function writeCards(cards: readonly CardPart[]): JsonSchema {
+  const items = cards.map((card) => writeObject(writeSection(card.text, card)))
+  return cards.every(({ header }) => header?.kind === 'product')
+    ? { type: 'array', items: items[0], minItems: 2, maxItems: componentLimits.cards }
+    : { type: 'array', prefixItems: items, minItems: cards.length, maxItems: cards.length }
+}
+
 function required(schema: unknown): Field {
   return { schema, isRequired: true }
 }
 
-function writeObject(fields: Record<string, Field | undefined>): JsonSchema {
+function writeObject(fields: Fields): JsonSchema {
   const present = Object.entries(fields).flatMap(([name, field]) => (field ? [{ name, ...field }] : []))
   return {
     type: 'object',

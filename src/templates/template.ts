@@ -28,16 +28,24 @@ export function toTemplate(row: TemplateRow): Template {
   }
 }
 
-function toComponent({ type, format, text, buttons }: StoredComponent): TemplateComponent {
+function toComponent({ cards, ...component }: StoredComponent): TemplateComponent {
+  return {
+    ...toCardComponent(component),
+    ...(cards !== undefined && {
+      cards: cards.map(({ components }) => ({ components: components.map(toCardComponent) })),
+    }),
+  }
+}
+
+function toCardComponent({ type, format, text, buttons }: StoredComponent): Omit<TemplateComponent, 'cards'> {
   return {
     type,
     ...(format !== undefined && { format }),
     ...(text !== undefined && { text }),
-    ...(buttons !== undefined && {
-      buttons: buttons.map((button) => ({
-        type: button.type,
-        ...(button.text !== undefined && { text: button.text }),
-      })),
-    }),
+    ...(buttons !== undefined && { buttons: buttons.map(toButton) }),
   }
+}
+
+function toButton({ type, text, url }: NonNullable<StoredComponent['buttons']>[number]) {
+  return { type, ...(text !== undefined && { text }), ...(url !== undefined && { url }) }
 }

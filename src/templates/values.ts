@@ -1,16 +1,20 @@
+import { z } from 'zod'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { OutgoingTemplate } from '../whatsapp/whatsapp.ts'
 import { fitButtons } from './button-values.ts'
+import { fitCards } from './card-values.ts'
 import { fitHeader } from './header-values.ts'
-import { listParts } from './parts.ts'
+import { listParts, type TemplateParts } from './parts.ts'
 import { listPlaceholders, type TemplateText } from './render.ts'
 import { findValueProblem, findVariableProblems } from './variables.ts'
 
+const valueFields = ['variables', 'header', 'buttons', 'code', 'cards', 'limitedTimeOffer'] as const
+
 /** What a request brings to fill a template. */
-export type TemplateValues = Pick<SendMessageRequest, 'variables' | 'header' | 'buttons' | 'code'>
+export type TemplateValues = Pick<SendMessageRequest, (typeof valueFields)[number] | 'components'>
 
 /** The values of a message, as WhatsApp takes them. */
-export type FilledTemplate = Pick<OutgoingTemplate, 'parameters' | 'header' | 'buttons' | 'secret'>
+export type FilledTemplate = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData' | 'beforeWrite'>
 
 /** Something wrong with a field. Values are never repeated, because they may be personal data. */
 export interface Problem {
@@ -31,6 +35,7 @@ export function fitValues(
   const problems: Problem[] = []
   const report: Report = (problem) => problems.push(problem)
   const parts = listParts(template)
+  if (values.components) return { filled: passOn(parts, values.components, values, report), problems }
   if (parts.codeButton) return { filled: fitCode(template, parts.codeButton.index, values, report), problems }
 
   const { variables = {} } = values
@@ -40,17 +45,59 @@ export function fitValues(
     report({ path: ['variables'], problem })
   const header = fitHeader(parts.header, values.header, report)
   const buttons = fitButtons(parts.buttons, values.buttons, report)
+  const cards = fitCards(parts.cards, values.cards, report)
+  const limitedTimeOffer = fitOffer(parts.offer, values.limitedTimeOffer, report)
   return {
     filled: {
       parameters: listParameters(template, variables),
       ...(header && { header }),
       ...(buttons.length > 0 && { buttons }),
+      ...(cards && { cards }),
+      ...(limitedTimeOffer && { limitedTimeOffer }),
     },
     problems,
   }
 }
 
-function listParameters(
+function fitOffer(
+  offer: TemplateParts['offer'],
+  given: TemplateValues['limitedTimeOffer'],
+  report: Report,
+): FilledTemplate['limitedTimeOffer'] {
+  const path = ['limitedTimeOffer']
+  if (!offer?.hasExpiration) {
+    if (given) report({ path, problem: 'the template has no offer that ends; remove it' })
+    return undefined
+  }
+  if (!given)
+    report({ path, part: `offer '${offer.text}'`, problem: 'is missing; send {"expiresAt": "2026-12-24T18:00:00Z"}' })
+  return given && { expiresAt: new Date(given.expiresAt) }
+}
+
+/** The components of the caller are sent as they are, so they stand for all other values. */
+function passOn(
+  { codeButton }: TemplateParts,
+  components: NonNullable<TemplateValues['components']>,
+  values: TemplateValues,
+  report: Report,
+): FilledTemplate {
+  for (const name of valueFields)
+    if (values[name] !== undefined) report({ path: [name], problem: 'components stands for it; remove one of them' })
+  const parameters = readBodyParameters(components)
+  const [code] = parameters
+  return { parameters, components, ...(codeButton && code && secretOf(code.text)) }
+}
+
+const RawParameters = z.array(z.object({ parameter_name: z.string().optional(), text: z.string().catch('') }))
+
+/** What a preview shows of them, as far as it is text. */
+function readBodyParameters(components: object[]): FilledTemplate['parameters'] {
+  const body = components.find((component) => 'type' in component && component.type === 'body')
+  const parsed = RawParameters.safeParse(body && 'parameters' in body ? body.parameters : [])
+  return parsed.success ? parsed.data.map(({ parameter_name: name, text }) => ({ name, text })) : []
+}
+
+export function listParameters(
   template: TemplateText,
   variables: Readonly<Record<string, string>>,
 ): FilledTemplate['parameters'] {
@@ -64,8 +111,8 @@ const minSecretCharacters = 4
 /** WhatsApp takes the code twice, in the body and in the button (reference, section 1.4). */
 function fitCode(template: TemplateText, index: number, values: TemplateValues, report: Report): FilledTemplate {
   const { code = '' } = values
-  for (const name of ['variables', 'header', 'buttons'] as const)
-    if (values[name] !== undefined && Object.keys(values[name]).length > 0)
+  for (const name of valueFields)
+    if (name !== 'code' && values[name] !== undefined && Object.keys(values[name]).length > 0)
       report({ path: [name], problem: 'the template takes only a one-time code, in the field code; remove it' })
   if (values.code === undefined)
     report({ path: ['code'], problem: 'is missing; the template takes a one-time code of at most 15 characters' })
@@ -76,8 +123,12 @@ function fitCode(template: TemplateText, index: number, values: TemplateValues, 
   return {
     parameters: listParameters(template, Object.fromEntries(listPlaceholders(template).map(({ key }) => [key, code]))),
     buttons: [{ index, kind: 'url', text: code }],
-    ...(code.length >= minSecretCharacters && { secret: code }),
+    ...secretOf(code),
   }
+}
+
+function secretOf(code: string): Pick<FilledTemplate, 'secret'> {
+  return code.length >= minSecretCharacters ? { secret: code } : {}
 }
 
 export function findCodeProblem(code: string): string | undefined {

@@ -33,6 +33,12 @@ export type OutgoingButton = { index: number } & (
   | { kind: 'products'; thumbnailProductId: string; sections: { title: string; productIds: string[] }[] }
 )
 
+export interface OutgoingCard {
+  parameters: TextParameter[]
+  header?: OutgoingHeader
+  buttons?: OutgoingButton[]
+}
+
 export interface OutgoingTemplate {
   /** Digits only; the client adds the leading `+` that Meta recommends (reference, section 1). */
   to: string
@@ -43,6 +49,11 @@ export interface OutgoingTemplate {
   header?: OutgoingHeader
   /** Only the buttons that carry a value. */
   buttons?: OutgoingButton[]
+  /** All cards of a carousel, in order. */
+  cards?: OutgoingCard[]
+  limitedTimeOffer?: { expiresAt: Date }
+  /** Replaces everything above: components in WhatsApp's own form. */
+  components?: object[]
   /** A value that must not appear in errors: a one-time code. */
   secret?: string
   /** Our message ID, which every status returns as `biz_opaque_callback_data`. */

@@ -27,7 +27,7 @@ test.each([
   { input: { ...good, external_id: 'x' }, says: '"external_id": no such field; did you mean externalId?' },
   {
     input: { ...good, media: 'x' },
-    says: '"media": no such field; known are to, template, language, variables, header, buttons, code, externalId, accountId.',
+    says: '"media": no such field; known are to, template, language, variables, header, buttons, code, cards, limitedTimeOffer, components, externalId, accountId.',
   },
   { input: [], says: 'The request must be a JSON object.' },
   { input: 'hello', says: 'The request must be a JSON object.' },

@@ -25,6 +25,17 @@ const products = {
   sections: [{ title: 'Top', productIds: ['sku-1', 'sku-2'] }],
 }
 
+function plant(format: string) {
+  return {
+    components: [
+      { type: 'HEADER', format },
+      { type: 'BODY', text: 'Only {{1}}.' },
+      buttons(yes, { type: 'URL', text: 'Buy', url: 'https://example.com/p/{{1}}' }),
+    ],
+  }
+}
+const product = { components: [{ type: 'HEADER', format: 'PRODUCT' }, buttons({ type: 'SPM', text: 'View' })] }
+
 const templates: NewTemplate[] = [
   { name: 'text_header', components: [{ type: 'HEADER', format: 'TEXT', text: 'Order {{1}}' }, body] },
   {
@@ -67,6 +78,25 @@ const templates: NewTemplate[] = [
     name: 'otp_button',
     category: 'AUTHENTICATION',
     components: [{ type: 'BODY', text: '*{{1}}* is your code.' }, buttons({ type: 'OTP', text: 'Copy code' })],
+  },
+  {
+    name: 'carousel',
+    category: 'MARKETING',
+    components: [body, { type: 'CAROUSEL', cards: [plant('IMAGE'), plant('IMAGE')] }],
+  },
+  {
+    name: 'product_carousel',
+    category: 'MARKETING',
+    components: [body, { type: 'CAROUSEL', cards: [product, product] }],
+  },
+  {
+    name: 'offer',
+    category: 'MARKETING',
+    components: [
+      { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Expiring offer!', has_expiration: true } },
+      body,
+      buttons({ type: 'COPY_CODE', text: 'Copy offer code' }),
+    ],
   },
   { name: 'order_details', components: [body, buttons({ type: 'ORDER_DETAILS', text: 'Review and pay' })] },
 ]
@@ -184,6 +214,75 @@ const sent: Sent[] = [
     }),
   },
 ]
+
+const aloe = {
+  header: { image: { mediaId: '1' } },
+  variables: { '1': 'EUR 9' },
+  buttons: [{ index: 1, url: 'aloe' }],
+}
+const monstera = {
+  header: { image: { link: 'https://example.com/m.png' } },
+  variables: { '1': 'EUR 19' },
+  buttons: [
+    { index: 1, url: 'monstera' },
+    { index: 0, payload: 'more' },
+  ],
+}
+const sku1 = { header: { product: { catalogId: '77', productId: 'sku-1' } } }
+const productCard = (index: number) => ({
+  card_index: index,
+  components: header({ type: 'product', product: { product_retailer_id: 'sku-1', catalog_id: '77' } }),
+})
+
+sent.push(
+  {
+    template: 'carousel',
+    values: { cards: [aloe, monstera] },
+    components: [
+      {
+        type: 'carousel',
+        cards: [
+          {
+            card_index: 0,
+            components: [
+              ...header({ type: 'image', image: { id: '1' } }),
+              { type: 'body', parameters: [{ type: 'text', text: 'EUR 9' }] },
+              ...button('url', '1', { type: 'text', text: 'aloe' }),
+            ],
+          },
+          {
+            card_index: 1,
+            components: [
+              ...header({ type: 'image', image: { link: 'https://example.com/m.png' } }),
+              { type: 'body', parameters: [{ type: 'text', text: 'EUR 19' }] },
+              ...button('url', '1', { type: 'text', text: 'monstera' }),
+              ...button('quick_reply', '0', { type: 'payload', payload: 'more' }),
+            ],
+          },
+        ],
+      },
+    ],
+  },
+  {
+    template: 'product_carousel',
+    values: { cards: [sku1, sku1, sku1] },
+    components: [{ type: 'carousel', cards: [productCard(0), productCard(1), productCard(2)] }],
+  },
+  {
+    template: 'offer',
+    values: {
+      buttons: [{ index: 0, couponCode: 'SPRING9' }],
+      limitedTimeOffer: { expiresAt: '2029-01-01T01:00:00+01:00' },
+    },
+    components: [
+      {
+        type: 'limited_time_offer',
+        parameters: [{ type: 'limited_time_offer', limited_time_offer: { expiration_time_ms: 1_861_920_000_000 } }],
+      },
+      ...button('copy_code', '0', { type: 'coupon_code', coupon_code: 'SPRING9' }),
+    ],
+  },
+)
 
 test.each(sent)('$template with $values: WhatsApp gets $components', async ({ template, values, components }) => {
   const response = await send(template, { ...ada, ...values })
@@ -556,6 +655,109 @@ const mistakes: Mistake[] = [
     says: 'variables: with them filled in, the body has 161 characters; WhatsApp takes at most 160.',
   },
   {
+    because: 'the cards are missing',
+    template: 'carousel',
+    values: {},
+    says: 'cards: is missing; the template has 2 cards.',
+  },
+  {
+    because: 'there are ten cards for a carousel of two',
+    template: 'carousel',
+    values: { cards: Array(10).fill(aloe) },
+    says: 'cards: must have 2 cards, as many as the template; it has 10.',
+  },
+  {
+    because: 'there are eleven cards',
+    template: 'product_carousel',
+    values: { cards: Array(11).fill(sku1) },
+    says: 'cards: must have at most 10 cards.',
+  },
+  {
+    because: 'there is one product card',
+    template: 'product_carousel',
+    values: { cards: [sku1] },
+    says: 'cards: must have 2 to 10 cards.',
+  },
+  {
+    because: 'a card lacks its values',
+    template: 'carousel',
+    values: { cards: [aloe, { buttons: [{ index: 1, payload: 'x' }] }] },
+    says: `cards[1].variables (card 1): "1" is missing; it fills {{1}}. cards[1].header (card 1, image header): is missing; send {"image": {"link": "https://…"}}. cards[1].buttons[0] (card 1, button index 1, 'Buy'): a button of type URL takes {"index": 1, "url": "…"}.`,
+  },
+  {
+    because: 'the body of a card has more than 160 characters',
+    template: 'carousel',
+    values: { cards: [aloe, { ...monstera, variables: { '1': 'x'.repeat(155) } }] },
+    says: 'cards[1].variables (card 1): with them filled in, the body has 161 characters; WhatsApp takes at most 160.',
+  },
+  {
+    because: 'the template has no cards',
+    template: 'quick_replies',
+    values: { cards: [aloe, monstera] },
+    says: 'cards: the template has no cards; remove it.',
+  },
+  {
+    because: 'the end of an offer is missing',
+    template: 'offer',
+    values: { buttons: [{ index: 0, couponCode: 'X' }] },
+    says: `limitedTimeOffer (offer 'Expiring offer!'): is missing; send {"expiresAt": "2026-12-24T18:00:00Z"}.`,
+  },
+  {
+    because: 'the end of an offer has no zone',
+    template: 'offer',
+    values: { buttons: [{ index: 0, couponCode: 'X' }], limitedTimeOffer: { expiresAt: '2029-01-01T00:00:00' } },
+    says: 'limitedTimeOffer.expiresAt: must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z.',
+  },
+  {
+    because: 'the body of an offer has more than 600 characters',
+    template: 'offer',
+    values: {
+      variables: { '1': 'x'.repeat(594) },
+      buttons: [{ index: 0, couponCode: 'X' }],
+      limitedTimeOffer: { expiresAt: '2029-01-01T00:00:00Z' },
+    },
+    says: 'variables: with them filled in, the body has 601 characters; WhatsApp takes at most 600.',
+  },
+  {
+    because: 'the template has no offer',
+    template: 'quick_replies',
+    values: { limitedTimeOffer: { expiresAt: '2029-01-01T00:00:00Z' } },
+    says: 'limitedTimeOffer: the template has no offer that ends; remove it.',
+  },
+  {
+    because: 'components come beside other values',
+    template: 'quick_replies',
+    values: { components: [{ type: 'body' }] },
+    says: 'variables: components stands for it; remove one of them.',
+  },
+  {
+    because: 'components are no array',
+    template: 'quick_replies',
+    values: { variables: undefined, components: { type: 'body' } },
+    says: 'components: must be an array.',
+  },
+  {
+    because: 'a component has no type',
+    template: 'quick_replies',
+    values: { variables: undefined, components: [{ parameters: [] }] },
+    says: 'components[0].type: is required.',
+  },
+  {
+    because: 'there are too many components',
+    template: 'quick_replies',
+    values: { variables: undefined, components: Array(21).fill({ type: 'body' }) },
+    says: 'components: must have at most 20 components.',
+  },
+  {
+    because: 'components nest too deep',
+    template: 'quick_replies',
+    values: {
+      variables: undefined,
+      components: [{ type: 'body', x: JSON.parse('['.repeat(5000) + ']'.repeat(5000)) }],
+    },
+    says: 'components: must not nest more than 16 levels.',
+  },
+  {
     because: 'a button needs what Waybill does not know',
     template: 'order_details',
     values: {},
@@ -589,6 +791,53 @@ test('values at their limits are accepted, here and by WhatsApp', async () => {
   const code = await send('one_time_code', { code: 'x'.repeat(15) })
 
   expect([header, url, coupon, code].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+})
+
+test("WhatsApp's own components are passed on as they are, also for a template that Waybill cannot fill", async () => {
+  const components = [
+    { type: 'body', parameters: [{ type: 'text', text: 'Ada' }] },
+    {
+      type: 'button',
+      sub_type: 'order_details',
+      index: 0,
+      parameters: [
+        { type: 'action', action: { order_details: { currency: 'INR', total: { value: 1, offset: 100 } } } },
+      ],
+    },
+  ]
+  const response = await send('order_details', { components })
+
+  expect(response.text).toContain('"success":true')
+  expect(server.simulator.requests.at(-1)?.body).toMatchObject({ template: { components } })
+  const preview = await account.post('/api/v1/message/preview', {
+    to: '34600111222',
+    template: 'order_details',
+    language: 'en',
+    components,
+  })
+  expect(preview.json().data).toMatchObject({ body: 'Hello Ada.' })
+})
+
+test('a preview shows the cards of a carousel', async () => {
+  const preview = await account.post('/api/v1/message/preview', {
+    to: '34600111222',
+    template: 'carousel',
+    language: 'en',
+    ...ada,
+    cards: [aloe, monstera],
+  })
+
+  expect(preview.json().data['cards']).toMatchObject([
+    { headerMedia: { type: 'image', mediaId: '1' }, body: 'Only EUR 9.' },
+    {
+      headerMedia: { link: 'https://example.com/m.png' },
+      body: 'Only EUR 19.',
+      buttonDetails: [
+        { text: 'Yes', payload: 'more' },
+        { text: 'Buy', url: 'https://example.com/p/monstera' },
+      ],
+    },
+  ])
 })
 
 test('a preview shows the header, the buttons and what they open', async () => {

@@ -44,7 +44,8 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft {
   const from = requireAccount(facts.whatsAppAccount, input.accountId)
   const template = requireTemplate(facts.template, input)
   const { unsupported } = listParts(template)
-  if (unsupported !== undefined)
+  // WhatsApp's own components can fill what Waybill cannot.
+  if (unsupported !== undefined && !input.components)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   const { filled, problems } = fitValues(template, input)
   if (problems.length > 0) throw toError(problems)

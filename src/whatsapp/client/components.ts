@@ -1,12 +1,40 @@
-import type { MediaReference, OutgoingButton, OutgoingHeader, OutgoingTemplate, TextParameter } from '../whatsapp.ts'
+import type {
+  MediaReference,
+  OutgoingButton,
+  OutgoingCard,
+  OutgoingHeader,
+  OutgoingTemplate,
+  TextParameter,
+} from '../whatsapp.ts'
+
+type OutgoingContent = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData'>
 
 /** Returns `template.components` of a send: only those that carry a value (reference, section 1). */
-export function toComponents({ parameters, header, buttons }: OutgoingTemplate): object[] {
+export function toComponents(message: OutgoingContent): object[] {
+  if (message.components) return message.components
+  const components = toCardComponents(message)
+  const { cards, limitedTimeOffer } = message
+  if (limitedTimeOffer) components.push(toOffer(limitedTimeOffer.expiresAt))
+  if (cards)
+    components.push({
+      type: 'carousel',
+      cards: cards.map((card, index) => ({ card_index: index, components: toCardComponents(card) })),
+    })
+  return components
+}
+
+/** The components that a card can have too. */
+function toCardComponents({ parameters, header, buttons }: OutgoingCard): object[] {
   const components: object[] = []
   if (header) components.push({ type: 'header', parameters: [toHeaderParameter(header)] })
   if (parameters.length > 0) components.push({ type: 'body', parameters: parameters.map(toTextParameter) })
   for (const button of buttons ?? []) components.push(toButtonComponent(button))
   return components
+}
+
+function toOffer(expiresAt: Date): object {
+  const parameter = { type: 'limited_time_offer', limited_time_offer: { expiration_time_ms: expiresAt.getTime() } }
+  return { type: 'limited_time_offer', parameters: [parameter] }
 }
 
 function toTextParameter({ name, text }: TextParameter): object {

@@ -115,4 +115,70 @@ export const demoTemplates: readonly NewTemplate[] = [
       },
     ],
   },
+  {
+    name: 'invoice',
+    components: [
+      { type: 'HEADER', format: 'DOCUMENT', example: { header_handle: ['https://example.com/invoice.pdf'] } },
+      body('Hello {{1}}, your invoice is attached.', 'Ada'),
+      {
+        type: 'BUTTONS',
+        buttons: [
+          { type: 'QUICK_REPLY', text: 'I have paid' },
+          { type: 'URL', text: 'Pay now', url: 'https://example.com/pay/{{1}}', example: ['B-7'] },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'pick_up_point',
+    components: [{ type: 'HEADER', format: 'LOCATION' }, body('Hello {{1}}, your parcel waits for you here.', 'Ada')],
+  },
+  {
+    name: 'birthday_coupon',
+    category: 'MARKETING',
+    components: [
+      body('Happy birthday, {{1}}! Here is a gift for you.', 'Ada'),
+      { type: 'BUTTONS', buttons: [{ type: 'COPY_CODE', text: 'Copy offer code', example: ['GIFT9'] }] },
+    ],
+  },
+  {
+    name: 'weekend_offer',
+    category: 'MARKETING',
+    components: [
+      { type: 'HEADER', format: 'IMAGE', example: { header_handle: ['https://example.com/offer.png'] } },
+      { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Expiring offer!', has_expiration: true } },
+      body('Hello {{1}}, everything is cheaper this weekend.', 'Ada'),
+      {
+        type: 'BUTTONS',
+        buttons: [
+          { type: 'COPY_CODE', text: 'Copy offer code', example: ['WEEKEND'] },
+          { type: 'URL', text: 'Shop now', url: 'https://example.com/shop?code={{1}}', example: ['WEEKEND'] },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'new_plants',
+    category: 'MARKETING',
+    components: [
+      body('Hello {{1}}, new plants are here.', 'Ada'),
+      { type: 'CAROUSEL', cards: [plantCard('Aloe vera', 'aloe'), plantCard('Monstera', 'monstera')] },
+    ],
+  },
 ]
+
+function plantCard(name: string, page: string): { components: StoredComponent[] } {
+  return {
+    components: [
+      { type: 'HEADER', format: 'IMAGE', example: { header_handle: [`https://example.com/${page}.png`] } },
+      body(`${name} for {{1}} only.`, 'EUR 9.90'),
+      {
+        type: 'BUTTONS',
+        buttons: [
+          { type: 'QUICK_REPLY', text: 'More like this' },
+          { type: 'URL', text: 'Buy', url: 'https://example.com/plants/{{1}}', example: [page] },
+        ],
+      },
+    ],
+  }
+}

@@ -47,11 +47,31 @@ const Button = z.object({
 })
 export type SentButton = z.infer<typeof Button>
 
+const Section = z.union([
+  z.object({ type: z.enum(['header', 'body']), parameters: z.array(Parameter).default([]) }),
+  Button,
+])
+
+const Carousel = z.object({
+  type: z.literal('carousel'),
+  cards: z.array(z.object({ card_index: z.int().min(0).max(9), components: z.array(Section).default([]) })),
+})
+
+const LimitedTimeOffer = z.object({
+  type: z.literal('limited_time_offer'),
+  parameters: z.array(
+    z.looseObject({
+      type: z.literal('limited_time_offer'),
+      limited_time_offer: z.looseObject({ expiration_time_ms: z.int().positive() }),
+    }),
+  ),
+})
+
 /** `components` of a send request. Their types are lower case here, but upper case in listings. */
-export const SendComponents = z.array(
-  z.union([z.object({ type: z.enum(['header', 'body']), parameters: z.array(Parameter).default([]) }), Button]),
-)
+export const SendComponents = z.array(z.union([Section, Carousel, LimitedTimeOffer]))
 export type SendComponents = z.infer<typeof SendComponents>
+/** The components that a card of a carousel can have too. */
+export type SectionComponents = z.infer<typeof Section>[]
 
 /** Returns WhatsApp's error for a text: reference, section 3.2. */
 export function checkValue({ type, text }: Parameter): Answer | undefined {

@@ -11,21 +11,36 @@ import {
   parameterProblem,
   placeholdersOf,
   requiredMissing,
+  type SectionComponents,
   type SendComponents,
 } from './send-components.ts'
 import type { GraphTemplate } from './templates.ts'
 
 /** Returns the error for a send that does not match the template; undefined if it matches. */
 export function checkTemplate(template: GraphTemplate, components: SendComponents): Answer | undefined {
+  const section = components.filter((component) => isOfSection(component))
   return (
     checkStatus(template) ??
+    checkSection(template, section, maxBodyLengthOf(template)) ??
+    checkCode(template, section) ??
+    checkOffer(template, components) ??
+    checkCards(template, components)
+  )
+}
+
+function isOfSection(component: SendComponents[number]): component is SectionComponents[number] {
+  return component.type !== 'carousel' && component.type !== 'limited_time_offer'
+}
+
+/** Checks what a message and a card of a carousel have in common. */
+function checkSection(template: GraphTemplate, components: SectionComponents, maxBody: number): Answer | undefined {
+  return (
     checkHeader(template, parametersOf(components, 'header')) ??
-    checkBody(template, parametersOf(components, 'body')) ??
+    checkBody(template, parametersOf(components, 'body'), maxBody) ??
     checkButtons(
       componentOf(template, 'BUTTONS')?.buttons ?? [],
       components.filter((component) => component.type === 'button'),
-    ) ??
-    checkCode(template, components)
+    )
   )
 }
 
@@ -39,7 +54,7 @@ export function templateMissing(name: string, language: string): Answer {
   return failWith(132001, `template name (${name}) does not exist in ${language}`)
 }
 
-function parametersOf(components: SendComponents, type: 'header' | 'body'): Parameter[] {
+function parametersOf(components: SectionComponents, type: 'header' | 'body'): Parameter[] {
   return components.flatMap((component) => (component.type === type ? component.parameters : []))
 }
 
@@ -79,14 +94,20 @@ function checkHeaderValue({ location, product, type }: Parameter): Answer | unde
     : requiredMissing('Parameter of type product is missing catalog_id or product_retailer_id')
 }
 
-/** Reference, section 3.2: limits of the filled-in text; the shorter one applies if there are other components. */
-const maxBodyLength = { alone: 32_768, withOthers: 1024 }
+/** Limits of the filled-in text (reference, section 3.2; sections 1.5 and 1.6 of the second one). */
+const maxBodyLength = { alone: 32_768, withOthers: 1024, offer: 600, singleProduct: 160, card: 160 }
 
-function checkBody(template: GraphTemplate, parameters: Parameter[]): Answer | undefined {
+function maxBodyLengthOf(template: GraphTemplate): number {
+  if (componentOf(template, 'LIMITED_TIME_OFFER')) return maxBodyLength.offer
+  const buttons = componentOf(template, 'BUTTONS')?.buttons ?? []
+  if (buttons.some(({ type }) => type === 'SPM')) return maxBodyLength.singleProduct
+  return template.components.length === 1 ? maxBodyLength.alone : maxBodyLength.withOthers
+}
+
+function checkBody(template: GraphTemplate, parameters: Parameter[], limit: number): Answer | undefined {
   const body = componentOf(template, 'BODY')
   const wrong = checkText('body', body, template.parameter_format, parameters)
   if (wrong) return wrong
-  const limit = template.components.length === 1 ? maxBodyLength.alone : maxBodyLength.withOthers
   return filledLength(body, parameters) <= limit ? undefined : tooLong('body', limit)
 }
 
@@ -121,13 +142,43 @@ function checkText(
 const maxCodeLength = 15
 
 /** An authentication template takes its code twice, in the body and in the button. */
-function checkCode({ category }: GraphTemplate, components: SendComponents): Answer | undefined {
+function checkCode({ category }: GraphTemplate, components: SectionComponents): Answer | undefined {
   if (category !== 'AUTHENTICATION') return undefined
-  const values = components.flatMap((component) => component.parameters ?? []).map(({ text }) => String(text))
+  const values = components.flatMap(({ parameters }) => parameters).map(({ text }) => String(text))
   if (new Set(values).size > 1) return invalidValue('The code in the body and the code in the button differ')
   return values.some((value) => [...value].length > maxCodeLength)
     ? invalidValue(`The code is longer than ${maxCodeLength} characters`)
     : undefined
+}
+
+function checkOffer(template: GraphTemplate, components: SendComponents): Answer | undefined {
+  const offer = componentOf(template, 'LIMITED_TIME_OFFER')?.['limited_time_offer'] as
+    | { has_expiration?: boolean }
+    | undefined
+  const sent = components.find(({ type }) => type === 'limited_time_offer')
+  if (offer?.has_expiration === true && !sent)
+    return requiredMissing('limited_time_offer: Parameter expiration_time_ms is missing')
+  return sent && offer?.has_expiration !== true
+    ? parameterProblem('limited_time_offer: the template has no offer that expires')
+    : undefined
+}
+
+const maxCards = 10
+
+/** As many cards as the template has; of product cards, two to ten (reference, section 1.5). */
+function checkCards(template: GraphTemplate, components: SendComponents): Answer | undefined {
+  const cards = componentOf(template, 'CAROUSEL')?.cards ?? []
+  const sent = components.flatMap((component) => (component.type === 'carousel' ? component.cards : []))
+  const takesMore = cards.some((card) => card.components.some(({ format }) => format === 'PRODUCT'))
+  const isWithin = takesMore ? sent.length >= 2 && sent.length <= maxCards : sent.length === cards.length
+  if (!isWithin) return countMismatch('carousel', sent.length, cards.length)
+  for (const { card_index: index, components: ofCard } of sent) {
+    const card = cards[index] ?? (takesMore ? cards[0] : undefined)
+    if (!card) return parameterProblem(`carousel: there is no card ${index}`)
+    const wrong = checkSection({ ...template, components: card.components }, ofCard, maxBodyLength.card)
+    if (wrong) return wrong
+  }
+  return undefined
 }
 
 function componentOf({ components }: GraphTemplate, type: string): StoredComponent | undefined {

@@ -24,15 +24,15 @@ test('finds templates by name and status and says why some cannot be sent', asyn
   await openOfAccount('templates')
   const rows = page.getByRole('row')
   await page.getByRole('link', { name: 'spring_sale' }).waitFor()
-  expect(await rows.count()).toBe(12)
+  expect(await rows.count()).toBe(17)
 
   await page.getByLabel('Search by name').fill('order sh')
-  await page.getByText('2 of 11 templates').waitFor()
+  await page.getByText('2 of 16 templates').waitFor()
   await page.getByLabel('Search by name').fill('')
   await page.getByRole('combobox', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'Paused (1)' }).click()
 
-  await page.getByText('1 of 11 templates').waitFor()
+  await page.getByText('1 of 16 templates').waitFor()
   await rows.getByText('Paused for low quality.').waitFor()
   await page.getByRole('combobox', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'All', exact: true }).click()
@@ -51,7 +51,7 @@ test('syncs the current templates from WhatsApp', async () => {
   await page.getByRole('button', { name: 'Sync now' }).click()
 
   await page.getByRole('link', { name: 'brand_new' }).waitFor()
-  await page.getByText('Synced 12 templates from WhatsApp, 10 approved.').waitFor()
+  await page.getByText('Synced 17 templates from WhatsApp, 15 approved.').waitFor()
   await page.getByText('Last synced just now').waitFor()
   expect(pageErrors).toEqual([])
 })
@@ -63,7 +63,7 @@ test('shows the templates of another WhatsApp account', async () => {
   dashboard.server.simulator.templatesOf(wabaId).add({ name: 'of_the_other', body: 'Other.' })
   await openOfAccount('templates')
   await page.getByRole('button', { name: 'Sync now' }).click()
-  await page.getByText('Synced 12 templates from WhatsApp, 10 approved.').waitFor()
+  await page.getByText('Synced 17 templates from WhatsApp, 15 approved.').waitFor()
 
   await page.getByRole('combobox', { name: 'WhatsApp account' }).click()
   await page.getByRole('option', { name: `6${account.phoneNumberId}` }).click()
@@ -126,19 +126,26 @@ test('sends a test and links to its message', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test.each(['invoice_ready', 'order_delayed', 'track_parcel', 'login_code'])(
-  'sends a test of %s with the values of its header, button or code',
-  async (name) => {
-    const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
-    await openOfAccount(`templates?name=${name}&language=en`)
-    await page.getByLabel('Your phone number').fill('34600111222')
-    await page.getByRole('button', { name: 'Send test' }).click()
-    await page.getByText('WhatsApp accepted the message').waitFor()
+test.each([
+  'invoice',
+  'invoice_ready',
+  'order_delayed',
+  'track_parcel',
+  'login_code',
+  'pick_up_point',
+  'birthday_coupon',
+  'weekend_offer',
+  'new_plants',
+])('sends a test of %s with the values of its header, button or code', async (name) => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount(`templates?name=${name}&language=en`)
+  await page.getByLabel('Your phone number').fill('34600111222')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('WhatsApp accepted the message').waitFor()
 
-    expect((await account.trpc.message.list.query({})).items).toMatchObject([{ template: name, status: 'sent' }])
-    expect(pageErrors).toEqual([])
-  },
-)
+  expect((await account.trpc.message.list.query({})).items).toMatchObject([{ template: name, status: 'sent' }])
+  expect(pageErrors).toEqual([])
+})
 
 test('shows the problem of a header, a button or a code beside its field', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()

@@ -1,3 +1,4 @@
+import type { TemplateComponent } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 
 /** A value that a send brings beside the variables of the body. */
@@ -9,11 +10,20 @@ export interface ValueField {
 }
 
 /** What a send can bring beside `variables`. */
-export type TemplateValues = Pick<NonNullable<OwnTemplate['example']>, 'header' | 'buttons' | 'code'>
+export type TemplateValues = Pick<
+  NonNullable<OwnTemplate['example']>,
+  'header' | 'buttons' | 'code' | 'cards' | 'limitedTimeOffer'
+>
 
 export function exampleValues({ example }: OwnTemplate): TemplateValues {
-  const { header, buttons, code } = example ?? {}
-  return { ...(header && { header }), ...(buttons && { buttons }), ...(code !== undefined && { code }) }
+  const { header, buttons, code, cards, limitedTimeOffer } = example ?? {}
+  return {
+    ...(header && { header }),
+    ...(buttons && { buttons }),
+    ...(code !== undefined && { code }),
+    ...(cards && { cards }),
+    ...(limitedTimeOffer && { limitedTimeOffer }),
+  }
 }
 
 /** The fields of a form for these values, in the order of the example that Waybill gives. */
@@ -48,18 +58,34 @@ const words: Partial<Record<string, string>> = {
   title: 'section title',
 }
 
-function describe(path: string[], template: OwnTemplate): string {
+function describe(path: string[], { components, example }: OwnTemplate): string {
   const [part, position = '', ...rest] = path
   if (part === 'code') return 'One-time code'
+  if (part === 'limitedTimeOffer') return 'End of the offer'
+  if (part !== 'cards') return describeOfSection(path, { components, buttons: example?.buttons })
+  const index = Number(position)
+  const cards = components.find(({ type }) => type === 'CAROUSEL')?.cards ?? []
+  const section = { components: cards[index]?.components ?? [], buttons: example?.cards?.[index]?.buttons }
+  return `Card ${index + 1}: ${describeOfSection(rest, section)}`
+}
+
+interface Section {
+  components: TemplateComponent[]
+  /** As the example fills them. */
+  buttons: { index: number }[] | undefined
+}
+
+function describeOfSection([part, position = '', ...rest]: string[], section: Section): string {
+  if (part === 'variables') return `{{${position}}}`
   const name = rest.findLast((step) => !/^\d+$/.test(step)) ?? position
   if (part === 'header') return `Header ${rest.length === 0 ? '' : `${position} `}${words[name] ?? name}`
-  return `Button “${labelOf(template, Number(position))}” ${words[name] ?? name}`
+  return `Button “${labelOf(section, Number(position))}” ${words[name] ?? name}`
 }
 
 /** Of the button that the example fills at this position. */
-function labelOf({ components, example }: OwnTemplate, position: number): string {
+function labelOf({ components, buttons: filled }: Section, position: number): string {
   const buttons = components.find(({ type }) => type === 'BUTTONS')?.buttons ?? []
-  const index = example?.buttons?.[position]?.index ?? position
+  const index = filled?.[position]?.index ?? position
   return buttons[index]?.text ?? String(index)
 }
 
