@@ -181,7 +181,7 @@ function judge(graph: GraphTemplate) {
   const request = writeExample(template)
   const { filled, problems } = fitValues(template, request ?? {})
   const asSent: unknown = JSON.parse(
-    JSON.stringify(toComponents({ ...filled, to: '', name, language, callbackData: '' })),
+    JSON.stringify(toComponents(filled)),
   )
   const validate = ajv.compile(writeSendSchema(template) ?? false)
   return {
