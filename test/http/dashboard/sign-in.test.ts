@@ -29,6 +29,7 @@ test('whoever was invited signs in and sees the account', async () => {
     twoFactor: false,
     accounts: [{ accountId, name: 'Test', role: 'owner' }],
     address: '127.0.0.1',
+    sandbox: { recipients: expect.arrayContaining([{ to: '15550131026', does: expect.stringContaining('131026') }]) },
   })
 })
 
