@@ -44,6 +44,10 @@ async function search(filters: object, accountId = account.accountId): Promise<P
   return data
 }
 
+async function count(filters: object): Promise<MessageCount> {
+  return (await owner.query<MessageCount>('message.count', { accountId: account.accountId, ...filters })).data
+}
+
 /** The external IDs of what is found, or the number if there is none. */
 async function find(text: string, filters: object = {}) {
   const { items, matched } = await search({ search: text, ...filters })
@@ -124,9 +128,6 @@ test.each([{ search: 'x'.repeat(256) }, { search: 'a\u0000b' }, { search: '' }, 
 )
 
 test('counts what the filters match', async () => {
-  const count = async (filters: object) =>
-    (await owner.query<MessageCount>('message.count', { accountId: account.accountId, ...filters })).data
-
   expect(await count({})).toEqual({ count: 5, kind: 'exact' })
   expect(await count({ search: '600111' })).toEqual({ count: 3, kind: 'exact' })
   expect(await count({ search: 'order-1' })).toEqual({ count: 1, kind: 'exact' })

@@ -1,4 +1,4 @@
-import { MutationCache, type Query, QueryCache, QueryClient } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { isWorthRetrying, readFailure } from './failure.ts'
 
 const maxRetries = 2
@@ -31,13 +31,13 @@ export function createQueryClient({ onSignInRequired }: { onSignInRequired: () =
  * each attempt, and a page that refreshes would alternate between the error and the skeleton.
  */
 function keepErrors(queryCache: QueryCache): void {
-  const errors = new WeakMap<Query, Error>()
+  const errors = new WeakMap<object, unknown>()
   queryCache.subscribe((event) => {
     if (event.type !== 'updated') return
     const { query, action } = event
     if (action.type === 'error') errors.set(query, action.error)
     if (action.type === 'success') errors.delete(query)
-    const error = errors.get(query)
-    if (action.type === 'fetch' && query.state.status === 'pending' && error) query.setState({ status: 'error', error })
+    if (action.type === 'fetch' && query.state.status === 'pending' && errors.has(query))
+      query.setState({ status: 'error', error: errors.get(query) })
   })
 }

@@ -52,7 +52,7 @@ function listStages({ status, accepted }: Pick<StateCount, 'status' | 'accepted'
   }
 }
 
-export function toFunnel(counts: readonly Pick<StateCount, 'status' | 'accepted' | 'count'>[]): Funnel {
+function toFunnel(counts: readonly Pick<StateCount, 'status' | 'accepted' | 'count'>[]): Funnel {
   const funnel = { attempted: 0, accepted: 0, delivered: 0, read: 0, refused: 0, undelivered: 0 }
   for (const counted of counts) for (const stage of listStages(counted)) funnel[stage] += counted.count
   return funnel

@@ -21,7 +21,7 @@ export function endpointSecretPurpose(endpointId: string): string {
   return `webhook_endpoints.secret:${endpointId}`
 }
 
-export function endpointHeadersPurpose(endpointId: string): string {
+function endpointHeadersPurpose(endpointId: string): string {
   return `webhook_endpoints.headers:${endpointId}`
 }
 

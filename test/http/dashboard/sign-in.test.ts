@@ -29,6 +29,7 @@ test('signs an invited user in and shows their account', async () => {
     twoFactor: false,
     accounts: [{ accountId, name: 'Test', role: 'owner' }],
     address: '127.0.0.1',
+    sandbox: { recipients: expect.arrayContaining([{ to: '15550131026', does: expect.stringContaining('131026') }]) },
   })
 })
 

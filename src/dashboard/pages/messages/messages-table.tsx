@@ -19,12 +19,12 @@ export function MessagesTable({ messages, stale }: MessagesTableProps) {
       <Table visibleFrom="md" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={164}>Time</Table.Th>
+            <Table.Th w={182}>Time</Table.Th>
             <Table.Th w={138}>Recipient</Table.Th>
             <Table.Th>Template</Table.Th>
-            <Table.Th w={104}>Status</Table.Th>
-            <Table.Th w="24%">Reason</Table.Th>
-            <Table.Th w="15%" visibleFrom="lg">
+            <Table.Th w={118}>Status</Table.Th>
+            <Table.Th w="20%">Reason</Table.Th>
+            <Table.Th w="14%" visibleFrom="lg">
               External ID
             </Table.Th>
           </Table.Tr>

@@ -39,7 +39,7 @@ export function SearchField({ value, onApply }: SearchFieldProps) {
     <TextInput
       type="search"
       aria-label="Search messages"
-      placeholder="Search by number, external ID, template, message ID or wamid"
+      placeholder="Number, external ID, template, message ID or wamid"
       leftSection={<IconSearch size={16} aria-hidden />}
       value={text}
       maxLength={maxLength}

@@ -47,14 +47,14 @@ export function Figures({ totals }: { totals: Funnel }) {
 function Figure({ stage, totals }: { stage: Stage; totals: Funnel }) {
   const { share, meaning } = describeStage(stage, totals)
   return (
-    <Paper withBorder p="md">
+    <Paper withBorder px="sm" py="md">
       <Text component="dt" size="sm" c="dimmed" fw={500}>
         {stageNames[stage]}
       </Text>
       <Text component="dd" m={0} mt={2} className={styles['value']}>
         {describeCount(totals[stage])}
       </Text>
-      <Text component="dd" m={0} size="xs" fw={500} mih="1.2rem" className={styles['numbers']}>
+      <Text component="dd" m={0} fz={11.5} fw={500} mih="1.2rem" className={styles['share']}>
         {share}
       </Text>
       <Bar segment={barOf[stage]} share={totals.attempted === 0 ? 0 : totals[stage] / totals.attempted} />

@@ -89,6 +89,11 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
           description="The signing secret and the delivery history stay. Waiting deliveries go to the new URL."
           {...form.getInputProps('url')}
         />
+        {losesHeaders && (
+          <Alert color="yellow" icon={<IconInfoCircle />} title="The custom headers will be removed" role="status">
+            They may hold credentials for the previous host. To send headers to the new host, choose Replace.
+          </Alert>
+        )}
         <EventChoice
           value={form.values.events}
           onChange={(events) => form.setFieldValue('events', events)}
@@ -120,11 +125,6 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
             styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
             {...form.getInputProps('headers')}
           />
-        )}
-        {losesHeaders && (
-          <Alert color="yellow" icon={<IconInfoCircle />} title="The custom headers will be removed" role="status">
-            They may hold credentials for the previous host. To send headers to the new host, choose Replace.
-          </Alert>
         )}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
