@@ -30,6 +30,7 @@ import {
   whatsappSetDefault,
   whatsappUpdate,
 } from './commands/whatsapp.ts'
+import { whatsappConnect } from './commands/whatsapp-connect.ts'
 import type { Syntax } from './syntax.ts'
 
 export const dataCommands: readonly DataCommand[] = [
@@ -46,6 +47,7 @@ export const dataCommands: readonly DataCommand[] = [
   ownerList,
   ownerRemove,
   ownerResetPassword,
+  whatsappConnect,
   whatsappAdd,
   whatsappUpdate,
   whatsappList,
