@@ -17,6 +17,20 @@ export interface Answer {
   exitCode?: number
   /** True if the whole result was already written with `Print`. */
   isPrinted?: boolean
+  /** What is still missing. The command runs again with the answer, so a question must come before any change. */
+  question?: Question
+}
+
+/** A value that the user has not passed yet. Without a terminal, only a preset answers it. */
+export interface Question {
+  /** The option that takes the value. */
+  option: string
+  text: string
+  isSecret?: boolean
+  /** The value, if it is known without asking; empty for an optional one. */
+  preset?: string
+  /** True if a user at a terminal is asked in spite of the preset. */
+  isOptional?: boolean
 }
 
 /** Receives the progress of a command as text. */

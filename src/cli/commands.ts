@@ -31,6 +31,7 @@ import {
   whatsappSetDefault,
   whatsappUpdate,
 } from './commands/whatsapp.ts'
+import { whatsappConnect } from './commands/whatsapp-connect.ts'
 import type { Syntax } from './syntax.ts'
 
 export const dataCommands: readonly DataCommand[] = [
@@ -47,6 +48,7 @@ export const dataCommands: readonly DataCommand[] = [
   ownerList,
   ownerRemove,
   ownerResetPassword,
+  whatsappConnect,
   whatsappAdd,
   whatsappUpdate,
   whatsappList,

@@ -10,8 +10,9 @@ import { types } from './commands/types.ts'
 import { describeFailure } from './failure.ts'
 import { formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
 import { readSecrets } from './input.ts'
+import { runWithQuestions } from './questions.ts'
 import { runDataCommand } from './run-data-command.ts'
-import { parseLine } from './syntax.ts'
+import { type Line, parseLine } from './syntax.ts'
 
 export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, types, openapi]
 
@@ -25,7 +26,8 @@ export async function main(argv: string[], environment: NodeJS.ProcessEnv): Prom
     const line = await readSecrets(command, parseLine(command, rest))
     if (command.kind === 'local') return await command.run(environment, line)
     const report = (progress: string) => (line.json ? undefined : console.error(progress))
-    const answer = await runDataCommand({ command, line, report, print: printLines }, environment)
+    const run = (asked: Line) => runDataCommand({ command, line: asked, report, print: printLines }, environment)
+    const answer = await runWithQuestions(run, line)
     if (!answer.isPrinted) print(line.json ? JSON.stringify(answer.json, null, 2) : answer.text)
     return answer.exitCode ?? 0
   } catch (failed) {

@@ -21,6 +21,14 @@ const accountPages: RouteObject[] = [
     },
   },
   {
+    path: 'whatsapp-accounts/connect',
+    lazy: { Component: async () => (await import('./pages/whatsapp-accounts/connect-page.tsx')).ConnectPage },
+  },
+  {
+    path: 'whatsapp-accounts/:whatsAppAccountId',
+    lazy: { Component: async () => (await import('./pages/whatsapp-accounts/set-up-page.tsx')).SetUpPage },
+  },
+  {
     path: 'templates',
     lazy: { Component: async () => (await import('./pages/templates/templates-page.tsx')).TemplatesPage },
   },

@@ -64,6 +64,7 @@ const good: Record<string, () => Record<string, unknown>> = {
   }),
   'template.get': () => ({ name: 'order_shipped', language: 'en' }),
   'template.list': () => ({ status: 'APPROVED', limit: 2 }),
+  'account.health': () => ({}),
   'event.list': () => ({ type: 'message.failed', limit: 2 }),
 }
 

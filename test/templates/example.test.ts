@@ -180,9 +180,7 @@ function judge(graph: GraphTemplate) {
   const template = { name, language, components, parameterFormat }
   const request = writeExample(template)
   const { filled, problems } = fitValues(template, request ?? {})
-  const asSent: unknown = JSON.parse(
-    JSON.stringify(toComponents(filled)),
-  )
+  const asSent: unknown = JSON.parse(JSON.stringify(toComponents(filled)))
   const validate = ajv.compile(writeSendSchema(template) ?? false)
   return {
     contract: SendMessageRequest.safeParse(request).success,

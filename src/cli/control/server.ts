@@ -114,6 +114,15 @@ export const ControlReply = z.discriminatedUnion('ok', [
       text: z.string(),
       exitCode: z.int().optional(),
       isPrinted: z.boolean().optional(),
+      question: z
+        .object({
+          option: z.string(),
+          text: z.string(),
+          isSecret: z.boolean().optional(),
+          preset: z.string().optional(),
+          isOptional: z.boolean().optional(),
+        })
+        .optional(),
     }),
   }),
   z.object({ ok: z.literal(false), failure: z.object({ error: z.string(), exitCode: z.int() }) }),

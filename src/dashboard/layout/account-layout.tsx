@@ -4,6 +4,7 @@ import { AccountContext, useUser } from '../session/session.ts'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState } from '../ui/placeholders.tsx'
 import { NotFoundPage } from './fallback-pages.tsx'
+import { SendingBanner } from './sending-banner.tsx'
 
 /** Provides the account in the URL to the pages below it. */
 export function AccountLayout() {
@@ -12,6 +13,7 @@ export function AccountLayout() {
   if (!account) return <NotFoundPage />
   return (
     <AccountContext value={{ ...account, canChange: account.role === 'owner' }}>
+      <SendingBanner />
       {/* The key resets forms when the account changes. */}
       <Outlet key={account.accountId} />
     </AccountContext>

@@ -1,6 +1,7 @@
-import { AppShell, Container, NavLink, ScrollArea, Text } from '@mantine/core'
+import { AppShell, Container, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import {
+  IconAlertCircle,
   IconBrandWhatsapp,
   IconChartBar,
   IconHistory,
@@ -11,6 +12,7 @@ import {
 } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
 import { NavLink as RouterLink, Outlet, useLocation, useParams } from 'react-router'
+import { useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { SessionContext, useUser, useSessionQuery } from '../session/session.ts'
 import { UnavailablePage, WholePageSkeleton } from './fallback-pages.tsx'
 import { Header, headerHeight } from './header.tsx'
@@ -76,6 +78,8 @@ function Navigation({ accountId, opened }: NavigationProps) {
   const { accounts } = useUser()
   const section = useLocation().pathname.split('/')[2]
   const account = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
+  const health = useHealth(account?.accountId)
+  const isUnhealthy = health.data?.whatsAppAccounts.some(({ healthy }) => !healthy) === true
   return (
     <AppShell.Navbar p="sm" aria-label="Settings" className="navigation" data-opened={opened || undefined}>
       <AppShell.Section grow component={ScrollArea}>
@@ -91,6 +95,7 @@ function Navigation({ accountId, opened }: NavigationProps) {
               label={label}
               active={section === path}
               leftSection={<Icon size={18} stroke={1.6} />}
+              rightSection={path === 'whatsapp-accounts' && isUnhealthy ? <ProblemMark /> : undefined}
               mb={2}
               c={section === path ? undefined : 'var(--mantine-color-text)'}
               fw={section === path ? 600 : 400}
@@ -99,6 +104,15 @@ function Navigation({ accountId, opened }: NavigationProps) {
           ))}
       </AppShell.Section>
     </AppShell.Navbar>
+  )
+}
+
+function ProblemMark() {
+  return (
+    <>
+      <IconAlertCircle size={16} color="var(--mantine-color-error)" aria-hidden />
+      <VisuallyHidden>needs attention</VisuallyHidden>
+    </>
   )
 }
 

@@ -43,7 +43,8 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
     const events = found.map(({ row, event }) => ({
       accountId: row.account_id,
       type: event.type,
-      messageId: '',
+      // The column holds the ID of what the event is about.
+      messageId: row.id,
       payload: JSON.stringify(event),
     }))
     await recordEvents(trx, events, deps)

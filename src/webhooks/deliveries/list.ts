@@ -60,7 +60,7 @@ export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: bo
     deliveryId: row.id,
     eventId: row.event_id,
     ...(row.type !== null && { type: row.type }),
-    ...(row.message_id !== null && row.message_id !== '' && { messageId: row.message_id }),
+    ...(row.message_id !== null && row.type?.startsWith('message.') === true && { messageId: row.message_id }),
     state: row.state,
     createdAt: row.created_at.toISOString(),
     ...(row.due_at && enabled && { nextAttemptAt: row.due_at.toISOString() }),

@@ -165,8 +165,8 @@ export async function findEvents(
   limit: number,
 ): Promise<EventRow[]> {
   const { type, messageId, from, until, afterId } = filter
-  // Events of WhatsApp accounts have no message. They are delivered, but not listed.
-  let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId).where('message_id', '<>', '')
+  // Events of WhatsApp accounts are delivered, but not listed.
+  let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId).where('type', 'like', 'message.%')
   if (type !== undefined) query = query.where('type', '=', type)
   if (messageId !== undefined) query = query.where('message_id', '=', messageId)
   // The timestamp in an ID is never before its event's time, and ahead of it by a known maximum, so IDs bound the

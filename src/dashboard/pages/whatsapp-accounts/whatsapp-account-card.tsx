@@ -1,9 +1,11 @@
-import { Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
+import { Anchor, Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlugConnected } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
+import { Link } from 'react-router'
 import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/session.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
@@ -11,6 +13,7 @@ import { DateTime } from '../../ui/date-time.tsx'
 import { MoreMenu } from './more-menu.tsx'
 import { describeThroughput, Notice, type TokenTest } from './notice.tsx'
 import { ReplaceSecretsModal } from './replace-secrets-modal.tsx'
+import { useHealth } from './use-health.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
 export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
@@ -58,11 +61,34 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
       </Group>
       <Notice account={account} test={test} onReplace={open} onActivated={clearTest} onClose={clearTest} />
       <WhatsAppAccountDetails account={account} />
+      <HealthSummary account={account} />
       <Text size="xs" c="dimmed" mt="md" component="div">
         accountId in requests: <Copyable value={account.whatsAppAccountId} label="WhatsApp account ID" />
       </Text>
       <ReplaceSecretsModal account={account} opened={replacing} onClose={close} onReplaced={clearTest} />
     </Paper>
+  )
+}
+
+/** The most important finding, and the way to the others. */
+function HealthSummary({ account }: { account: WhatsAppAccount }) {
+  const { accountId } = useAccount()
+  const health = useHealth(accountId).data?.whatsAppAccounts.find((one) => one.accountId === account.whatsAppAccountId)
+  const [first, ...others] = (health?.findings ?? []).filter(
+    ({ code }) => code !== 'rejected' && code !== 'deactivated',
+  )
+  return (
+    <Text size="sm" mt="md" component="div">
+      {first && (
+        <Text component="span" size="sm" {...(first.severity === 'error' && { c: 'var(--mantine-color-error)' })}>
+          {first.message}
+          {others.length > 0 && ` And ${others.length} more.`}{' '}
+        </Text>
+      )}
+      <Anchor component={Link} to={account.whatsAppAccountId} size="sm">
+        Set-up and health
+      </Anchor>
+    </Text>
   )
 }
 

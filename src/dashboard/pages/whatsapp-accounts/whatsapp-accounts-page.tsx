@@ -1,6 +1,7 @@
-import { Stack } from '@mantine/core'
+import { Group, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconBrandWhatsapp, IconPlus } from '@tabler/icons-react'
+import { IconBrandWhatsapp, IconPlugConnected, IconPlus } from '@tabler/icons-react'
+import { useNavigate } from 'react-router'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -10,12 +11,18 @@ import { WhatsAppAccountCard } from './whatsapp-account-card.tsx'
 
 export function WhatsAppAccountsPage() {
   const accounts = useWhatsAppAccounts()
+  const navigate = useNavigate()
   const [adding, { open, close }] = useDisclosure()
   const isEmpty = accounts.data?.length === 0
   const addButton = (
-    <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>
-      Add WhatsApp account
-    </ChangeButton>
+    <Group gap="sm" justify="center">
+      <ChangeButton leftSection={<IconPlugConnected size={16} />} onClick={() => void navigate('connect')}>
+        Connect a number
+      </ChangeButton>
+      <ChangeButton variant="default" leftSection={<IconPlus size={16} />} onClick={open}>
+        Add WhatsApp account
+      </ChangeButton>
+    </Group>
   )
   return (
     <>
@@ -28,8 +35,8 @@ export function WhatsAppAccountsPage() {
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => void accounts.refetch()} />}
       {isEmpty && (
         <EmptyState icon={IconBrandWhatsapp} title="No WhatsApp account yet" action={addButton}>
-          Add a business phone number from Meta’s WhatsApp Business Platform to send messages. You need its phone number
-          ID, its WhatsApp Business Account (WABA) ID and the access token of a system user.
+          Connect a business phone number to send messages: Waybill guides you from the access token to the first
+          delivered message. If you know its IDs, add it directly.
         </EmptyState>
       )}
       <Stack gap="lg">

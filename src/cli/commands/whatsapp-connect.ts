@@ -1,0 +1,166 @@
+import { changes } from '../../../contracts/dashboard/changes.ts'
+import type { TokenReport } from '../../../contracts/dashboard/connect.ts'
+import { PhoneNumber } from '../../../contracts/fields.ts'
+import { requireAccount } from '../../accounts/account.ts'
+import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'
+import { type Answer, dataCommand, type Question } from '../command.ts'
+import { connectNumber, type FoundNumber, listNumbers, type NamedStep } from '../connect.ts'
+import { UsageError } from '../failure.ts'
+
+export const whatsappConnect = dataCommand({
+  name: 'whatsapp connect',
+  summary: 'Connect a phone number step by step, from an access token to the first status',
+  args: ['ACC'],
+  options: {
+    'access-token': { value: 'T', help: 'Access token of a system user; - reads it from standard input', secret: true },
+    'app-secret': {
+      value: 'S',
+      help: 'App secret of its Meta app, if it differs from META_APP_SECRET; - reads it from standard input',
+      secret: true,
+    },
+    'phone-number-id': { value: 'ID', help: 'The number, if the token may use several' },
+    pin: {
+      value: 'PIN',
+      help: 'Six-digit two-step verification PIN, to register the number; - reads it from standard input',
+      secret: true,
+    },
+    'test-to': { value: 'NUMBER', help: 'Send a test message to this number, and wait for its first status' },
+    'test-template': { value: 'NAME', help: 'Template of the test message (default: one with few variables)' },
+    'test-language': { value: 'CODE', help: 'Its language' },
+    default: { help: 'Use it for requests that do not set accountId' },
+  },
+  notes: [
+    'Checks the token and its permissions, stores the number, subscribes the app to the WhatsApp Business Account, sets\nthe callback URL of the app (or prints the values to enter at Meta), registers the number, reads the templates, and\nsends a test message if asked to. In a terminal, the command asks for what is missing.',
+    'Every step can be repeated: run the command again with the same token. A number that the account already has keeps\nits ID and gets the new token.',
+    'With - each secret is read from standard input, one per line: access token, app secret, PIN.',
+  ],
+  examples: [
+    'waybill whatsapp connect acc_…',
+    'waybill whatsapp connect acc_… --access-token - --phone-number-id 106540352242922 --test-to 34600111222 < token.txt',
+  ],
+  // Without the number nothing is changed yet.
+  audit: ({ options }) =>
+    options['phone-number-id'] === undefined ? undefined : changes.connectWhatsAppAccount(options['phone-number-id']),
+  run: async (deps, { args: [accountId], options }, report) => {
+    await requireAccount(deps.db, accountId)
+    const accessToken = options['access-token']
+    if (accessToken === undefined || accessToken === '')
+      return askFor({
+        option: 'access-token',
+        text: 'Access token of a system user (Meta Business Suite > Settings > System users; it is not shown):',
+        isSecret: true,
+      })
+    const token = await inspectToken(deps, accessToken)
+    if (!token.valid || token.accounts.length === 0 || token.missing.length > 0) return stopAtToken(token)
+    const numbers = listNumbers(token)
+    const number = numbers.find(({ phoneNumberId }) => phoneNumberId === options['phone-number-id'])
+    if (!number) return askForNumber(token, numbers, options['phone-number-id'])
+    if (number.status !== 'CONNECTED' && (options.pin ?? '') === '') return askForPin(token, number)
+    if (options['test-to'] === undefined)
+      return askFor(
+        {
+          option: 'test-to',
+          text: 'Your own phone number for a test message, such as 34600111222 (empty: no test):',
+          preset: '',
+          isOptional: true,
+        },
+        { token },
+      )
+    const test =
+      options['test-to'] === ''
+        ? undefined
+        : {
+            to: checkNumber(options['test-to']),
+            template: options['test-template'],
+            language: options['test-language'],
+          }
+    report(`✓ token: ${token.message}`)
+    const input = {
+      accountId,
+      accessToken,
+      appSecret: options['app-secret'],
+      phoneNumberId: number.phoneNumberId,
+      wabaId: number.wabaId,
+      pin: number.status === 'CONNECTED' ? undefined : options.pin,
+      makeDefault: options.default,
+      test,
+    }
+    const connected = await connectNumber(deps, input, (step) => report(formatStep(step)))
+    const ok = connected.steps.every((step) => step.ok)
+    return {
+      json: { ok, token, ...connected },
+      text: ok
+        ? `${connected.whatsAppAccountId} is connected.`
+        : `${connected.whatsAppAccountId} is stored. Some steps are not done yet: see above what to do, then run the command again.`,
+      exitCode: ok ? 0 : 1,
+    }
+  },
+})
+
+function checkNumber(to: string): string {
+  const parsed = PhoneNumber.safeParse(to)
+  if (!parsed.success) throw new UsageError(`--test-to ${parsed.error.issues[0]?.message ?? 'is not a phone number'}.`)
+  return parsed.data
+}
+
+function askFor(question: Question, json: object = {}): Answer {
+  return {
+    json: { ok: false, missing: `--${question.option}`, message: question.text, ...json },
+    text: `Missing: --${question.option}. ${question.text}`,
+    exitCode: 1,
+    question,
+  }
+}
+
+function stopAtToken(token: TokenReport): Answer {
+  return {
+    json: { ok: false, token, steps: [] },
+    text: formatStep({ step: 'token', ...token, ok: false }),
+    exitCode: 1,
+  }
+}
+
+/** A token of one number needs no choice. */
+function askForNumber(token: TokenReport, numbers: FoundNumber[], given: string | undefined): Answer {
+  const list = numbers.map((number) => `  ${describeNumber(number)}`).join('\n')
+  if (given !== undefined)
+    return {
+      json: { ok: false, token, message: `The token may not use phone number ID ${given}.`, steps: [] },
+      text: `✗ number: The token may not use phone number ID ${given}. It may use:\n${list}`,
+      exitCode: 1,
+    }
+  const [only] = numbers
+  const preset = numbers.length === 1 ? only?.phoneNumberId : undefined
+  const question = { option: 'phone-number-id', text: `Which number? Enter its ID.\n${list}\nPhone number ID:` }
+  return askFor({ ...question, ...(preset !== undefined && { preset }) }, { token })
+}
+
+function askForPin(token: TokenReport, number: FoundNumber): Answer {
+  return askFor(
+    {
+      option: 'pin',
+      text: `The number ${describeNumber(number)} is not registered. Enter its six-digit two-step verification PIN, or choose one if it has none (it is not shown):`,
+      isSecret: true,
+    },
+    { token },
+  )
+}
+
+function describeNumber({ phoneNumberId, displayPhoneNumber, verifiedName, status }: FoundNumber): string {
+  return [phoneNumberId, displayPhoneNumber, verifiedName, status?.toLowerCase()].filter(Boolean).join('  ')
+}
+
+type ShownStep = Omit<NamedStep, 'step'> & { step: string }
+
+function formatStep({ step, ok, message, fix, enter }: ShownStep): string {
+  const values = enter && [
+    ...(enter.callbackUrl === undefined ? [] : [`Callback URL  ${enter.callbackUrl}`]),
+    ...(enter.verifyToken === undefined ? [] : [`Verify token  ${enter.verifyToken}`]),
+    `Fields        ${enter.fields.join(', ')}`,
+  ]
+  return [
+    `${ok ? '✓' : '✗'} ${step}: ${message}`,
+    ...(fix === undefined ? [] : [`  → ${fix}`]),
+    ...(values ?? []).map((line) => `    ${line}`),
+  ].join('\n')
+}

@@ -1,0 +1,206 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Template } from '../../contracts/api/template.ts'
+import type { ConnectStep, TokenReport } from '../../contracts/dashboard/connect.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import { addWhatsAppAccount } from '../accounts/whatsapp/add.ts'
+import { registerNumber } from '../accounts/whatsapp/connect/register.ts'
+import { configureCallback, subscribeStored } from '../accounts/whatsapp/connect/subscribe.ts'
+import { checkNow } from '../accounts/whatsapp/health/check.ts'
+import { findHealth } from '../accounts/whatsapp/health/store.ts'
+import { findByPhoneNumberId } from '../accounts/whatsapp/store.ts'
+import { replaceSecrets } from '../accounts/whatsapp/update.ts'
+import type { Deps } from '../deps.ts'
+import { getMessage } from '../messages/queries/get.ts'
+import { sendTest } from '../messages/send/send-test.ts'
+import { listOwnTemplates } from '../templates/list-own.ts'
+import { syncTemplates } from '../templates/sync.ts'
+import { recordDisplacementIn } from '../users/audit/displacement.ts'
+
+/** What connects a number, once everything is known that has to be asked for. */
+export interface ConnectInput {
+  accountId: string
+  accessToken: string
+  appSecret?: string | undefined
+  phoneNumberId: string
+  wabaId: string
+  /** Undefined if the number is registered already. */
+  pin?: string | undefined
+  makeDefault?: boolean | undefined
+  test?: { to: string; template?: string | undefined; language?: string | undefined } | undefined
+}
+
+/** A step by its name, for programs and people. */
+export interface NamedStep extends ConnectStep {
+  step: 'account' | 'subscription' | 'callback' | 'registration' | 'templates' | 'test' | 'status'
+  enter?: { callbackUrl?: string; verifyToken?: string; fields: string[] }
+}
+
+export interface Connected {
+  whatsAppAccountId: string
+  steps: NamedStep[]
+}
+
+export type FoundNumber = TokenReport['accounts'][number]['numbers'][number] & { wabaId: string }
+
+export function listNumbers({ accounts }: TokenReport): FoundNumber[] {
+  return accounts.flatMap(({ wabaId, numbers }) => numbers.map((number) => ({ ...number, wabaId })))
+}
+
+/**
+ * Connects a number step by step, and reports each one. A step that fails does not stop the others, except the first:
+ * all can be repeated by running the command again.
+ */
+export async function connectNumber(
+  deps: Deps,
+  input: ConnectInput,
+  report: (step: NamedStep) => void,
+): Promise<Connected> {
+  const { accountId } = input
+  const steps: NamedStep[] = []
+  const note = (step: NamedStep): void => {
+    steps.push(step)
+    report(step)
+  }
+  const whatsAppAccountId = await saveAccount(deps, input)
+  note({ step: 'account', ok: true, message: `The number is stored as ${whatsAppAccountId}.` })
+  note({ step: 'subscription', ...(await subscribeStored(deps, accountId, whatsAppAccountId)) })
+  note({ step: 'callback', ...(await configureCallback(deps, accountId, whatsAppAccountId)) })
+  note({ step: 'registration', ...(await register(deps, { accountId, whatsAppAccountId }, input.pin)) })
+  note({ step: 'templates', ...(await readTemplates(deps, accountId)) })
+  if (input.test) for (const step of await tryOut(deps, { accountId, whatsAppAccountId }, input.test)) note(step)
+  await checkNow(deps, { accountId, whatsAppAccountId })
+  return { whatsAppAccountId, steps }
+}
+
+/** A number that this account has already gets the new token and keeps its ID. */
+async function saveAccount(deps: Deps, input: ConnectInput): Promise<string> {
+  const { accountId, accessToken, appSecret, phoneNumberId, wabaId, makeDefault } = input
+  const known = await findByPhoneNumberId(deps.db, phoneNumberId)
+  if (known?.account_id === accountId) {
+    await replaceSecrets(deps, accountId, known.id, { accessToken, appSecret, wabaId })
+    return known.id
+  }
+  const number = { phoneNumberId, wabaId, accessToken, appSecret, makeDefault }
+  const added = await addWhatsAppAccount(deps, accountId, number, recordDisplacementIn(deps))
+  return added.whatsAppAccountId
+}
+
+async function register(
+  deps: Deps,
+  owner: { accountId: string; whatsAppAccountId: string },
+  pin: string | undefined,
+): Promise<ConnectStep> {
+  if (pin === undefined) return { ok: true, message: 'The number is registered with the Cloud API already.' }
+  return registerNumber(deps, owner, pin)
+}
+
+async function readTemplates(deps: Deps, accountId: string): Promise<ConnectStep> {
+  try {
+    const { synced, approved } = await syncTemplates(deps, accountId)
+    if (approved > 0) return { ok: true, message: `${synced} templates were read, ${approved} of them approved.` }
+    return {
+      ok: false,
+      message: `${synced} templates were read, and none is approved.`,
+      fix: 'Create a template in WhatsApp Manager, and sync again once Meta has approved it.',
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { ok: false, message: error.message, fix: `Run: waybill template sync ${accountId}` }
+  }
+}
+
+/** How long to wait for a status: WhatsApp usually reports the first one within seconds. */
+const statusSeconds = 30
+const pollMilliseconds = 250
+
+async function tryOut(
+  deps: Deps,
+  owner: { accountId: string; whatsAppAccountId: string },
+  test: NonNullable<ConnectInput['test']>,
+): Promise<NamedStep[]> {
+  const template = await chooseTemplate(deps, owner, test)
+  if (!template)
+    return [
+      {
+        step: 'test',
+        ok: false,
+        message: 'No approved template can be sent as a test.',
+        fix: 'Create one in WhatsApp Manager, or name one with --test-template and --test-language.',
+      },
+    ]
+  const since = deps.now()
+  const { accountId, whatsAppAccountId } = owner
+  const sent = await sendTest(deps, { accountId }, { to: test.to, ...template, accountId: whatsAppAccountId })
+  if (sent.status === 'failed')
+    return [
+      {
+        step: 'test',
+        ok: false,
+        message: sent.failure?.meaning ?? 'WhatsApp refused the test message.',
+        ...(sent.failure && { fix: sent.failure.advice }),
+      },
+    ]
+  const accepted = `WhatsApp accepted the template ${template.template} to ${test.to} as ${sent.messageId}.`
+  return [{ step: 'test', ok: true, message: accepted }, await awaitStatus(deps, owner, sent.messageId, since)]
+}
+
+async function awaitStatus(
+  deps: Deps,
+  owner: { accountId: string; whatsAppAccountId: string },
+  messageId: string,
+  since: Date,
+): Promise<NamedStep> {
+  const until = performance.now() + statusSeconds * 1000
+  while (performance.now() < until) {
+    const { status } = await getMessage(deps, owner, { messageId })
+    if (status === 'delivered' || status === 'read')
+      return { step: 'status', ok: true, message: `The first status arrived: the message is ${status}.` }
+    if (status === 'failed')
+      return {
+        step: 'status',
+        ok: false,
+        message: 'A status arrived: the message failed.',
+        fix: `waybill message get ${messageId}`,
+      }
+    const lastStatusAt = (await findHealth(deps.db, owner))?.last_status_at
+    if (lastStatusAt && lastStatusAt >= since)
+      return { step: 'status', ok: true, message: 'The first status arrived: WhatsApp reaches this server.' }
+    await delay(pollMilliseconds)
+  }
+  return {
+    step: 'status',
+    ok: false,
+    message: `No status arrived within ${statusSeconds} seconds.`,
+    fix: 'Check the steps subscription and callback above, and that the callback URL is reachable from the internet. Then run this command again.',
+  }
+}
+
+/** The template that was named, or an approved one; variables get their example values. */
+async function chooseTemplate(
+  deps: Deps,
+  { accountId, whatsAppAccountId }: { accountId: string; whatsAppAccountId: string },
+  test: NonNullable<ConnectInput['test']>,
+): Promise<{ template: string; language: string; variables?: Record<string, string> } | undefined> {
+  const { items } = await listOwnTemplates(deps, { accountId, whatsAppAccountId, status: 'APPROVED', limit: 100 })
+  const [chosen] = items
+    .filter((template) => template.sendable && needsOnlyText(template))
+    .filter(({ name }) => test.template === undefined || name === test.template)
+    .filter(({ language }) => test.language === undefined || language === test.language)
+    .toSorted((a, b) => a.placeholders.length - b.placeholders.length)
+  if (!chosen) return undefined
+  const variables = Object.fromEntries(chosen.placeholders.map(({ key, example }) => [key, example ?? 'test']))
+  return {
+    template: chosen.name,
+    language: chosen.language,
+    ...(chosen.placeholders.length > 0 && { variables }),
+  }
+}
+
+/** Media and variables of headers and buttons have no values that could be made up. */
+function needsOnlyText({ components }: Pick<Template, 'components'>): boolean {
+  return components.every(({ type, format, text, buttons }) => {
+    if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
+    if (type === 'BUTTONS') return buttons?.every((button) => ['QUICK_REPLY', 'PHONE_NUMBER'].includes(button.type))
+    return type === 'BODY' || type === 'FOOTER'
+  })
+}

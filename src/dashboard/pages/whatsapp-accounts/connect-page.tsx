@@ -1,0 +1,199 @@
+import { Alert, Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { ConnectableAccount, TokenReport } from '../../../../contracts/dashboard/connect.ts'
+import { readFailure, showInForm } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { StatusBadge } from '../../ui/badges.tsx'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { DescriptionList } from '../../ui/description-list.tsx'
+import { PageHeader, Section } from '../../ui/page.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { AccessTokenField, AppSecretField } from './replace-secrets-modal.tsx'
+import { healthKey } from './use-health.ts'
+import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
+
+interface Inspected {
+  accessToken: string
+  report: TokenReport
+}
+
+/** The first two steps: a token, and the number that it is used for. The rest is done on the page of the number. */
+export function ConnectPage() {
+  const [inspected, setInspected] = useState<Inspected>()
+  return (
+    <>
+      <PageHeader
+        title="Connect a number"
+        description="Waybill needs an access token of your Meta app. Everything else is read from WhatsApp, and each step can be repeated."
+      />
+      <TokenSection onInspected={setInspected} />
+      {inspected && <TokenResult report={inspected.report} />}
+      {inspected?.report.valid === true && inspected.report.missing.length === 0 && (
+        <NumberSection key={inspected.accessToken} {...inspected} />
+      )}
+    </>
+  )
+}
+
+function TokenSection({ onInspected }: { onInspected: (inspected: Inspected) => void }) {
+  const { accountId } = useAccount()
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { accessToken: '' },
+    validate: { accessToken: (token) => (token.trim() === '' ? 'Enter the access token.' : null) },
+  })
+  const inspect = useChange({
+    change: settings.whatsAppAccount.inspectToken.mutate,
+    invalidates: [],
+    onDone: (report, { accessToken }) => onInspected({ report, accessToken }),
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ accessToken }) => {
+    setProblem(undefined)
+    inspect.mutate({ accountId, accessToken: accessToken.trim() })
+  })
+  return (
+    <Section title="1. Access token" description="Nothing is stored in this step.">
+      <form onSubmit={submit} noValidate>
+        <Stack align="stretch">
+          {problem !== undefined && <ErrorAlert title="Token not checked" error={problem} />}
+          <AccessTokenField key={form.key('accessToken')} {...form.getInputProps('accessToken')} />
+          <Text size="sm" c="dimmed">
+            You have no token yet?{' '}
+            <Anchor href="/docs/going-live" inherit underline="always">
+              Going live
+            </Anchor>{' '}
+            shows each page of Meta on the way to it.
+          </Text>
+          <Group>
+            <ChangeButton type="submit" loading={inspect.isPending}>
+              Check token
+            </ChangeButton>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}
+
+function TokenResult({ report }: { report: TokenReport }) {
+  const ok = report.fix === undefined
+  return (
+    <Alert
+      mb="lg"
+      color={ok ? 'waybill' : 'red'}
+      icon={ok ? <IconCircleCheck /> : <IconAlertCircle />}
+      title={ok ? 'The token works' : 'This token cannot be used yet'}
+      role={ok ? 'status' : 'alert'}
+    >
+      <Stack gap="xs">
+        <Text size="sm">{report.message}</Text>
+        {report.fix !== undefined && (
+          <Text size="sm" fw={600}>
+            {report.fix}
+          </Text>
+        )}
+        {report.permissions.length > 0 && (
+          <DescriptionList items={[{ name: 'Permissions', value: report.permissions.join(', ') }]} />
+        )}
+      </Stack>
+    </Alert>
+  )
+}
+
+function NumberSection({ accessToken, report }: Inspected) {
+  const { accountId } = useAccount()
+  const navigate = useNavigate()
+  const numbers = report.accounts.flatMap((account) => account.numbers.map((number) => ({ ...number, account })))
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { phoneNumberId: numbers.length === 1 ? (numbers[0]?.phoneNumberId ?? '') : '', appSecret: '' },
+    validate: { phoneNumberId: (id) => (id === '' ? 'Choose a number.' : null) },
+  })
+  const add = useChange({
+    change: settings.whatsAppAccount.add.mutate,
+    invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
+    onDone: ({ whatsAppAccountId }) => void navigate(`/${accountId}/whatsapp-accounts/${whatsAppAccountId}`),
+    onFailure: (error) => setProblem(readFailure(error).message),
+  })
+  if (numbers.length === 0) return null
+  const submit = form.onSubmit(({ phoneNumberId, appSecret }) => {
+    setProblem(undefined)
+    const wabaId = numbers.find((number) => number.phoneNumberId === phoneNumberId)?.account.wabaId ?? ''
+    add.mutate({
+      accountId,
+      accessToken,
+      phoneNumberId,
+      wabaId,
+      ...(appSecret.trim() !== '' && { appSecret: appSecret.trim() }),
+    })
+  })
+  return (
+    <Section
+      title="2. Phone number"
+      description="Waybill stores the token encrypted, and subscribes your app to the statuses of this number."
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          {problem !== undefined && <ErrorAlert title="Number not connected" error={problem} />}
+          <Radio.Group
+            label="Numbers that this token may use"
+            key={form.key('phoneNumberId')}
+            {...form.getInputProps('phoneNumberId')}
+          >
+            <Stack gap="xs" mt="xs">
+              {numbers.map((number) => (
+                <Radio
+                  key={number.phoneNumberId}
+                  value={number.phoneNumberId}
+                  label={<NumberLabel number={number} account={number.account} />}
+                />
+              ))}
+            </Stack>
+          </Radio.Group>
+          <AppSecretField
+            label="App secret (optional)"
+            key={form.key('appSecret')}
+            {...form.getInputProps('appSecret')}
+            description="Only if your operator has not set META_APP_SECRET, or if this number belongs to another Meta app. In your Meta app: App settings → Basic."
+          />
+          <Group>
+            <Button type="submit" loading={add.isPending}>
+              Connect number
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}
+
+interface NumberLabelProps {
+  number: ConnectableAccount['numbers'][number]
+  account: ConnectableAccount
+}
+
+function NumberLabel({ number, account }: NumberLabelProps) {
+  return (
+    <Group gap="xs">
+      <Text component="span" size="sm" fw={600}>
+        {number.displayPhoneNumber ?? number.phoneNumberId}
+      </Text>
+      <Text component="span" size="sm" c="dimmed">
+        {[number.verifiedName, account.name].filter((name) => name !== undefined).join(' · ')}
+      </Text>
+      {number.status === 'CONNECTED' ? (
+        <StatusBadge tone="good">Registered</StatusBadge>
+      ) : (
+        <StatusBadge tone="neutral">Not registered yet</StatusBadge>
+      )}
+    </Group>
+  )
+}

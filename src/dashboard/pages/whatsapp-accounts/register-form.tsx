@@ -1,0 +1,65 @@
+import { Group, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import type { ConnectStep } from '../../../../contracts/dashboard/connect.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { PasswordField } from '../../ui/fields.tsx'
+import { StepResult } from './set-up-page.tsx'
+import { healthKey } from './use-health.ts'
+
+interface RegisterFormProps {
+  whatsAppAccountId: string
+  done: boolean
+}
+
+/** A registered number needs no PIN any more. */
+export function RegisterForm({ whatsAppAccountId, done }: RegisterFormProps) {
+  const { accountId } = useAccount()
+  const [result, setResult] = useState<ConnectStep>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { pin: '' },
+    validate: { pin: (pin) => (/^\d{6}$/.test(pin.trim()) ? null : 'Enter six digits.') },
+  })
+  const register = useChange({
+    change: settings.whatsAppAccount.register.mutate,
+    invalidates: [healthKey(accountId)],
+    onDone: (step: ConnectStep) => {
+      setResult(step)
+      form.reset()
+    },
+  })
+  if (done)
+    return result ? (
+      <StepResult result={result} />
+    ) : (
+      <Text size="sm" c="dimmed">
+        WhatsApp reports the number as connected.
+      </Text>
+    )
+  const submit = form.onSubmit(({ pin }) => register.mutate({ accountId, whatsAppAccountId, pin: pin.trim() }))
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        {result && <StepResult result={result} />}
+        <PasswordField
+          label="Two-step verification PIN"
+          description="Six digits. If the number has a PIN, enter it; if it has none, choose one and keep it. After 10 attempts in 72 hours, WhatsApp locks the registration."
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maw={320}
+          key={form.key('pin')}
+          {...form.getInputProps('pin')}
+        />
+        <Group>
+          <ChangeButton type="submit" size="xs" loading={register.isPending}>
+            Register number
+          </ChangeButton>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,290 @@
+import { Alert, Anchor, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { IconAlertCircle, IconAlertTriangle, IconCheck, IconCircleCheck, IconRefresh } from '@tabler/icons-react'
+import { type ReactNode, useState } from 'react'
+import { Link, useParams } from 'react-router'
+import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
+import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
+import { NotFoundPage } from '../../layout/fallback-pages.tsx'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { CopyField } from '../../ui/copy.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { PageHeader } from '../../ui/page.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { useSync, useTemplates } from '../templates/use-templates.ts'
+import { type StepState, toChecklist } from './checklist.ts'
+import { RegisterForm } from './register-form.tsx'
+import { TestStep } from './test-step.tsx'
+import { healthKey, useHealth } from './use-health.ts'
+
+/** The set-up of a connected number as a checklist, and its health afterwards. */
+export function SetUpPage() {
+  const { accountId } = useAccount()
+  const { whatsAppAccountId } = useParams()
+  const health = useHealth(accountId)
+  const account = health.data?.whatsAppAccounts.find((candidate) => candidate.accountId === whatsAppAccountId)
+  if (health.isPending) return <LoadingSkeleton lines={8} />
+  if (health.isError && !health.data) return <ErrorAlert error={health.error} onRetry={() => void health.refetch()} />
+  if (!account) return <NotFoundPage />
+  return (
+    <>
+      <PageHeader
+        title={account.displayPhoneNumber ?? account.phoneNumberId}
+        description="Set-up and health of this WhatsApp account. Each step can be repeated."
+        actions={<CheckNowButton whatsAppAccountId={account.accountId} />}
+      />
+      <Steps key={account.accountId} health={account} />
+      <OtherFindings health={account} />
+      <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} size="sm">
+        All WhatsApp accounts
+      </Anchor>
+    </>
+  )
+}
+
+function CheckNowButton({ whatsAppAccountId }: { whatsAppAccountId: string }) {
+  const { accountId } = useAccount()
+  const check = useChange({
+    change: () => settings.whatsAppAccount.check.mutate({ accountId, whatsAppAccountId }),
+    invalidates: [healthKey(accountId)],
+    done: 'Checked with WhatsApp.',
+  })
+  return (
+    <ChangeButton
+      variant="default"
+      leftSection={<IconRefresh size={16} />}
+      loading={check.isPending}
+      onClick={() => check.mutate()}
+    >
+      Check now
+    </ChangeButton>
+  )
+}
+
+function Steps({ health }: { health: WhatsAppAccountHealth }) {
+  const { accountId } = useAccount()
+  const whatsAppAccountId = health.accountId
+  const templates = useTemplates(whatsAppAccountId)
+  const [messageId, setMessageId] = useState<string>()
+  const approved = templates.data?.items.filter(({ status }) => status === 'APPROVED').length ?? 0
+  const facts = templates.data && { syncedAt: templates.data.syncedAt, approved }
+  const steps = toChecklist(health, facts, messageId !== undefined)
+  const done = Object.values(steps).filter((step) => step.done).length
+  return (
+    <Stack gap="sm" mb="lg">
+      <Text size="sm" c="dimmed" role="status">
+        {done} of {Object.keys(steps).length} steps done
+      </Text>
+      <Step title="Access token" state={steps.token} about="WhatsApp accepts the token for this number.">
+        <Text size="sm" c="dimmed">
+          {health.token.expiresAt === undefined ? (
+            'It does not expire.'
+          ) : (
+            <>
+              It expires <DateTime at={health.token.expiresAt} />.
+            </>
+          )}
+          {!steps.token.done && (
+            <>
+              {' '}
+              <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} inherit underline="always">
+                Replace the token
+              </Anchor>
+            </>
+          )}
+        </Text>
+      </Step>
+      <ActionStep
+        title="Subscription"
+        state={steps.subscription}
+        about="The app is subscribed to the WhatsApp Business Account. Without it, WhatsApp reports no statuses."
+        action="Subscribe"
+        perform={() => settings.whatsAppAccount.subscribe.mutate({ accountId, whatsAppAccountId })}
+      />
+      <ActionStep
+        title="Callback URL"
+        state={steps.callback}
+        about="Meta sends statuses to this server."
+        action="Set callback URL"
+        perform={() => settings.whatsAppAccount.configureCallback.mutate({ accountId, whatsAppAccountId })}
+      />
+      <Step title="Registration" state={steps.registration} about="The number is registered with the Cloud API.">
+        <RegisterForm whatsAppAccountId={whatsAppAccountId} done={steps.registration.done} />
+      </Step>
+      <Step title="Templates" state={steps.templates} about="WhatsApp sends approved templates only.">
+        <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} />
+      </Step>
+      <Step title="Test message" state={steps.test} about="A real message to your own phone.">
+        <TestStep
+          whatsAppAccountId={whatsAppAccountId}
+          templates={templates.data?.items ?? []}
+          messageId={messageId}
+          onSent={setMessageId}
+        />
+      </Step>
+      <Step
+        title="First status"
+        state={steps.status}
+        about="WhatsApp reaches this server with the status of a message."
+      >
+        {health.callbacks.lastStatusAt === undefined ? (
+          <Text size="sm" c="dimmed">
+            Waiting for a status. It usually arrives within seconds of the test message.
+          </Text>
+        ) : (
+          <Text size="sm" c="dimmed">
+            The last one arrived <DateTime at={health.callbacks.lastStatusAt} />.
+          </Text>
+        )}
+      </Step>
+    </Stack>
+  )
+}
+
+interface StepProps {
+  title: string
+  state: StepState
+  about: string
+  children?: ReactNode
+}
+
+function Step({ title, state, about, children }: StepProps) {
+  return (
+    <Paper component="section" aria-label={`${title}: ${state.done ? 'done' : 'to do'}`} withBorder p="md">
+      <Group align="flex-start" gap="md" wrap="nowrap">
+        <ThemeIcon
+          variant={state.done ? 'filled' : 'default'}
+          color={state.done ? 'waybill' : 'gray'}
+          radius="xl"
+          size={28}
+          aria-hidden
+        >
+          {state.done ? <IconCheck size={16} /> : state.finding ? <IconAlertCircle size={16} /> : null}
+        </ThemeIcon>
+        <Stack gap="xs" flex={1} miw={0}>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          <Text size="sm">{about}</Text>
+          {state.finding && <FindingText finding={state.finding} />}
+          {children}
+        </Stack>
+      </Group>
+    </Paper>
+  )
+}
+
+function FindingText({ finding }: { finding: HealthFinding }) {
+  const isError = finding.severity === 'error'
+  return (
+    <Alert color={isError ? 'red' : 'yellow'} icon={isError ? <IconAlertCircle /> : <IconAlertTriangle />}>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {finding.message}
+      </Text>
+      <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
+        {finding.fix}
+      </Text>
+    </Alert>
+  )
+}
+
+interface ActionStepProps extends StepProps {
+  action: string
+  perform: () => Promise<CallbackStep>
+}
+
+function ActionStep({ action, perform, ...step }: ActionStepProps) {
+  const { accountId } = useAccount()
+  const [result, setResult] = useState<CallbackStep>()
+  const run = useChange<void, CallbackStep>({
+    change: perform,
+    invalidates: [healthKey(accountId)],
+    onDone: setResult,
+  })
+  return (
+    <Step {...step}>
+      {result && <StepResult result={result} />}
+      <Group>
+        <ChangeButton
+          size="xs"
+          variant={step.state.done ? 'default' : 'filled'}
+          loading={run.isPending}
+          onClick={() => run.mutate()}
+        >
+          {step.state.done ? `${action} again` : action}
+        </ChangeButton>
+      </Group>
+    </Step>
+  )
+}
+
+/** What WhatsApp answered, and the values to enter at Meta if it has to be done by hand. */
+export function StepResult({ result }: { result: ConnectStep & Pick<CallbackStep, 'enter'> }) {
+  const { ok, message, fix, enter } = result
+  return (
+    <Alert
+      color={ok ? 'waybill' : 'red'}
+      icon={ok ? <IconCircleCheck /> : <IconAlertCircle />}
+      role={ok ? 'status' : 'alert'}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {message}
+      </Text>
+      {fix !== undefined && (
+        <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
+          {fix}
+        </Text>
+      )}
+      {!ok && enter && (
+        <Stack gap="xs" mt="sm">
+          {enter.callbackUrl !== undefined && <CopyField label="Callback URL" value={enter.callbackUrl} />}
+          {enter.verifyToken !== undefined && <CopyField label="Verify token" value={enter.verifyToken} />}
+          <CopyField label="Webhook fields" value={enter.fields.join(', ')} />
+        </Stack>
+      )}
+    </Alert>
+  )
+}
+
+function SyncTemplates({ approved, syncedAt }: { approved: number; syncedAt: string | undefined }) {
+  const sync = useSync({ onFailure: () => {} })
+  return (
+    <>
+      {sync.isError && <ErrorAlert title="Templates not synced" error={sync.error} />}
+      <Group>
+        <Text size="sm" c="dimmed">
+          {syncedAt === undefined ? 'Not read yet.' : `${approved} approved.`}
+        </Text>
+        <ChangeButton
+          size="xs"
+          variant={approved > 0 ? 'default' : 'filled'}
+          loading={sync.isPending}
+          onClick={() => sync.mutate()}
+        >
+          {syncedAt === undefined ? 'Sync templates' : 'Sync again'}
+        </ChangeButton>
+      </Group>
+    </>
+  )
+}
+
+const shownInSteps =
+  /^(rejected|token_|permission_|not_subscribed|app_secret_missing|callback_|field|number_|phone_number_blocked)/
+
+/** Findings that concern no step, such as quality or payment. */
+function OtherFindings({ health }: { health: WhatsAppAccountHealth }) {
+  const others = health.findings.filter(({ code }) => !shownInSteps.test(code))
+  if (others.length === 0) return null
+  return (
+    <Stack gap="sm" mb="lg">
+      <Title order={2} size="h4">
+        Health
+      </Title>
+      {others.map((finding) => (
+        <FindingText key={finding.code} finding={finding} />
+      ))}
+    </Stack>
+  )
+}

@@ -1,0 +1,136 @@
+import { Anchor, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { OwnTemplate, SentTest } from '../../../../contracts/dashboard/template.ts'
+import { showInForm } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { MessageStatusBadge } from '../messages/message-status.tsx'
+import { healthKey } from './use-health.ts'
+
+interface TestStepProps {
+  whatsAppAccountId: string
+  templates: OwnTemplate[]
+  messageId: string | undefined
+  onSent: (messageId: string) => void
+}
+
+/** Media, and variables of headers and buttons, have no values that could be made up. */
+function needsOnlyText({ components }: OwnTemplate): boolean {
+  return components.every(({ type, format, text, buttons }) => {
+    if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
+    if (type === 'BUTTONS') return buttons?.every((button) => ['QUICK_REPLY', 'PHONE_NUMBER'].includes(button.type))
+    return type === 'BODY' || type === 'FOOTER'
+  })
+}
+
+function nameOf({ name, language }: Pick<OwnTemplate, 'name' | 'language'>): string {
+  return `${name} (${language})`
+}
+
+/** Sends a template with its example values, and follows its status. */
+export function TestStep({ whatsAppAccountId, templates, messageId, onSent }: TestStepProps) {
+  const { accountId } = useAccount()
+  const [problem, setProblem] = useState<string>()
+  const choices = templates
+    .filter((template) => template.sendable && needsOnlyText(template))
+    .toSorted((a, b) => a.placeholders.length - b.placeholders.length)
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { to: '', template: '' },
+    validate: { to: (to) => (/^[1-9]\d{6,14}$/.test(to.trim()) ? null : 'Enter digits only, with the country code.') },
+  })
+  const send = useChange({
+    change: settings.template.sendTest.mutate,
+    invalidates: [healthKey(accountId)],
+    onDone: ({ messageId: sent, failure }: SentTest) => {
+      setProblem(failure && `${failure.meaning} ${failure.advice}`)
+      onSent(sent)
+    },
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  if (choices.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        Sync the templates first. A template without media and without variables in headers or buttons is needed.
+      </Text>
+    )
+  const submit = form.onSubmit(({ to, template }) => {
+    setProblem(undefined)
+    const chosen = choices.find((choice) => nameOf(choice) === template) ?? choices[0]
+    if (!chosen) return
+    const variables = Object.fromEntries(chosen.placeholders.map(({ key, example }) => [key, example ?? 'test']))
+    send.mutate({
+      accountId,
+      whatsAppAccountId,
+      to: to.trim(),
+      template: chosen.name,
+      language: chosen.language,
+      ...(chosen.placeholders.length > 0 && { variables }),
+    })
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        {problem !== undefined && <ErrorAlert title="Test message" error={problem} />}
+        {messageId !== undefined && <SentMessage messageId={messageId} />}
+        <Group gap="sm" align="flex-start">
+          <TextInput
+            label="Your phone number"
+            description="With the country code, such as 34600111222."
+            type="tel"
+            autoComplete="tel"
+            key={form.key('to')}
+            {...form.getInputProps('to')}
+          />
+          <Select
+            label="Template"
+            description="Variables get their example values."
+            data={choices.map(nameOf)}
+            defaultValue={nameOf(choices[0] ?? { name: '', language: '' })}
+            allowDeselect={false}
+            onChange={(value) => form.setFieldValue('template', value ?? '')}
+          />
+        </Group>
+        <Group>
+          <ChangeButton type="submit" size="xs" loading={send.isPending}>
+            Send test
+          </ChangeButton>
+          <Text size="xs" c="dimmed">
+            WhatsApp may charge for it.
+          </Text>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const refetchMilliseconds = 1_000
+
+function SentMessage({ messageId }: { messageId: string }) {
+  const { accountId } = useAccount()
+  const message = useQuery({
+    queryKey: ['message', accountId, messageId, 'test'],
+    queryFn: () => settings.message.get.query({ accountId, messageId }),
+    refetchInterval: ({ state }) => (isSettled(state.data?.message.status) ? false : refetchMilliseconds),
+  })
+  if (!message.data) return null
+  return (
+    <Group gap="xs" role="status">
+      <Text size="sm">Status of the test message:</Text>
+      <MessageStatusBadge status={message.data.message.status} />
+      <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
+        View message
+      </Anchor>
+    </Group>
+  )
+}
+
+function isSettled(status: string | undefined): boolean {
+  return status === 'read' || status === 'failed'
+}

@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query'
+import type { AccountHealth, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
+import { settings } from '../../api/settings.ts'
+
+export function healthKey(accountId: string) {
+  return ['health', accountId] as const
+}
+
+/** A rejected token must be seen within seconds, on whatever page a user is. */
+const refetchMilliseconds = 5_000
+
+/** The health of the WhatsApp accounts of an account, kept up to date. */
+export function useHealth(accountId: string | undefined) {
+  return useQuery({
+    queryKey: healthKey(accountId ?? ''),
+    queryFn: () => settings.whatsAppAccount.health.query({ accountId: accountId ?? '' }),
+    enabled: accountId !== undefined,
+    refetchInterval: refetchMilliseconds,
+  })
+}
+
+/** Undefined if the default account can send, or if there is none yet. */
+export function findSendingProblem(health: AccountHealth | undefined): WhatsAppAccountHealth | undefined {
+  if (!health || health.canSend) return undefined
+  return health.whatsAppAccounts.find(({ isDefault }) => isDefault)
+}

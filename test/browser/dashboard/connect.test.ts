@@ -1,0 +1,188 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, startDashboard } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+afterEach(() => dashboard.server.simulator.intercept(undefined))
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+const app = { id: '300000000000066', name: 'Shop app', secret: 'test-app-secret' }
+let numbers = 0
+
+/** A number that is not registered yet, and a token of an app whose secret the server knows. */
+function newNumber(token: Parameters<DashboardBrowser['server']['simulator']['addToken']>[1] = {}) {
+  const { simulator } = dashboard.server
+  const id = String(++numbers).padStart(4, '0')
+  const number = { phoneNumberId: `6100${id}`, wabaId: `6200${id}`, accessToken: `EAAwizard${id}` }
+  simulator.addApp(app)
+  simulator.addPhoneNumber({
+    ...number,
+    status: 'PENDING',
+    displayPhoneNumber: '+34 600 111 222',
+    verifiedName: 'Ada’s',
+  })
+  simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [number.wabaId], ...token })
+  simulator.templatesOf(number.wabaId).add({ name: 'good_news', body: 'Good news, {{1}}.' })
+  return number
+}
+
+/** An account without a WhatsApp account. */
+async function emptyAccount(options: Parameters<DashboardBrowser['signedIn']>[0] = {}): Promise<SignedInVisit> {
+  const visit = await dashboard.signedIn(options)
+  await dashboard.server.deps.db
+    .deleteFrom('whatsapp_accounts')
+    .where('account_id', '=', visit.account.accountId)
+    .execute()
+  return visit
+}
+
+async function checkToken(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Access token', { exact: true }).fill(token)
+  await page.getByRole('button', { name: 'Check token' }).click()
+}
+
+const step = (page: Page, name: string) => page.getByRole('region', { name })
+
+async function expectAccessible(page: Page): Promise<void> {
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+}
+
+test.each([
+  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const)(
+  'leads from an empty account to the first read message, in $colorScheme at $viewport.width px',
+  async (options) => {
+    const number = newNumber()
+    const { page, openOfAccount, account, pageErrors } = await emptyAccount(options)
+    await openOfAccount('whatsapp-accounts')
+    await page.getByRole('button', { name: 'Connect a number' }).click()
+    await checkToken(page, number.accessToken)
+    await page.getByText('The token works').waitFor()
+    await page.getByText('belongs to the app “Shop app”').waitFor()
+    await page.getByText('+34 600 111 222').waitFor()
+    await expectAccessible(page)
+
+    await page.getByRole('button', { name: 'Connect number' }).click()
+    await page.getByRole('heading', { level: 1, name: '+34 600 111 222' }).waitFor()
+    await step(page, 'Subscription: done').waitFor()
+    await page.getByRole('button', { name: 'Set callback URL' }).click()
+    await step(page, 'Callback URL: done').waitFor()
+    await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('135790')
+    await page.getByRole('button', { name: 'Register number' }).click()
+    await step(page, 'Registration: done').waitFor()
+    await page.getByRole('button', { name: 'Sync templates' }).click()
+    await step(page, 'Templates: done').waitFor()
+    await expectAccessible(page)
+
+    await page.getByLabel('Your phone number').fill('34600111222')
+    await page.getByRole('button', { name: 'Send test' }).click()
+    await page.getByText('Read', { exact: true }).waitFor()
+    await step(page, 'First status: done').waitFor()
+    await page.getByText('7 of 7 steps done').waitFor()
+    await expectAccessible(page)
+
+    // Another browser, or this one after it was closed, shows the same ticks.
+    await page.reload()
+    await page.getByText('7 of 7 steps done').waitFor()
+    expect(dashboard.server.simulator.callbackOf(app.id)?.callbackUrl).toBe(`${dashboard.server.url}/webhooks/whatsapp`)
+    const sent = await account.get('/api/v1/account/health')
+    expect(sent.json().data).toMatchObject({ canSend: true })
+    expect(dashboard.server.log.join('')).not.toContain(number.accessToken)
+    expect(pageErrors).toEqual([])
+  },
+)
+
+test.each([
+  { token: 'EAAunknown', says: 'WhatsApp rejects this access token', does: 'create a new token' },
+  {
+    scopes: ['whatsapp_business_management'],
+    says: 'It lacks the permission whatsapp_business_messaging',
+    does: 'Create a new token',
+  },
+  { refuses: { 'GET phone_numbers': 80007 as const }, says: 'its limit of calls', does: 'Wait some minutes' },
+  { wabaIds: [], says: 'it may use no phone number', does: 'assign the account to the system user' },
+])('a token that cannot be used is explained: $says', async ({ token, says, does, ...properties }) => {
+  const number = newNumber(properties)
+  const { page, openOfAccount, pageErrors } = await emptyAccount()
+  await openOfAccount('whatsapp-accounts/connect')
+
+  await checkToken(page, token ?? number.accessToken)
+
+  const alert = page.getByRole('alert').filter({ hasText: 'This token cannot be used yet' })
+  await alert.getByText(says).waitFor()
+  await alert.getByText(does).waitFor()
+  expect(await page.getByRole('button', { name: 'Connect number' }).count()).toBe(0)
+  await expectAccessible(page)
+  expect(pageErrors).toEqual([])
+})
+
+test('a wrong PIN, a refused subscription and an unreachable callback URL are explained, and the steps repeated', async () => {
+  const number = newNumber({ refuses: { 'POST subscribed_apps': 200 } })
+  dashboard.server.simulator.addPhoneNumber({ ...number, status: 'PENDING', pin: '123456' })
+  const { page, openOfAccount, pageErrors } = await emptyAccount()
+  await openOfAccount('whatsapp-accounts/connect')
+  await checkToken(page, number.accessToken)
+  await page.getByRole('button', { name: 'Connect number' }).click()
+
+  await step(page, 'Subscription: to do').getByText('WhatsApp does not let this access token do that').waitFor()
+  dashboard.server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [number.wabaId] })
+  await page.getByRole('button', { name: 'Subscribe' }).click()
+  await step(page, 'Subscription: done').waitFor()
+
+  await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('999999')
+  await page.getByRole('button', { name: 'Register number' }).click()
+  await page.getByText('The number has another two-step verification PIN.').waitFor()
+  await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('123456')
+  await page.getByRole('button', { name: 'Register number' }).click()
+  await step(page, 'Registration: done').waitFor()
+
+  const before = dashboard.server.deps.callbacks
+  dashboard.server.deps.callbacks = { ...before, baseUrl: undefined }
+  await page.getByRole('button', { name: 'Set callback URL' }).click()
+  await page.getByText('WAYBILL_PUBLIC_URL is not an https address').waitFor()
+  expect(await page.getByLabel('Verify token', { exact: true }).inputValue()).toBe('test-verify-token')
+  await expectAccessible(page)
+  dashboard.server.deps.callbacks = before
+  expect(pageErrors).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)(
+  'every page says within 10 seconds that nothing can be sent, in %s',
+  async (colorScheme) => {
+    const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ colorScheme })
+    await openOfAccount('messages')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const { phoneNumberId, wabaId } = account
+    dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
+
+    const send = { to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'A-1' } }
+    expect((await account.post('/api/v1/message/send', send)).statusCode).toBe(400)
+
+    const banner = page.getByRole('alert').filter({ hasText: 'Messages cannot be sent' })
+    await banner.waitFor({ timeout: 10_000 })
+    await page.getByText('needs attention').waitFor()
+    await expectAccessible(page)
+    await banner.getByRole('link', { name: 'See what to do' }).click()
+    await step(page, 'Access token: to do').getByText('WhatsApp rejected this account').waitFor()
+    expect(pageErrors).toEqual([])
+  },
+)
+
+test('a viewer sees the checklist and changes nothing', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
+  await openOfAccount(`whatsapp-accounts/${account.whatsAppAccountId}`)
+
+  await step(page, 'Subscription: done').waitFor()
+  const button = page.getByRole('button', { name: 'Check now' })
+  expect(await button.getAttribute('aria-disabled')).toBe('true')
+  expect(pageErrors).toEqual([])
+})

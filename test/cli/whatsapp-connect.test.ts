@@ -1,0 +1,196 @@
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runWithQuestions } from '../../src/cli/questions.ts'
+import { whatsappConnect } from '../../src/cli/commands/whatsapp-connect.ts'
+import { whatsappUpdate } from '../../src/cli/commands/whatsapp.ts'
+import type { Answer } from '../../src/cli/command.ts'
+import { parseLine } from '../../src/cli/syntax.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startTestServer()
+  server.simulator.addApp(app)
+})
+afterAll(async () => {
+  await server?.close()
+})
+
+const app = { id: '300000000000044', name: 'Shop app', secret: 'test-app-secret' }
+let numbers = 0
+
+function newNumber(status = 'PENDING', token: Parameters<TestServer['simulator']['addToken']>[1] = {}) {
+  const id = String(++numbers).padStart(4, '0')
+  const number = { phoneNumberId: `3100${id}`, wabaId: `3200${id}`, accessToken: `EAAcommand${id}` }
+  server.simulator.addPhoneNumber({ ...number, status })
+  server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [number.wabaId], ...token })
+  server.simulator.templatesOf(number.wabaId).add({ name: 'good_news', body: 'Good news, {{1}}.' })
+  return number
+}
+
+const reported: string[] = []
+
+/** Runs the command as `main` does, with what a user types at a terminal, if there is one. */
+async function connect(args: string[], typed?: string[]): Promise<Answer & { asked: string }> {
+  reported.length = 0
+  const line = parseLine(whatsappConnect, args)
+  const run = (asked: typeof line) =>
+    whatsappConnect.run(
+      server.deps,
+      asked,
+      (progress) => reported.push(progress),
+      () => Promise.resolve(),
+    )
+  if (!typed) return { ...(await runWithQuestions(run, line, undefined)), asked: '' }
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  // Each line is typed once the question before it was asked.
+  output.on('data', () => {
+    const next = typed.shift()
+    if (next !== undefined) setImmediate(() => input.write(`${next}\n`))
+  })
+  const answer = await runWithQuestions(run, line, { input, output })
+  output.end()
+  return { ...answer, asked: await text(output).catch(() => '') }
+}
+
+interface Json {
+  ok: boolean
+  whatsAppAccountId?: string
+  missing?: string
+  steps: { step: string; ok: boolean; message: string; fix?: string }[]
+}
+const jsonOf = ({ json }: Answer) => json as Json
+
+test('connects a number with options alone, from the token to the first status', async () => {
+  const { accountId } = await server.account()
+  const { accessToken, phoneNumberId } = newNumber()
+
+  const answer = await connect([
+    accountId,
+    `--access-token=${accessToken}`,
+    '--pin=135790',
+    '--test-to=34600111222',
+    '--json',
+  ])
+
+  expect(jsonOf(answer).steps.map(({ step, ok }) => [step, ok])).toEqual([
+    ['account', true],
+    ['subscription', true],
+    ['callback', true],
+    ['registration', true],
+    ['templates', true],
+    ['test', true],
+    ['status', true],
+  ])
+  expect(answer.exitCode).toBe(0)
+  expect(JSON.stringify(answer.json)).not.toMatch(/EAAcommand|135790/)
+  const audit = await server.deps.db
+    .selectFrom('audit_entries')
+    .select('what')
+    .where('account_id', '=', accountId)
+    .execute()
+  expect(audit.map(({ what }) => what)).toContain(`connected phone number ID ${phoneNumberId}`)
+})
+
+test('asks at a terminal for what is missing, and does not show secrets', async () => {
+  const { accountId } = await server.account()
+  const { accessToken } = newNumber()
+
+  const answer = await connect([accountId], [accessToken, '246810', ''])
+
+  expect(answer).toMatchObject({ exitCode: 0, text: expect.stringMatching(/^wa_\w+ is connected\.$/) })
+  expect(reported.join('\n')).toContain('✓ registration: The number is registered with the Cloud API.')
+  expect(answer.asked).not.toMatch(/EAAcommand|246810/)
+})
+
+test('can be repeated: the number keeps its ID, and gets the new token', async () => {
+  const { accountId } = await server.account()
+  const number = newNumber('CONNECTED')
+  const first = await connect([accountId, `--access-token=${number.accessToken}`, '--json'])
+  server.simulator.addToken('EAAcommandNext', { appId: app.id, wabaIds: [number.wabaId] })
+
+  const again = await connect([accountId, '--access-token=EAAcommandNext', '--json'])
+
+  expect(jsonOf(again).whatsAppAccountId).toBe(jsonOf(first).whatsAppAccountId)
+  expect(again.exitCode).toBe(0)
+})
+
+test('without a terminal it names what is missing, and changes nothing', async () => {
+  const { accountId } = await server.account()
+  const { accessToken, phoneNumberId } = newNumber()
+
+  expect(jsonOf(await connect([accountId, '--json']))).toMatchObject({ ok: false, missing: '--access-token' })
+  const answer = await connect([accountId, `--access-token=${accessToken}`, '--json'])
+
+  expect(answer).toMatchObject({ exitCode: 1, json: { ok: false, missing: '--pin' } })
+  const stored = server.deps.db.selectFrom('whatsapp_accounts').selectAll().where('phone_number_id', '=', phoneNumberId)
+  expect(await stored.execute()).toEqual([])
+})
+
+test('a token of several numbers needs a choice', async () => {
+  const { accountId } = await server.account()
+  const { accessToken, wabaId } = newNumber('CONNECTED')
+  server.simulator.addPhoneNumber({ phoneNumberId: '310099999', wabaId, accessToken: 'other', status: 'CONNECTED' })
+
+  const asked = await connect([accountId, `--access-token=${accessToken}`])
+  expect(asked).toMatchObject({ exitCode: 1, text: expect.stringContaining('310099999') })
+  const wrong = await connect([accountId, `--access-token=${accessToken}`, '--phone-number-id=4711', '--json'])
+  expect(wrong).toMatchObject({ exitCode: 1, json: { message: 'The token may not use phone number ID 4711.' } })
+  const chosen = await connect([accountId, `--access-token=${accessToken}`, '--phone-number-id=310099999', '--json'])
+  expect(chosen.exitCode).toBe(0)
+})
+
+test.each([
+  { token: { expiresAt: 1 }, says: 'Session has expired' },
+  { token: { scopes: ['whatsapp_business_management'] }, says: 'lacks the permission whatsapp_business_messaging' },
+  { token: { wabaIds: [] }, says: 'it may use no phone number' },
+  { token: { refuses: { 'GET phone_numbers': 80007 as const } }, says: 'its limit of calls' },
+])('stops at a token that cannot be used: $says', async ({ token, says }) => {
+  const { accountId } = await server.account()
+  const { accessToken } = newNumber('CONNECTED', token)
+
+  const answer = await connect([accountId, `--access-token=${accessToken}`])
+
+  expect(answer).toMatchObject({ exitCode: 1, text: expect.stringContaining(says) })
+  expect(answer.text).toContain('→')
+})
+
+test('a step that fails says so and does not stop the others', async () => {
+  const { accountId } = await server.account()
+  const { accessToken } = newNumber('PENDING', { refuses: { 'POST register': 133016 } })
+
+  const answer = await connect([accountId, `--access-token=${accessToken}`, '--pin=123456'])
+
+  expect(answer.exitCode).toBe(1)
+  expect(reported.join('\n')).toContain('✗ registration: The number was registered or deregistered too often')
+  expect(reported.join('\n')).toContain('✓ templates')
+})
+
+test('whatsapp update replaces a token that WhatsApp accepts, and no other', async () => {
+  const { accountId } = await server.account()
+  const number = newNumber('CONNECTED')
+  const { whatsAppAccountId = '' } = jsonOf(
+    await connect([accountId, `--access-token=${number.accessToken}`, '--json']),
+  )
+  server.simulator.addToken('EAAcommandReplaced', { appId: app.id, wabaIds: [number.wabaId] })
+  const update = (token: string) =>
+    whatsappUpdate.run(
+      server.deps,
+      parseLine(whatsappUpdate, [whatsAppAccountId, `--access-token=${token}`]),
+      () => {},
+      () => Promise.resolve(),
+    )
+
+  await expect(update('EAAwrong')).rejects.toThrow('WhatsApp rejects this access token')
+  expect(await update('EAAcommandReplaced')).toMatchObject({ json: { whatsAppAccountId, active: true } })
+
+  const audit = await server.deps.db
+    .selectFrom('audit_entries')
+    .select(['what', 'outcome'])
+    .where('account_id', '=', accountId)
+    .execute()
+  expect(audit).toContainEqual({ what: `replaced the access token of ${whatsAppAccountId}`, outcome: 'refused' })
+  expect(audit).toContainEqual({ what: `replaced the access token of ${whatsAppAccountId}`, outcome: 'done' })
+})

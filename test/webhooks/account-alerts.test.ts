@@ -1,0 +1,209 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { checkNow } from '../../src/accounts/whatsapp/health/check.ts'
+import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
+import { replaceSecrets } from '../../src/accounts/whatsapp/update.ts'
+import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
+import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+const accountEvents = ['whatsapp_account.inactive', 'whatsapp_account.active', 'whatsapp_account.token_expiring']
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/', events: accountEvents })
+})
+afterEach(() => server.simulator.intercept(undefined))
+afterAll(async () => {
+  await server?.close()
+})
+
+const message = {
+  to: '34600111222',
+  template: 'order_shipped',
+  language: 'en',
+  variables: { '1': 'Ada', '2': 'WB-1' },
+}
+
+/** The events that were queued for the endpoint of the account. */
+async function listQueued(): Promise<Record<string, unknown>[]> {
+  const rows = await server.deps.db
+    .selectFrom('webhook_deliveries')
+    .innerJoin('events', (join) =>
+      join
+        .onRef('events.id', '=', 'webhook_deliveries.event_id')
+        .onRef('events.account_id', '=', 'webhook_deliveries.account_id'),
+    )
+    .select('events.payload')
+    .where('webhook_deliveries.account_id', '=', account.accountId)
+    .orderBy('events.id')
+    .execute()
+  return rows.map(({ payload }) => JSON.parse(payload))
+}
+
+const logged = (text: string) =>
+  server.log.filter((line) => line.includes(text) && line.includes(account.whatsAppAccountId))
+
+async function metric(): Promise<string | undefined> {
+  const { text } = await server.request('GET', '/metrics')
+  return text.split('\n').find((line) => line.includes('account_healthy{') && line.includes(account.whatsAppAccountId))
+}
+
+const owner = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })
+
+test('a token revoked in the middle of a load is known within 10 seconds everywhere', async () => {
+  const housekeeping = startHousekeeping(server.deps, { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 })
+  const load = setInterval(() => void account.post('/api/v1/message/send', message), 50)
+  try {
+    await expect.poll(async () => (await account.post('/api/v1/message/send', message)).statusCode).toBe(200)
+    const revokedAt = performance.now()
+    const { phoneNumberId, wabaId } = account
+    server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
+
+    await expect.poll(listQueued, { timeout: 20_000 }).toMatchObject([
+      {
+        type: 'whatsapp_account.inactive',
+        data: { accountId: account.whatsAppAccountId, by: 'whatsapp', isDefault: true },
+      },
+    ])
+    await expect.poll(() => logged('nothing can be sent from it').length).toBe(1)
+    expect(await metric()).toMatch(/ 0$/)
+    const health = (await account.get('/api/v1/account/health')).json().data
+    expect(health).toMatchObject({
+      canSend: false,
+      healthy: false,
+      whatsAppAccounts: [{ findings: [{ code: 'rejected' }] }],
+    })
+    expect(performance.now() - revokedAt).toBeLessThan(10_000)
+  } finally {
+    clearInterval(load)
+    housekeeping.stop()
+  }
+})
+
+test('each change is announced once, by one of several nodes', async () => {
+  const beside = await startTestServer({ beside: server })
+  await deactivateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+
+  await Promise.all([announceChanges(server.deps), announceChanges(beside.deps), announceChanges(server.deps)])
+  await announceChanges(beside.deps)
+
+  expect(await listQueued()).toMatchObject([
+    { type: 'whatsapp_account.inactive', data: { by: 'user', reason: 'deactivated by a user' } },
+  ])
+
+  await activateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+  await announceChanges(server.deps)
+  await announceChanges(server.deps)
+  await beside.close()
+
+  expect((await listQueued()).map(({ type }) => type)).toEqual(['whatsapp_account.inactive', 'whatsapp_account.active'])
+})
+
+test('the expiry of a token is announced 14, 7 and 1 days ahead and on the last day, until it is replaced', async () => {
+  const { phoneNumberId, wabaId } = account
+  const expiresIn = async (days: number) => {
+    await server.deps.db
+      .updateTable('whatsapp_account_health')
+      .set({ token_expires_at: new Date(Date.now() + days * 86_400_000) })
+      .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+      .execute()
+    await announceChanges(server.deps)
+    await announceChanges(server.deps)
+  }
+  for (const days of [20, 14.5, 10, 7.5, 3, 1.5, 0.5, -1]) await expiresIn(days)
+
+  const daysLeft = (await listQueued()).map(({ data }) => (data as { daysLeft: number }).daysLeft)
+  expect(daysLeft).toEqual([14, 7, 1, 0])
+
+  server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'token-without-expiry' })
+  await replaceSecrets(server.deps, account.accountId, account.whatsAppAccountId, {
+    accessToken: 'token-without-expiry',
+  })
+  await announceChanges(server.deps)
+  await expiresIn(0.5)
+  expect(await listQueued()).toHaveLength(5)
+})
+
+test('a problem is logged when it is found and when it is solved, not at every check', async () => {
+  const { phoneNumberId, wabaId } = account
+  const number = server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'token-of-this-test' })
+  await replaceSecrets(server.deps, account.accountId, account.whatsAppAccountId, { accessToken: number.accessToken })
+  number.qualityRating = 'RED'
+
+  await checkNow(server.deps, owner())
+  await checkNow(server.deps, owner())
+  expect(logged('quality rating of the number is low')).toHaveLength(1)
+  const findings = (await account.trpc.account.health.query({})).whatsAppAccounts[0]?.findings
+  expect(findings?.map(({ code }) => code)).toContain('quality_low')
+
+  number.qualityRating = 'GREEN'
+  await checkNow(server.deps, owner())
+  await checkNow(server.deps, owner())
+  expect(logged('a problem is solved').filter((line) => line.includes('quality_low'))).toHaveLength(1)
+})
+
+test('the check stores what WhatsApp says of token, number, subscription and callback URL', async () => {
+  const { phoneNumberId, wabaId } = account
+  const accessToken = 'token-that-expires'
+  server.simulator.addApp({ id: '300000000000055', name: 'App', secret: 'test-app-secret' })
+  server.simulator.addPhoneNumber({
+    phoneNumberId,
+    wabaId,
+    accessToken,
+    nameStatus: 'DECLINED',
+    messagingLimit: 'TIER_2K',
+  })
+  const expiresAt = Math.floor(Date.now() / 1000) + 3 * 86_400
+  server.simulator.addToken(accessToken, { appId: '300000000000055', wabaIds: [wabaId], expiresAt })
+  await replaceSecrets(server.deps, account.accountId, account.whatsAppAccountId, { accessToken })
+
+  await checkNow(server.deps, owner())
+
+  const [health] = (await account.trpc.account.health.query({})).whatsAppAccounts
+  expect(health).toMatchObject({
+    active: true,
+    token: { valid: true, expiresAt: new Date(expiresAt * 1000).toISOString(), missingPermissions: [] },
+    number: { status: 'CONNECTED', nameStatus: 'DECLINED', qualityRating: 'GREEN', messagingLimit: 'TIER_2K' },
+    callbacks: { subscribed: true, fields: [] },
+    lastHour: { sent: 0, failed: 0, failures: [] },
+  })
+  expect(health?.findings.map(({ code }) => code)).toEqual(
+    expect.arrayContaining(['callback_missing', 'token_expiring', 'name_declined']),
+  )
+})
+
+test('what cannot be read keeps its last value', async () => {
+  await checkNow(server.deps, owner())
+  const before = (await account.trpc.account.health.query({})).whatsAppAccounts[0]
+  server.simulator.intercept(() => ({ kind: 'drop' }))
+
+  await checkNow(server.deps, owner())
+  server.simulator.intercept(undefined)
+
+  expect((await account.trpc.account.health.query({})).whatsAppAccounts[0]).toEqual(before)
+})
+
+test('an account reads only its own health', async () => {
+  const other = await server.account()
+
+  const { data } = (await other.get('/api/v1/account/health')).json()
+
+  expect(JSON.stringify(data)).not.toContain(account.whatsAppAccountId)
+  expect((await server.request('GET', '/api/v1/account/health')).statusCode).toBe(401)
+})
+
+test('the times of callbacks and statuses are kept', async () => {
+  server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
+  await account.post('/api/v1/message/send', message)
+
+  await expect
+    .poll(async () => (await account.trpc.account.health.query({})).whatsAppAccounts[0]?.callbacks)
+    .toMatchObject({ lastCallbackAt: expect.any(String), lastStatusAt: expect.any(String) })
+  server.simulator.reportTo(undefined)
+})
