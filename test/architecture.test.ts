@@ -82,6 +82,7 @@ const allowed = {
       'package.json',
     ],
     packages: [
+      '@modelcontextprotocol/server',
       '@trpc/server',
       'fastify',
       'highlight.js',

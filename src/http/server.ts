@@ -25,6 +25,7 @@ import { registerHome } from './docs/home.ts'
 import { limitConnections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
 import { createReadLimit } from './limits/read-limit.ts'
+import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealth } from './ops/health.ts'
 import { type MetricsAccess, registerHealthMetric, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
 
@@ -131,6 +132,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
       showFields: false,
       publicUrl: options.publicUrl,
     })
+    await registerMcp(limited, deps, limitedProcedures)
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
     await registerSettings(limited, deps, reads, ways, registry)
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
@@ -160,12 +162,17 @@ function answerFailure(
   return reply
     .code(statusOf(failure))
     .headers(failureHeaders(failure, publicUrl))
-    .send(isTrpc(url) ? toTrpcFailureBody(failure) : toFailureBody(failure))
+    .send(toBody(failure, url))
 }
 
 /** A caller who leaves in the middle of the body is no fault of ours, though its error looks like a lost database. */
 function findInterruption(error: unknown, { errored }: IncomingMessage): ServiceError | undefined {
   return error === errored ? new ServiceError('VALIDATION_ERROR', 'The request ended early.') : undefined
+}
+
+function toBody(failure: ServiceError, url: string): object {
+  if (isMcp(url)) return toMcpFailureBody(failure)
+  return isTrpc(url) ? toTrpcFailureBody(failure) : toFailureBody(failure)
 }
 
 function isTrpc(url: string): boolean {

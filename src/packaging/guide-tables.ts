@@ -8,10 +8,14 @@ import path from 'node:path'
 import { Registry } from 'prom-client'
 import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
 import { contracts } from '../../contracts/index.ts'
-import { listProcedures } from '../../contracts/procedure.ts'
+import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { buildApp } from '../app.ts'
 import { formatUsage } from '../cli/help.ts'
 import { commands } from '../cli/main.ts'
+import type { ApiCall } from '../http/api/authorize.ts'
+import { apiHandlers } from '../http/api/handlers.ts'
+import { pairProcedures } from '../http/api/procedures.ts'
+import { listTools } from '../http/mcp/tools.ts'
 import { createServer } from '../http/server.ts'
 import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
@@ -33,6 +37,17 @@ const tables: Record<string, () => string | Promise<string>> = {
         code(`${contract.method} ${contract.path}`),
         contract.summary,
       ]),
+    ),
+  tools: () =>
+    formatTable(
+      ['Tool', 'What it does', 'Announced as'],
+      listTools(pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)).map(
+        ({ description: { name, title, annotations } }) => [
+          code(name),
+          title,
+          annotations.readOnlyHint ? 'read-only' : 'destructive',
+        ],
+      ),
     ),
   errors: () =>
     formatTable(

@@ -196,8 +196,9 @@ describe('a program of a customer', () => {
     const port = String(await freePort())
     const start = [process.execPath, path.join(repository, 'src/cli/waybill.js'), 'sandbox', '--json'] as const
     server = await startServer(folder, start, { PORT: port, WAYBILL_DATA_DIR: path.join(folder, 'sandbox') })
-    await vi.waitUntil(() => server.output().includes('apiKey'), { timeout: 10_000 })
-    sandbox = z.object({ url: z.string(), apiKey: z.string() }).parse(JSON.parse(server.output()))
+    await vi.waitUntil(() => server.output().includes('"apiKey"'), { timeout: 10_000 })
+    const [welcome = ''] = /^\{"url".*\}$/m.exec(server.output()) ?? []
+    sandbox = z.object({ url: z.string(), apiKey: z.string() }).parse(JSON.parse(welcome))
     const command = path.join(customer, 'node_modules/waybill-client', packageJson.bin['waybill-client'])
     await run(customer, toolchains.node20, [command, 'types', '--url', sandbox.url], {
       WAYBILL_API_KEY: sandbox.apiKey,

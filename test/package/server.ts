@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { outsideEnvironment } from './run.ts'
 
-const patienceMilliseconds = 30_000
+const patienceMilliseconds = 60_000
 
 export interface Server {
   /** From the start of the process until it was ready to serve. */

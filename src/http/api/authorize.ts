@@ -16,7 +16,7 @@ export interface ApiCall extends ProcedureCall {
 /** Checks the key, the account, the address and the rate limit before validation, so that an unauthenticated caller learns nothing. */
 export async function authorizeApiKey(
   deps: Pick<Deps, 'db'>,
-  contract: ApiProcedure,
+  contract: Pick<ApiProcedure, 'rateLimited' | 'idempotent'>,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<ApiCall> {
   const { slot } = request

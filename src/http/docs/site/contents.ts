@@ -39,6 +39,8 @@ export const contents: readonly Group[] = [
         summary: 'Retry a request without sending the message twice.',
       },
       { slug: 'webhooks', file: 'webhooks.md', summary: 'Receive and verify status events.' },
+      { slug: 'typescript', file: 'typescript.md', summary: 'Send from TypeScript, with typed templates.' },
+      { slug: 'mcp', file: 'mcp.md', summary: 'Let AI assistants send and read through MCP tools.' },
       { slug: 'pagination', file: 'pagination.md', summary: 'Read lists page by page.' },
       { slug: 'rate-limits', file: 'rate-limits.md', summary: 'How many requests an account can make.' },
       { slug: 'sandbox', file: 'sandbox.md', summary: 'Test every success and failure without sending anything.' },

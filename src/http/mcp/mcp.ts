@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { ApiProcedure } from '../../../contracts/procedure.ts'
+import type { Deps } from '../../deps.ts'
+import { type ApiCall, authorizeApiKey } from '../api/authorize.ts'
+import { toServiceError } from '../api/errors.ts'
+import { parseInput, parseJsonBody } from '../api/input.ts'
+import type { ServedProcedure } from '../api/procedures.ts'
+import type { answerMessage, ToolResult, Tools } from './session.ts'
+import { listTools, type Tool } from './tools.ts'
+
+const mcpPath = '/mcp'
+
+/**
+ * Serves the procedures as tools of the Model Context Protocol (streamable HTTP, without sessions). A message passes the
+ * same checks as a request of the API: key, allow-list, rate limit and load limits.
+ */
+export async function registerMcp(
+  app: FastifyInstance,
+  deps: Deps,
+  procedures: ServedProcedure<ApiProcedure, ApiCall>[],
+): Promise<void> {
+  // Made and loaded with the first message, because most servers never get one.
+  const load = once(async () => ({
+    tools: new Map(listTools(procedures).map((tool) => [tool.description.name, tool])),
+    answerMessage: (await import('./session.ts')).answerMessage,
+  }))
+  await app.register((mcp, _options, done) => {
+    // The body is parsed after authentication, so Fastify only collects its bytes.
+    mcp.removeAllContentTypeParsers()
+    mcp.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    mcp.addHook('onRequest', (request, _reply, next) => {
+      adoptBearerKey(request)
+      next(findForeignOrigin(request, deps.publicUrl))
+    })
+    mcp.post(mcpPath, (request, reply) => answer(deps, load, request, reply))
+    // Other methods open or close a stream or a session, and there are none.
+    mcp.route({ method: ['GET', 'DELETE'], url: mcpPath, handler: refuseMethod })
+    done()
+  })
+}
+
+interface Loaded {
+  tools: ReadonlyMap<string, Tool>
+  answerMessage: typeof answerMessage
+}
+
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined
+  return () => (loaded ??= load())
+}
+
+async function answer(
+  deps: Deps,
+  load: () => Promise<Loaded>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const call = await authorizeApiKey(deps, { rateLimited: false, idempotent: false }, { request, reply })
+  const message = readMessage(request)
+  const { tools, answerMessage } = await load()
+  const response = await answerMessage(toWebRequest(request), message, {
+    descriptions: [...tools.values()].map(({ description }) => description),
+    call: (name, input) => {
+      const tool = tools.get(name)
+      return tool && callTool(deps, tool, input, { call, request, reply })
+    },
+  } satisfies Tools)
+  const contentType = response.headers.get('content-type')
+  if (contentType !== null) void reply.header('content-type', contentType)
+  return reply.code(response.status).send(await response.text())
+}
+
+/** A failure is a result too: the model reads its code and message, and can correct the call. */
+async function callTool(
+  deps: Deps,
+  { procedure: { contract, perform }, input: schema }: Tool,
+  raw: unknown,
+  { call, request, reply }: { call: ApiCall; request: FastifyRequest; reply: FastifyReply },
+): Promise<ToolResult> {
+  try {
+    const counted = contract.rateLimited ? await authorizeApiKey(deps, contract, { request, reply }) : call
+    const parsed = parseInput(schema, raw ?? {})
+    const { idempotencyKey, ...input } = contract.idempotent ? parsed : { ...parsed, idempotencyKey: undefined }
+    const keyed = { ...counted, idempotencyKey: idempotencyKey as string | undefined }
+    // The contract's own schema has just parsed this input for this handler.
+    return { data: (await perform(deps, keyed, input as never)) as object }
+  } catch (thrown) {
+    const { code, message, retryAfterSeconds } = toServiceError(thrown, { requestId: request.id, log: deps.log })
+    return { error: { code, message, retryAfterSeconds } }
+  }
+}
+
+function readMessage({ body, headers }: FastifyRequest): object {
+  const message = parseJsonBody(body, {
+    contentType: headers['content-type'],
+    contentEncoding: headers['content-encoding'],
+  })
+  if (Array.isArray(message))
+    throw new ServiceError('VALIDATION_ERROR', 'Batches are not supported: send one JSON-RPC message per request.')
+  if (typeof message !== 'object' || message === null)
+    throw new ServiceError('VALIDATION_ERROR', 'The request body must be a JSON-RPC message.')
+  return message
+}
+
+/** What the protocol says in headers, without credentials. */
+const passedHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
+
+function toWebRequest({ headers }: FastifyRequest): Request {
+  const passed = passedHeaders.flatMap((name) => {
+    const value = headers[name]
+    return typeof value === 'string' ? [[name, value] as [string, string]] : []
+  })
+  return new Request(`http://localhost${mcpPath}`, { method: 'POST', headers: passed })
+}
+
+/** Many clients can set no header but this one. `X-API-Key` wins where both are present. */
+function adoptBearerKey({ headers }: FastifyRequest): void {
+  const [, key] = /^Bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? '') ?? []
+  if (key !== undefined) headers['x-api-key'] ??= key
+}
+
+/** A page of another site must not reach a server in its visitor's network (Model Context Protocol, Transports). */
+function findForeignOrigin({ headers: { origin } }: FastifyRequest, publicUrl: string): ServiceError | undefined {
+  if (origin === undefined || origin === new URL(publicUrl).origin) return undefined
+  return new ServiceError(
+    'FOREIGN_ORIGIN',
+    'This request came from a page of another site, and was refused. WAYBILL_PUBLIC_URL names the site that may call.',
+  )
+}
+
+function refuseMethod(_request: FastifyRequest, reply: FastifyReply): never {
+  void reply.header('Allow', 'POST')
+  throw new ServiceError('METHOD_NOT_ALLOWED', 'This route takes POST only.')
+}
+
+/** JSON-RPC reserves this code for errors of an implementation; the programs' own code is in `data`. */
+const serverError = -32_000
+const invalidRequest = -32_600
+
+/** What fails before a message is read, in the shape that clients of the protocol read. */
+export function toMcpFailureBody({ code, message, retryAfterSeconds }: ServiceError): object {
+  return {
+    jsonrpc: '2.0',
+    id: null,
+    error: {
+      code: code === 'VALIDATION_ERROR' ? invalidRequest : serverError,
+      message,
+      data: { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+    },
+  }
+}
+
+export function isMcp(url: string): boolean {
+  return url === mcpPath || url.startsWith(`${mcpPath}?`)
+}

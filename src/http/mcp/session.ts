@@ -1,0 +1,49 @@
+import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { ToolDescription } from './tools.ts'
+
+/** What a tool gives back: data of the contract, or an error that the model can read. */
+export type ToolResult = { data: object } | { error: object }
+
+export interface Tools {
+  descriptions: ToolDescription[]
+  /** Undefined if there is no such tool. */
+  call(name: string, input: unknown): Promise<ToolResult> | undefined
+}
+
+const instructions =
+  'Sends pre-approved WhatsApp template messages. Find a template with template_list, check a message with message_preview, then send it with message_send. Use a new idempotencyKey for each message and the same one to repeat a call whose result is unknown: it never sends twice.'
+
+/** Answers one message. Nothing is kept between messages, so that any node can answer the next one. */
+export function answerMessage(request: Request, message: object, tools: Tools): Promise<Response> {
+  const handler = createMcpHandler(() => createServer(tools), {
+    // An open stream would outlive its request, and there is nothing to report on it.
+    maxSubscriptions: 0,
+    keepAliveMs: 0,
+  })
+  return handler.fetch(request, { parsedBody: message })
+}
+
+function createServer({ descriptions, call }: Tools): Server {
+  const { name, version } = packageJson
+  const server = new Server({ name, version, title: 'Waybill' }, { capabilities: { tools: {} }, instructions })
+  server.setRequestHandler('tools/list', () => ({ tools: descriptions }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const result = await call(params.name, params.arguments)
+    if (!result)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool. tools/list lists them.')
+    return toCallResult(result)
+  })
+  return server
+}
+
+/** As text too, for clients that read no structured content. */
+function toCallResult(result: ToolResult) {
+  if ('error' in result) return { isError: true, content: [toText(result.error)] }
+  const content = [toText(result.data)]
+  return { content, structuredContent: { ...result.data } }
+}
+
+function toText(value: object) {
+  return { type: 'text' as const, text: JSON.stringify(value) }
+}
