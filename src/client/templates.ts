@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { SendMessageRequest } from '../../contracts/api/message.ts'
+import type { SendMessageRequest, templateValues } from '../../contracts/api/message.ts'
 import type { ApiProcedure } from '../../contracts/procedure.ts'
 
 /**
@@ -10,8 +10,8 @@ export interface ApprovedTemplates {}
 
 type AnySend = z.input<typeof SendMessageRequest>
 
-/** The fields that depend on the template, in this version or a later one; every other field is the same for all. */
-type TemplateField = 'template' | 'language' | 'variables' | 'header' | 'buttons' | 'code' | 'cards'
+/** The fields that depend on the template; every other field is the same for all. */
+type TemplateField = 'template' | 'language' | keyof typeof templateValues
 
 type Merge<T> = { [Key in keyof T]: T[Key] }
 

@@ -159,10 +159,7 @@ function answerFailure(
 ): FastifyReply {
   const failure =
     fromFastifyError(error) ?? findInterruption(error, raw) ?? toServiceError(error, { requestId: id, log })
-  return reply
-    .code(statusOf(failure))
-    .headers(failureHeaders(failure, publicUrl))
-    .send(toBody(failure, url))
+  return reply.code(statusOf(failure)).headers(failureHeaders(failure, publicUrl)).send(toBody(failure, url))
 }
 
 /** A caller who leaves in the middle of the body is no fault of ours, though its error looks like a lost database. */

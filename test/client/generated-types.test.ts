@@ -77,6 +77,13 @@ test('declares the header, buttons and code of a template that a newer server de
           ],
         },
       },
+      cards: {
+        type: 'array',
+        prefixItems: [
+          { type: 'object', properties: { variables: { type: 'object' } }, required: ['variables'] },
+          { type: 'object', properties: {} },
+        ],
+      },
       code: { type: 'string', description: 'The one-time code.' },
       externalId: { type: 'string' },
       accountId: { type: 'string' },
@@ -88,6 +95,7 @@ test('declares the header, buttons and code of a template that a newer server de
   expect(text.replaceAll(/\s+/g, ' ')).toContain(
     'en: { header: { document: { link?: string filename?: string } } ' +
       'buttons: Array<{ index: 0 url: string } | { index: 1 flow?: Record<string, unknown> }> ' +
+      'cards?: [{ variables: Record<string, unknown> }, {}] ' +
       '/** The one-time code. */ code?: string }',
   )
 })

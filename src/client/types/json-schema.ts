@@ -7,6 +7,8 @@ export interface JsonSchema {
   properties?: Readonly<Record<string, JsonSchema>>
   required?: readonly string[]
   items?: JsonSchema
+  /** The items of a list with a fixed length, such as the cards of a carousel. */
+  prefixItems?: readonly JsonSchema[]
   description?: string
   examples?: readonly unknown[]
 }
@@ -27,6 +29,7 @@ function printType(schema: JsonSchema, depth: number): string {
     case 'number':
       return 'number'
     case 'array':
+      if (schema.prefixItems) return `[${schema.prefixItems.map((item) => printType(item, depth)).join(', ')}]`
       return `Array<${schema.items ? printType(schema.items, depth) : 'unknown'}>`
     case 'object':
       return schema.properties ? printFields(schema, depth) : 'Record<string, unknown>'
