@@ -233,7 +233,9 @@ test('after an unknown outcome that turned out a failure, a retry is told the fa
 
   expect(retry.json().error).toMatchObject({
     code: 'MESSAGE_REJECTED',
-    message: 'WhatsApp reported that this message failed (131026): Not on WhatsApp.',
+    message: expect.stringMatching(
+      /^WhatsApp reported that this message failed \(131026\): Not on WhatsApp\. .*Check the number/,
+    ),
   })
   expect(retry.headers['idempotent-replayed']).toBe('true')
 })
