@@ -79,7 +79,6 @@ function formatList(languages: readonly string[]): string {
  */
 function distanceBetween(a: string, b: string): number {
   const width = 2 * maxDistance + 1
-  const at = (row: readonly number[], place: number) => row[place] ?? Infinity
   // A place in a row stands for the same difference between the two positions in every row.
   let beforeLast: number[] = []
   let last = Array.from({ length: width }, (_, place) => (place < maxDistance ? Infinity : place - maxDistance))
@@ -91,13 +90,17 @@ function distanceBetween(a: string, b: string): number {
         row.push(Infinity)
         continue
       }
-      const replaced = j === 0 ? Infinity : at(last, place) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const replaced = j === 0 ? Infinity : valueAt(last, place) + (a[i - 1] === b[j - 1] ? 0 : 1)
       const isSwap = j > 1 && i > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swapped = isSwap ? at(beforeLast, place) + 1 : Infinity
-      row.push(Math.min(at(last, place + 1) + 1, at(row, place - 1) + 1, replaced, swapped))
+      const swapped = isSwap ? valueAt(beforeLast, place) + 1 : Infinity
+      row.push(Math.min(valueAt(last, place + 1) + 1, valueAt(row, place - 1) + 1, replaced, swapped))
     }
     if (Math.min(...row) > maxDistance) return Infinity
     ;[beforeLast, last] = [last, row]
   }
-  return at(last, b.length - a.length + maxDistance)
+  return valueAt(last, b.length - a.length + maxDistance)
+}
+
+function valueAt(row: readonly number[], place: number): number {
+  return row[place] ?? Infinity
 }
