@@ -9,15 +9,17 @@ interface TemplateName {
   language: string
 }
 
-/** Names that differ more in length are not looked at, and neither are templates beyond the limit. */
-const maxLengthDifference = 3
+/** Names that differ more are no misspellings. */
+const maxDistance = 3
 const maxCandidates = 500
+/** Nobody mistypes a longer name, and comparing many of them would hold up other requests. */
+const maxNameLength = 100
 const maxLanguages = 5
 
 /** The error for a template that is unknown, with the nearest approved one of the same WABA. */
 export async function describeUnknownTemplate(db: Kysely<Database>, key: TemplateKey): Promise<ServiceError> {
   const { name, language } = key
-  const suggestion = suggest(key, await findCandidates(db, key))
+  const suggestion = name.length > maxNameLength ? undefined : suggest(key, await findCandidates(db, key))
   const message = `There is no template ${JSON.stringify(name)} in language ${language}.`
   return new ServiceError('TEMPLATE_NOT_FOUND', suggestion === undefined ? message : `${message} ${suggestion}`)
 }
@@ -33,8 +35,8 @@ function findCandidates(
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
     .where('status', '=', 'APPROVED')
-    .where(sql<number>`length(name)`, '>=', length - maxLengthDifference)
-    .where(sql<number>`length(name)`, '<=', length + maxLengthDifference)
+    .where(sql<number>`length(name)`, '>=', length - maxDistance)
+    .where(sql<number>`length(name)`, '<=', length + maxDistance)
     .orderBy((eb) => eb('name', '=', name), 'desc')
     .orderBy('name')
     .orderBy('language')
@@ -48,7 +50,7 @@ export function suggest({ name, language }: TemplateName, candidates: readonly T
   if (languages.length > 0) return `It exists in ${formatList(sortByNearness(languages, language))}.`
   const [nearest] = candidates
     .map((candidate) => ({ ...candidate, distance: distanceBetween(candidate.name, name) }))
-    .filter(({ distance }) => distance <= Math.max(1, Math.floor(name.length / 4)))
+    .filter(({ distance }) => distance <= Math.min(maxDistance, Math.max(1, Math.floor(name.length / 4))))
     .toSorted((a, b) => a.distance - b.distance || isNear(b.language, language) - isNear(a.language, language))
   return nearest && `Did you mean ${JSON.stringify(nearest.name)} in language ${nearest.language}?`
 }
@@ -70,17 +72,35 @@ function formatList(languages: readonly string[]): string {
     : new Intl.ListFormat('en').format(shown)
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/**
+ * Counts the insertions, deletions, replacements and swaps of neighbours that turn one text into the other. Looks only
+ * at places that are up to the largest distance apart, so that long names cost little; beyond it, the result is
+ * `Infinity`.
+ */
 function distanceBetween(a: string, b: string): number {
-  let [beforeLast, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, place) => place)]
+  const width = 2 * maxDistance + 1
+  // A place in a row stands for the same difference between the two positions in every row.
+  let beforeLast: number[] = []
+  let last = Array.from({ length: width }, (_, place) => (place < maxDistance ? Infinity : place - maxDistance))
   for (let i = 1; i <= a.length; i++) {
-    const current = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (beforeLast[j - 2] ?? Infinity) + 1 : Infinity
-      current.push(Math.min((last[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1, replaced, swapped))
+    const row: number[] = []
+    for (let place = 0; place < width; place++) {
+      const j = i + place - maxDistance
+      if (j < 0 || j > b.length) {
+        row.push(Infinity)
+        continue
+      }
+      const replaced = j === 0 ? Infinity : valueAt(last, place) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = j > 1 && i > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwap ? valueAt(beforeLast, place) + 1 : Infinity
+      row.push(Math.min(valueAt(last, place + 1) + 1, valueAt(row, place - 1) + 1, replaced, swapped))
     }
-    ;[beforeLast, last] = [last, current]
+    if (Math.min(...row) > maxDistance) return Infinity
+    ;[beforeLast, last] = [last, row]
   }
-  return last[b.length] ?? 0
+  return valueAt(last, b.length - a.length + maxDistance)
+}
+
+function valueAt(row: readonly number[], place: number): number {
+  return row[place] ?? Infinity
 }

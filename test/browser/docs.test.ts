@@ -1,5 +1,6 @@
+import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { launchChromium } from './chromium.ts'
@@ -78,3 +79,161 @@ test.each(['light', 'dark'] as const)('follows a %s system colour scheme', async
   expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`)
   expect(pageErrors).toEqual([])
 })
+
+/** Five places with different content: tabs, tables, code, an error page and a picture. */
+const guides = ['/docs', '/docs/webhooks', '/docs/errors', '/docs/errors/TEMPLATE_NOT_FOUND', '/docs/dashboard']
+
+describe.each(['light', 'dark'] as const)('the guides in the %s theme', (colorScheme) => {
+  test.each(guides)('%s is accessible and loads nothing from elsewhere', async (path) => {
+    await page.emulateMedia({ colorScheme })
+    await page.goto(`${server.url}${path}`)
+
+    expect(await page.locator('html').getAttribute('data-theme')).toBe(colorScheme)
+    expect(await findViolations()).toEqual([])
+    expect(pageErrors).toEqual([])
+  })
+})
+
+test.each(guides)('%s fits a phone', async (path) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${server.url}${path}`)
+
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  expect(await findViolations()).toEqual([])
+})
+
+test('the menu of a phone opens, closes with Escape, and leads to a page', async () => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${server.url}/docs`)
+  const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Rate limits' })
+
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await link.waitFor()
+  await page.keyboard.press('Escape')
+  await link.waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await link.click()
+
+  await page.getByRole('heading', { name: 'Rate limits', level: 1 }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('finds an error page by keyboard', async () => {
+  await page.goto(`${server.url}/docs`)
+
+  await page.keyboard.press('/')
+  await page.getByRole('combobox', { name: 'Search the documentation' }).fill('template_not')
+  await page
+    .getByRole('option', { name: /TEMPLATE_NOT_FOUND/ })
+    .first()
+    .waitFor()
+  expect(await findViolations()).toEqual([])
+  await page.keyboard.press('Enter')
+
+  await page.waitForURL('**/docs/errors/TEMPLATE_NOT_FOUND')
+  expect(pageErrors).toEqual([])
+})
+
+test('keeps the chosen language on other pages', async () => {
+  await page.goto(`${server.url}/docs`)
+  await page.getByRole('tab', { name: 'curl' }).press('ArrowRight')
+  await page.getByRole('tab', { name: 'Python' }).click()
+
+  await page.goto(`${server.url}/docs/idempotency`)
+
+  expect(await page.getByRole('tab', { name: 'Python' }).getAttribute('aria-selected')).toBe('true')
+  expect(await page.getByRole('tabpanel').count()).toBe(1)
+  await page.getByText('def send(message: dict, key: str)').waitFor()
+})
+
+test('snippets call the server that shows them', async () => {
+  await page.goto(`${server.url}/docs`)
+
+  const snippet = await page.getByRole('tabpanel').textContent()
+
+  expect(snippet).toContain(`${server.url}/api/v1/message/send`)
+  expect(snippet).not.toContain('127.0.0.1:3000')
+})
+
+test('an address of the reference from before it moved still leads there', async () => {
+  await page.goto(`${server.url}/docs#tag/messages/POST/api/v1/message/send`)
+
+  await page.waitForURL('**/docs/api#*')
+  expect(new URL(page.url()).hash).toBe('#tag/messages/POST/api/v1/message/send')
+})
+
+test('can be read without JavaScript', async () => {
+  const plain = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 390, height: 844 } })
+  const reader = await plain.newPage()
+  await reader.goto(`${server.url}/docs/idempotency`)
+
+  await reader.getByRole('link', { name: 'Rate limits' }).first().waitFor()
+  expect(await reader.getByText('def send(message: dict, key: str)').isVisible()).toBe(true)
+  expect(await reader.getByText('func send(message map[string]any').isVisible()).toBe(true)
+  await plain.close()
+})
+
+test('is light, and paints within a second on a processor four times slower', async () => {
+  // The first request renders all pages.
+  await server.request('GET', '/docs')
+
+  // Three attempts: whatever else runs on this machine is not what is measured.
+  const visits = [await visit('/docs'), await visit('/docs'), await visit('/docs')]
+  const paint = Math.min(...visits.map(({ paintMilliseconds }) => paintMilliseconds))
+  const bytes = visits[0]?.bytes ?? Infinity
+  console.log(`/docs takes ${bytes} bytes and paints after ${Math.round(paint)} ms on a processor four times slower.`)
+  expect(bytes).toBeLessThan(30_000)
+  expect(paint).toBeLessThan(1_000)
+})
+
+/** Loads a page with an empty cache on a slow processor. */
+async function visit(path: string): Promise<{ bytes: number; paintMilliseconds: number }> {
+  const visitor = await browser.newContext()
+  const visited = await visitor.newPage()
+  const session = await visitor.newCDPSession(visited)
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  await session.send('Network.enable')
+  let bytes = 0
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
+  await visited.goto(`${server.url}${path}`, { waitUntil: 'networkidle' })
+  const paintMilliseconds = await visited.evaluate<number>(
+    `new Promise((resolve) => {
+      const observer = new PerformanceObserver((list) => {
+        for (const { name, startTime } of list.getEntries()) if (name === 'first-contentful-paint') resolve(startTime)
+      })
+      observer.observe({ type: 'paint', buffered: true })
+    })`,
+  )
+  await visitor.close()
+  return { bytes, paintMilliseconds }
+}
+
+describe('the reference', () => {
+  test('asks for a key in words, and shows the tabs of all answers', async () => {
+    await page.goto(`${server.url}/docs/api`)
+
+    await page.getByPlaceholder('Paste your API key').first().waitFor()
+    await page.getByRole('link', { name: sendMessage.summary }).first().click()
+    const tabs = page.locator('.tab-list').first()
+    await tabs.waitFor()
+    expect(await tabs.evaluate((list) => list.scrollWidth <= list.clientWidth)).toBe(true)
+  })
+
+  test('offers no test request for webhooks', async () => {
+    await page.goto(`${server.url}/docs/api#tag/webhooks/webhook/POST/message.delivered`)
+
+    const webhook = page.locator('section[id*="/webhook/POST/message.delivered"]')
+    await webhook.waitFor()
+    expect(await webhook.getByRole('button', { name: /Test Request/ }).count()).toBe(0)
+  })
+})
+
+async function findViolations(): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
+}
+
+interface AxeResults {
+  violations: { id: string; nodes: { target: string[] }[] }[]
+}

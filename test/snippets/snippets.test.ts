@@ -112,9 +112,10 @@ for (const snippet of snippets) {
   const { guide, line, language, run: kind } = snippet
   const check = kind === undefined ? undefined : checks[kind]
   if (!check) continue
-  test.skipIf(missing.get(language) !== undefined)(`${guide}:${line} (${language}) does "${kind}"`, () =>
-    check(snippet),
-  )
+  test.skipIf(missing.get(language) !== undefined)(`${guide}:${line} (${language}) does "${kind}"`, async () => {
+    expect.hasAssertions()
+    await check(snippet)
+  })
 }
 
 interface RunOptions {

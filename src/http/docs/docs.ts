@@ -43,7 +43,7 @@ export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFil
     headers: { 'Content-Security-Policy': contentSecurityPolicy },
   })
   if (scalarFile === undefined) return
-  serveAsset(app, '/docs/setup.js', { file: local('setup.js'), contentType: javascript })
+  serveAsset(app, '/docs/setup.js', { file: local('browser/setup.js'), contentType: javascript })
   serveAsset(app, '/docs/scalar.js', { file: scalarFile, contentType: javascript, headers: aDay })
 }
 

@@ -26,7 +26,7 @@ export function renderMarkdown(markdown: string, links: Links): Rendered {
     const token = tokens[index]
     if (token === undefined) continue
     if (isHeading(token)) {
-      const title = plainText(marked.parser([{ ...token, type: 'paragraph' } as Token]))
+      const title = plainText(marked.parser([{ ...token, type: 'paragraph' }]))
       const id = anchors(title)
       sections.push({ id: token.depth === 1 ? '' : id, title, level: token.depth, text: '' })
       html.push(renderHeading(token.depth, id, marked.parseInline(token.text) as string))

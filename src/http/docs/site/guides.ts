@@ -73,6 +73,7 @@ function sendFallback(path: string, reply: FastifyReply) {
   return path === '/docs' || path === '/docs/' ? reply.redirect('/docs/api') : reply.callNotFound()
 }
 
+/** Apart from the sources of the server: a build would put both into one file. */
 function local(file: string): URL {
-  return new URL(file, import.meta.url)
+  return new URL(`../browser/${file}`, import.meta.url)
 }

@@ -74,7 +74,7 @@ ${(scripts ?? []).map((script) => `<script src="${script}"></script>`).join('\n'
 }
 
 function renderHeader(isReference: boolean): string {
-  const current = (is: boolean) => (is ? ' aria-current="true"' : '')
+  const current = ' aria-current="true"'
   const tools = isReference
     ? ''
     : `<button type="button" class="search-open" hidden><span>Search</span> <kbd>/</kbd></button>`
@@ -83,7 +83,7 @@ function renderHeader(isReference: boolean): string {
     : `<button type="button" class="menu" aria-expanded="false" aria-controls="pages" hidden>Menu</button>`
   return `<header class="top">
 ${menu}<a class="brand" href="/docs">${logo}<span>Waybill</span></a>
-<nav aria-label="Main"><a href="/docs"${current(!isReference)}>Guides</a><a href="${urlOf(referenceSlug)}"${current(isReference)}>API reference</a><a href="/settings/" class="dashboard">Dashboard</a></nav>
+<nav aria-label="Main"><a href="/docs"${isReference ? '' : current}>Guides</a><a href="${urlOf(referenceSlug)}"${isReference ? current : ''}>API reference</a><a href="/settings/" class="dashboard">Dashboard</a></nav>
 <div class="tools">${tools}<button type="button" class="theme" hidden></button></div>
 </header>`
 }

@@ -159,7 +159,8 @@ function scoreOf({ inTitle, inPage, inText, url }, words) {
     else if (inText.includes(word)) score += 1 + Math.min(4, inText.split(word).length - 2)
     else return 0
   }
-  return score
+  // Every error page has the same headings.
+  return url.startsWith('/docs/errors/') && url.includes('#') ? score / 4 : score
 }
 
 /** The text around the first word, with every word marked. */
