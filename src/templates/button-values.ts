@@ -1,8 +1,8 @@
 import { type ButtonProducts, componentLimits, type MessageButton } from '../../contracts/api/components.ts'
 import type { OutgoingButton } from '../whatsapp/whatsapp.ts'
 import type { ButtonField, ButtonPart } from './parts.ts'
+import type { Report } from './problem.ts'
 import { fillUrl } from './render.ts'
-import type { Report } from './values.ts'
 import { findValueProblem } from './variables.ts'
 
 const samples: Record<Exclude<ButtonField, 'code' | 'nothing'>, string> = {

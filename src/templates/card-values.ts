@@ -3,8 +3,8 @@ import type { OutgoingCard } from '../whatsapp/whatsapp.ts'
 import { fitButtons } from './button-values.ts'
 import { fitHeader } from './header-values.ts'
 import type { CardPart } from './parts.ts'
-import { listParameters, type Report } from './values.ts'
-import { findVariableProblems } from './variables.ts'
+import type { Report } from './problem.ts'
+import { findVariableProblems, listParameters } from './variables.ts'
 
 /** Returns the cards as WhatsApp takes them: each of them, in order (reference, section 1.5). */
 export function fitCards(

@@ -1,8 +1,8 @@
 import { componentLimits, type DocumentFile, type MessageHeader } from '../../contracts/api/components.ts'
 import type { MediaReference, OutgoingHeader } from '../whatsapp/whatsapp.ts'
 import type { HeaderPart } from './parts.ts'
+import type { Report } from './problem.ts'
 import { fill } from './render.ts'
-import type { Report } from './values.ts'
 import { countCharacters, findValueProblem } from './variables.ts'
 
 const samples: Record<HeaderPart['kind'], string> = {

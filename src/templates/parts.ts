@@ -83,6 +83,19 @@ function readParts({ components, parameterFormat }: TemplateText): TemplateParts
   }
 }
 
+/** Parts that take no value, or may be sent without one. */
+const plainButtons = new Set(['QUICK_REPLY', 'PHONE_NUMBER', 'URL'])
+
+/** Whether variables alone fill the template: a cheap answer for most sends, false in doubt. */
+export function takesVariablesAlone(components: readonly StoredComponent[]): boolean {
+  return components.every(({ type, format = 'TEXT', text, buttons }) => {
+    if (type === 'BODY' || type === 'FOOTER') return true
+    if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
+    if (type !== 'BUTTONS') return false
+    return buttons?.every((button) => plainButtons.has(button.type) && button.url?.includes('{{') !== true) === true
+  })
+}
+
 const knownComponents = new Set([
   'HEADER',
   'BODY',

@@ -54,10 +54,12 @@ function writeValues(template: TemplateText, parts: TemplateParts): Fields {
 
 function writeSection(template: TemplateText, parts: SectionParts): Fields {
   const placeholders = listPlaceholders(template)
-  const variables = placeholders.map(({ key, example }) => [key, required(writeText(`Fills {{${key}}}.`, example))])
+  const variables = Object.fromEntries(
+    placeholders.map(({ key, example }) => [key, required(writeText(`Fills {{${key}}}.`, example))] as const),
+  )
   const buttons = parts.buttons.filter(({ field }) => field !== 'nothing')
   return {
-    variables: placeholders.length > 0 ? required(writeObject(Object.fromEntries(variables))) : undefined,
+    variables: placeholders.length > 0 ? required(writeObject(variables)) : undefined,
     header: parts.header && required(writeHeader(parts.header)),
     buttons: buttons.length > 0 ? writeButtons(buttons) : undefined,
   }

@@ -4,9 +4,10 @@ import type { OutgoingTemplate } from '../whatsapp/whatsapp.ts'
 import { fitButtons } from './button-values.ts'
 import { fitCards } from './card-values.ts'
 import { fitHeader } from './header-values.ts'
-import { listParts, type TemplateParts } from './parts.ts'
+import { listParts, takesVariablesAlone, type TemplateParts } from './parts.ts'
+import type { Problem, Report } from './problem.ts'
 import { listPlaceholders, type TemplateText } from './render.ts'
-import { findValueProblem, findVariableProblems } from './variables.ts'
+import { findValueProblem, findVariableProblems, listParameters } from './variables.ts'
 
 const valueFields = ['variables', 'header', 'buttons', 'code', 'cards', 'limitedTimeOffer'] as const
 
@@ -16,28 +17,42 @@ export type TemplateValues = Pick<SendMessageRequest, (typeof valueFields)[numbe
 /** The values of a message, as WhatsApp takes them. */
 export type FilledTemplate = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData' | 'beforeWrite'>
 
-/** Something wrong with a field. Values are never repeated, because they may be personal data. */
-export interface Problem {
-  path: readonly (string | number)[]
-  /** The part of the template that the field fills, in the template's words. */
-  part?: string
-  /** Without its subject, such as `must not be empty`. */
-  problem: string
+interface Fit {
+  filled: FilledTemplate
+  /** All problems, not only the first. */
+  problems: Problem[]
+  /** Why no send can fill the template; undefined if one can. */
+  unsupported?: string | undefined
 }
 
-export type Report = (problem: Problem) => void
-
-/** Fits the values of a request to the template; all problems are reported, not only the first. */
-export function fitValues(
-  template: TemplateText,
-  values: TemplateValues,
-): { filled: FilledTemplate; problems: Problem[] } {
+/** Fits the values of a request to the template. */
+export function fitValues(template: TemplateText, values: TemplateValues): Fit {
+  // Most sends: they do no more work than when there was nothing else.
+  if (bringsVariablesAlone(values) && takesVariablesAlone(template.components)) {
+    const { variables = {} } = values
+    const problems = findVariableProblems(template, variables).map((problem) => ({ path: ['variables'], problem }))
+    return { filled: { parameters: listParameters(template, variables) }, problems }
+  }
   const problems: Problem[] = []
   const report: Report = (problem) => problems.push(problem)
   const parts = listParts(template)
   if (values.components) return { filled: passOn(parts, values.components, values, report), problems }
-  if (parts.codeButton) return { filled: fitCode(template, parts.codeButton.index, values, report), problems }
+  const filled = parts.codeButton
+    ? fitCode(template, parts.codeButton.index, values, report)
+    : fitParts(template, parts, values, report)
+  return { filled, problems, unsupported: parts.unsupported }
+}
 
+function bringsVariablesAlone({ header, buttons, code, cards, limitedTimeOffer, components }: TemplateValues): boolean {
+  return (header ?? buttons ?? code ?? cards ?? limitedTimeOffer ?? components) === undefined
+}
+
+function fitParts(
+  template: TemplateText,
+  parts: TemplateParts,
+  values: TemplateValues,
+  report: Report,
+): FilledTemplate {
   const { variables = {} } = values
   if (values.code !== undefined)
     report({ path: ['code'], problem: 'the template has no one-time code; use variables and buttons' })
@@ -48,14 +63,11 @@ export function fitValues(
   const cards = fitCards(parts.cards, values.cards, report)
   const limitedTimeOffer = fitOffer(parts.offer, values.limitedTimeOffer, report)
   return {
-    filled: {
-      parameters: listParameters(template, variables),
-      ...(header && { header }),
-      ...(buttons.length > 0 && { buttons }),
-      ...(cards && { cards }),
-      ...(limitedTimeOffer && { limitedTimeOffer }),
-    },
-    problems,
+    parameters: listParameters(template, variables),
+    ...(header && { header }),
+    ...(buttons.length > 0 && { buttons }),
+    ...(cards && { cards }),
+    ...(limitedTimeOffer && { limitedTimeOffer }),
   }
 }
 
@@ -95,14 +107,6 @@ function readBodyParameters(components: object[]): FilledTemplate['parameters'] 
   const body = components.find((component) => 'type' in component && component.type === 'body')
   const parsed = RawParameters.safeParse(body && 'parameters' in body ? body.parameters : [])
   return parsed.success ? parsed.data.map(({ parameter_name: name, text }) => ({ name, text })) : []
-}
-
-export function listParameters(
-  template: TemplateText,
-  variables: Readonly<Record<string, string>>,
-): FilledTemplate['parameters'] {
-  const named = template.parameterFormat === 'NAMED'
-  return listPlaceholders(template).map(({ key }) => ({ ...(named && { name: key }), text: variables[key] ?? '' }))
 }
 
 /** Shorter values also occur in the words of an error. */

@@ -1,3 +1,4 @@
+import type { TextParameter } from '../whatsapp/whatsapp.ts'
 import { fill, findText, listPlaceholders, type TemplateText } from './render.ts'
 
 /** Reference, section 3.2: a body with other components, and a body alone. */
@@ -61,4 +62,10 @@ function describeLength(
 /** A character has one or two UTF-16 units, so if the units are within the limit, the characters need no counting. */
 export function countCharacters(text: string, limit: number): number {
   return text.length <= limit ? text.length : [...text].length
+}
+
+/** The values in the order of the placeholders; with their names, if the template names them. */
+export function listParameters(template: TemplateText, variables: Readonly<Record<string, string>>): TextParameter[] {
+  const named = template.parameterFormat === 'NAMED'
+  return listPlaceholders(template).map(({ key }) => ({ ...(named && { name: key }), text: variables[key] ?? '' }))
 }

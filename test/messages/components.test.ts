@@ -108,6 +108,10 @@ function send(template: string, values: object) {
   return account.post('/api/v1/message/send', { to: '34600111222', template, language: 'en', ...values })
 }
 
+function preview(template: string, values: object) {
+  return account.post('/api/v1/message/preview', { to: '34600111222', template, language: 'en', ...ada, ...values })
+}
+
 interface Sent {
   template: string
   values: TemplateValues
@@ -587,7 +591,13 @@ const mistakes: Mistake[] = [
     template: 'multi_product',
     values: {
       buttons: [
-        { index: 0, products: { ...products, sections: Array(11).fill({ title: 'A', productIds: ['sku-1'] }) } },
+        {
+          index: 0,
+          products: {
+            ...products,
+            sections: Array.from({ length: 11 }, () => ({ title: 'A', productIds: ['sku-1'] })),
+          },
+        },
       ],
     },
     says: 'buttons[0].products.sections: must have at most 10 sections.',
@@ -663,13 +673,13 @@ const mistakes: Mistake[] = [
   {
     because: 'there are ten cards for a carousel of two',
     template: 'carousel',
-    values: { cards: Array(10).fill(aloe) },
+    values: { cards: Array.from({ length: 10 }, () => aloe) },
     says: 'cards: must have 2 cards, as many as the template; it has 10.',
   },
   {
     because: 'there are eleven cards',
     template: 'product_carousel',
-    values: { cards: Array(11).fill(sku1) },
+    values: { cards: Array.from({ length: 11 }, () => sku1) },
     says: 'cards: must have at most 10 cards.',
   },
   {
@@ -745,7 +755,7 @@ const mistakes: Mistake[] = [
   {
     because: 'there are too many components',
     template: 'quick_replies',
-    values: { variables: undefined, components: Array(21).fill({ type: 'body' }) },
+    values: { variables: undefined, components: Array.from({ length: 21 }, () => ({ type: 'body' })) },
     says: 'components: must have at most 20 components.',
   },
   {
@@ -809,25 +819,14 @@ test("WhatsApp's own components are passed on as they are, also for a template t
 
   expect(response.text).toContain('"success":true')
   expect(server.simulator.requests.at(-1)?.body).toMatchObject({ template: { components } })
-  const preview = await account.post('/api/v1/message/preview', {
-    to: '34600111222',
-    template: 'order_details',
-    language: 'en',
-    components,
-  })
-  expect(preview.json().data).toMatchObject({ body: 'Hello Ada.' })
+  const { json } = await preview('order_details', { variables: undefined, components })
+  expect(json().data).toMatchObject({ body: 'Hello Ada.' })
 })
 
 test('a preview shows the cards of a carousel', async () => {
-  const preview = await account.post('/api/v1/message/preview', {
-    to: '34600111222',
-    template: 'carousel',
-    language: 'en',
-    ...ada,
-    cards: [aloe, monstera],
-  })
+  const { json } = await preview('carousel', { cards: [aloe, monstera] })
 
-  expect(preview.json().data['cards']).toMatchObject([
+  expect(json().data['cards']).toMatchObject([
     { headerMedia: { type: 'image', mediaId: '1' }, body: 'Only EUR 9.' },
     {
       headerMedia: { link: 'https://example.com/m.png' },
@@ -841,9 +840,6 @@ test('a preview shows the cards of a carousel', async () => {
 })
 
 test('a preview shows the header, the buttons and what they open', async () => {
-  const preview = (template: string, values: object) =>
-    account.post('/api/v1/message/preview', { to: '34600111222', template, language: 'en', ...ada, ...values })
-
   const order = await preview('text_header', { header: { text: 'A-1' } })
   expect(order.json().data).toMatchObject({ header: 'Order A-1', body: 'Hello Ada.' })
   const invoice = await preview('document_header', { header: { document: { mediaId: '42', filename: 'a.pdf' } } })

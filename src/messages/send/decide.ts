@@ -1,8 +1,8 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
-import { listParts } from '../../templates/parts.ts'
-import { type FilledTemplate, fitValues, type Problem } from '../../templates/values.ts'
+import type { Problem } from '../../templates/problem.ts'
+import { type FilledTemplate, fitValues } from '../../templates/values.ts'
 
 /** What the database knows about a send before it happens. */
 export interface SendFacts {
@@ -43,11 +43,9 @@ export interface Draft {
 export function decide(facts: SendFacts, input: SendMessageRequest): Draft {
   const from = requireAccount(facts.whatsAppAccount, input.accountId)
   const template = requireTemplate(facts.template, input)
-  const { unsupported } = listParts(template)
-  // WhatsApp's own components can fill what Waybill cannot.
-  if (unsupported !== undefined && !input.components)
+  const { filled, problems, unsupported } = fitValues(template, input)
+  if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
-  const { filled, problems } = fitValues(template, input)
   if (problems.length > 0) throw toError(problems)
   return { from, template, filled, emitSentEvent: facts.emitSentEvent }
 }

@@ -1,0 +1,10 @@
+/** Something wrong with a field. Values are never repeated, because they may be personal data. */
+export interface Problem {
+  path: readonly (string | number)[]
+  /** The part of the template that the field fills, in the template's words. */
+  part?: string
+  /** Without its subject, such as `must not be empty`. */
+  problem: string
+}
+
+export type Report = (problem: Problem) => void
