@@ -32,7 +32,8 @@ function outlineOperation([method, { operationId, parameters, requestBody, respo
     operationId,
     parameters?.map(({ name, in: place, required }) => [name, place, required]),
     requestBody !== undefined,
-    Object.keys(responses),
+    // 3.0 has ranges in the place of `default`.
+    Object.keys(responses).flatMap((status) => (status === 'default' ? ['4XX', '5XX'] : [status])),
   ]
 }
 
