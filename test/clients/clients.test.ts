@@ -18,11 +18,11 @@ for (const { name, language, generator, needs, hidesHeaders = false, build } of 
     `the ${language} client of ${generator} sends once, reads errors and lists every page`,
     async () => {
       const { folder, command, args, environment } = await build()
-      const scenario = await prepareScenario(server)
+      const { environment: given, expectReport } = await prepareScenario(server)
 
-      const output = await run(folder, command, args, { ...environment, ...scenario.environment })
+      const output = await run(folder, command, args, { ...environment, ...given })
 
-      await scenario.check(output, { hidesHeaders })
+      await expectReport(output, { hidesHeaders })
     },
   )
 }

@@ -59,10 +59,8 @@ export const clients: readonly Client[] = [
     '@hey-api/openapi-ts/bin/run.js',
     '--input',
     documents['3.1'],
-    '--output',
-    'generated/hey-api',
-    '--client',
-    '@hey-api/client-fetch',
+    '--file',
+    'openapi-ts.config.mjs',
   ]),
   typescriptClient('orval', 'orval', [
     'orval/dist/bin/orval.js',
@@ -96,7 +94,18 @@ export const clients: readonly Client[] = [
     build: async () => {
       const { program, generated } = await copyProgram('rust-openapi-generator')
       await openapiGenerator('rust', generated)
-      return buildRust(program)
+      return buildRust(program, 'sender')
+    },
+  },
+  {
+    name: 'rust-progenitor',
+    language: 'Rust',
+    generator: 'progenitor',
+    needs: ['cargo'],
+    build: async () => {
+      const { program } = await copyProgram('rust-progenitor')
+      await cp(documents['3.0'], path.join(program, 'openapi-3.0.json'))
+      return buildRust(program, 'sender-progenitor')
     },
   },
   {
@@ -171,7 +180,7 @@ async function writeSource(file: string, text: string): Promise<void> {
   await writeFile(file, text)
 }
 
-async function buildRust(program: string): ReturnType<Client['build']> {
+async function buildRust(program: string, binary: string): ReturnType<Client['build']> {
   await run(program, 'cargo', ['build', '--quiet', '--locked'], { CARGO_TARGET_DIR: cargoTarget })
-  return { folder: program, command: path.join(cargoTarget, 'debug/sender'), args: [] }
+  return { folder: program, command: path.join(cargoTarget, 'debug', binary), args: [] }
 }

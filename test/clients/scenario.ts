@@ -6,7 +6,7 @@ import { insertEvents } from '../support/insert-events.ts'
 import type { TestAccount, TestServer } from '../support/server.ts'
 
 /** What a program with a generated client is given. */
-export interface Environment {
+interface Environment {
   WAYBILL_URL: string
   WAYBILL_API_KEY: string
   /** The key of an account that may send one message per minute. */
@@ -32,8 +32,8 @@ const Report = z.strictObject({
 
 export interface Scenario {
   environment: Environment
-  /** Checks what the program printed against what the server knows. */
-  check(output: string, options: { hidesHeaders: boolean }): Promise<void>
+  /** Compares what the program printed with what the server knows. */
+  expectReport(output: string, options: { hidesHeaders: boolean }): Promise<void>
 }
 
 /** An account with four messages and an event of each type, for one program. */
@@ -52,7 +52,7 @@ export async function prepareScenario(server: TestServer): Promise<Scenario> {
       WAYBILL_API_KEY: account.apiKey,
       WAYBILL_LIMITED_API_KEY: limited.apiKey,
     },
-    check: async (output, { hidesHeaders }) => {
+    expectReport: async (output, { hidesHeaders }) => {
       const report = Report.parse(JSON.parse(output))
       expect(report).toEqual({
         sent: expect.stringMatching(/^msg_[0-9a-z]{26}$/),

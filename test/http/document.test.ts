@@ -110,7 +110,7 @@ test('the cursors of the examples lead to pages', async () => {
     const cursor = openApi.paths[contract.path]?.get?.parameters?.find(({ name }) => name === 'cursor')
     const response = await call(contract, { cursor: cursor?.examples?.['default']?.value })
 
-    expect(response.statusCode, contract.path).toBe(200)
+    expect(response.json()).toMatchObject({ success: true })
   }
 })
 

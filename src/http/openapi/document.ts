@@ -19,7 +19,7 @@ export interface OpenApiDocument {
 /** OpenAPI 3.0 cannot describe requests that we make. */
 export type OpenApi30Document = Omit<OpenApiDocument, 'webhooks'>
 
-export interface Info {
+interface Info {
   title: string
   version: string
   summary?: string

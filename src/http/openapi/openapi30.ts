@@ -48,8 +48,16 @@ function convertOperation({ parameters, requestBody, responses, ...operation }: 
     ...operation,
     ...(parameters && { parameters: parameters.map(convertParameter) }),
     ...(requestBody && { requestBody: { ...requestBody, content: convertContent(requestBody.content) } }),
-    responses: mapValues(responses, (response) => (isReference(response) ? response : convertResponse(response))),
+    responses: convertResponses(responses),
   }
+}
+
+/** progenitor, the main tool of Rust that reads 3.0 only, takes `default` for a success too: ranges say the same. */
+function convertResponses({ default: other, ...responses }: Operation['responses']): Operation['responses'] {
+  const others = other && { '4XX': other, '5XX': other }
+  return mapValues({ ...responses, ...others }, (response) =>
+    isReference(response) ? response : convertResponse(response),
+  )
 }
 
 function convertParameter(parameter: Parameter): Parameter {

@@ -24,7 +24,7 @@ export function writeAnswer(schema: Schema): Schema {
 }
 
 /** An answer stays open, so that a client takes what a later version adds: a field, or a value of a list. */
-export function open(schema: Schema): Schema {
+function open(schema: Schema): Schema {
   return rewrite(schema, ({ additionalProperties, ...rest }) =>
     openValues(typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest),
   )

@@ -7,7 +7,7 @@ def connect(key)
   configuration.host = ENV.fetch('WAYBILL_URL').delete_prefix('http://')
   configuration.base_path = ''
   configuration.server_index = nil
-  configuration.api_key['ApiKey'] = ENV.fetch(key)
+  configuration.api_key['X-API-Key'] = ENV.fetch(key)
   OpenapiClient::ApiClient.new(configuration)
 end
 
