@@ -116,7 +116,7 @@ test('keeps the filters in the URL and the focus in the field', async () => {
   await page.getByLabel('Status', { exact: true }).selectOption('Delivered')
   await page.getByText('No matching messages').waitFor()
   await page.getByRole('button', { name: 'Remove filter Search' }).click()
-  expect(await search.inputValue()).toBe('')
+  await expect.poll(() => search.inputValue(), soon).toBe('')
   await rows.filter({ hasText: 'order-1' }).waitFor()
   await page.reload()
   await rows.filter({ hasText: 'order-1' }).waitFor()
