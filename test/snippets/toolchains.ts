@@ -82,21 +82,21 @@ export function findMissing(language: string): string | undefined {
 
 /** The packages of this repository, as an application has them installed. Node runs no TypeScript below `node_modules`. */
 async function linkPackages(folder: string): Promise<void> {
-  const own = path.join(folder, 'waybill')
+  const own = path.join(folder, 'waybill-client')
   await mkdir(own)
   await mkdir(path.join(folder, 'node_modules'))
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}')
-  const exported = { './client': './client.ts', './webhook': './webhook.ts' }
+  const exported = { '.': './client.ts', './webhook': './webhook.ts' }
   await writeFile(
     path.join(own, 'package.json'),
-    JSON.stringify({ name: 'waybill', type: 'module', exports: exported }),
+    JSON.stringify({ name: 'waybill-client', type: 'module', exports: exported }),
   )
   await writeFile(path.join(own, 'client.ts'), `export * from ${JSON.stringify(`${repository}/src/client/client.ts`)}`)
   await writeFile(
     path.join(own, 'webhook.ts'),
     `export * from ${JSON.stringify(`${repository}/src/receiver/webhook.ts`)}`,
   )
-  await symlink(own, path.join(folder, 'node_modules/waybill'))
+  await symlink(own, path.join(folder, 'node_modules/waybill-client'))
   await symlink(
     path.join(repository, 'node_modules/standardwebhooks'),
     path.join(folder, 'node_modules/standardwebhooks'),
