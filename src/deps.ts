@@ -27,7 +27,7 @@ export interface Deps {
 }
 
 /** How WhatsApp's callbacks reach this server, and what verifies them. */
-export interface CallbackSettings {
+interface CallbackSettings {
   /** App secret of numbers without one of their own. */
   appSecret: string | undefined
   /** Verify token that the handshake must present. */

@@ -15,7 +15,7 @@ export interface TokenInfo {
 }
 
 /** A WhatsApp Business Account (WABA). */
-export interface BusinessAccount {
+interface BusinessAccount {
   wabaId: string
   name?: string
 }
@@ -52,7 +52,7 @@ export interface MetaApp {
 }
 
 /** The WABA of a request, and the token that makes it. */
-export interface WabaAccess {
+interface WabaAccess {
   wabaId: string
   accessToken: string
 }

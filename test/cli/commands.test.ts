@@ -73,7 +73,7 @@ test('adds a WhatsApp account with secrets from standard input', async () => {
   const stdin = `${simulator.accessToken}\napp-secret-1\n`
 
   const added = await waybill.json([...addArguments(accountId), '--access-token', '-', '--app-secret', '-'], { stdin })
-  expect(added).toEqual({ whatsAppAccountId: expect.stringMatching(/^wa_/) })
+  expect(added).toEqual({ whatsAppAccountId: expect.stringMatching(/^wa_/), subscribed: true })
   expect(await waybill.json(['template', 'sync', accountId])).toEqual({ synced: 11, approved: 9 })
   const templates = await waybill.json(['template', 'list', accountId, '--status', 'APPROVED'])
   expect(templates.items).toHaveLength(9)

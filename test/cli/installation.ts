@@ -76,7 +76,15 @@ export async function createEmbeddedInstallation(
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-cli-'))
   const dataDir = path.join(folder, folderName)
   if (!fresh) await unpackDatabase(path.join(dataDir, 'pgdata'))
-  const environment = { PATH: process.env['PATH'], WAYBILL_DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ...more }
+  const environment = {
+    PATH: process.env['PATH'],
+    WAYBILL_DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    // Without it, the server warns at its start.
+    META_APP_SECRET: 'test-app-secret',
+    ...more,
+  }
   const children = new Set<ChildProcessByStdio<Writable, Readable, Readable>>()
 
   function start(args: string[], env: NodeJS.ProcessEnv = {}) {

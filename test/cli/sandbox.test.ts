@@ -16,7 +16,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
   // Like `npm start`; built once and reused.
   beforeAll(buildDashboard, 120_000)
   beforeEach(async () => {
-    waybill = await createEmbeddedInstallation({ DATABASE_URL: 'postgres://127.0.0.1:9/none' })
+    waybill = await createEmbeddedInstallation({ DATABASE_URL: 'postgres://127.0.0.1:9/none', META_APP_SECRET: '' })
   })
   afterEach(() => waybill.remove())
 

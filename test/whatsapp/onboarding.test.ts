@@ -199,7 +199,10 @@ test('an error that quotes tokens is redacted', async () => {
     kind: 'json',
     status: 400,
     body: {
-      error: { code: 190, message: `Malformed access token ${headers['authorization']} ${query.get('input_token')}` },
+      error: {
+        code: 190,
+        message: `Malformed access token ${String(headers['authorization'])} ${query.get('input_token')}`,
+      },
     },
   }))
 

@@ -5,7 +5,7 @@ import { openAccessToken } from './secrets.ts'
 import { deleteTemplates, deleteWhatsAppAccount, findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 
 /** An account that lost its phone number to another one, which proved that the number is its own. */
-export interface Displaced {
+interface Displaced {
   accountId: string
   whatsAppAccountId: string
 }

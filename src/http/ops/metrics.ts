@@ -81,23 +81,25 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
  * scrape from stored facts, without asking WhatsApp.
  */
 export function registerHealthMetric(deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks'>, registry: Registry): void {
-  new Gauge({
-    name: 'waybill_whatsapp_account_healthy',
-    help: 'Whether a WhatsApp account works: 1, or 0 if it has a finding of severity error. See account.health for the finding.',
-    labelNames: ['account', 'whatsapp_account'] as const,
-    registers: [registry],
-    async collect() {
-      try {
-        const states = await readAllHealth(deps)
-        this.reset()
-        for (const { accountId, whatsAppAccountId, healthy } of states)
-          this.set({ account: accountId, whatsapp_account: whatsAppAccountId }, healthy ? 1 : 0)
-      } catch (error) {
-        // As above.
-        deps.log.debug({ err: error }, 'could not read the health of WhatsApp accounts')
-      }
-    },
-  })
+  registry.registerMetric(
+    new Gauge({
+      name: 'waybill_whatsapp_account_healthy',
+      help: 'Whether a WhatsApp account works: 1, or 0 if it has a finding of severity error. See account.health for the finding.',
+      labelNames: ['account', 'whatsapp_account'] as const,
+      registers: [],
+      async collect() {
+        try {
+          const states = await readAllHealth(deps)
+          this.reset()
+          for (const { accountId, whatsAppAccountId, healthy } of states)
+            this.set({ account: accountId, whatsapp_account: whatsAppAccountId }, healthy ? 1 : 0)
+        } catch (error) {
+          // As above.
+          deps.log.debug({ err: error }, 'could not read the health of WhatsApp accounts')
+        }
+      },
+    }),
+  )
 }
 
 /** Counts messages that this process reported as having an unknown outcome. Each message counts once, on one node. */

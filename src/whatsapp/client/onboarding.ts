@@ -59,7 +59,7 @@ export function createOnboarding(call: GraphCall): Onboarding {
     inspectToken: async ({ accessToken, app }) => {
       const query = new URLSearchParams({ input_token: accessToken })
       const asker = app ? appToken(app) : accessToken
-      const answer = await call('GET', `debug_token?${query}`, asker)
+      const answer = await call('GET', `debug_token?${query.toString()}`, asker)
       return redact(mapOutcome(readAnswer(answer, DebuggedToken, accessToken), toTokenInfo), asker)
     },
     listBusinessAccounts: async ({ accessToken, wabaIds }) => {

@@ -132,6 +132,10 @@ function toSubscription({ callbackUrl, fields }: NonNullable<SimulatedApp['subsc
 
 const handshakeMilliseconds = 5_000
 
+function failHandshake(reason: string): Answer {
+  return failOnboarding(2200, `Callback verification failed with the following errors: ${reason}`)
+}
+
 /** The handshake during the call: reference, section 4.1. Returns an error if it fails. */
 async function verifyCallback(callbackUrl: string, verifyToken: string): Promise<Answer | undefined> {
   const challenge = String(Math.floor(Math.random() * 1e9))
@@ -139,15 +143,13 @@ async function verifyCallback(callbackUrl: string, verifyToken: string): Promise
   url.searchParams.set('hub.mode', 'subscribe')
   url.searchParams.set('hub.challenge', challenge)
   url.searchParams.set('hub.verify_token', verifyToken)
-  const failed = (reason: string) =>
-    failOnboarding(2200, `Callback verification failed with the following errors: ${reason}`)
   try {
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(handshakeMilliseconds) })
     if (response.status !== 200)
-      return failed(`HTTP Status Code = ${response.status}; HTTP Message = ${response.statusText}`)
-    return (await response.text()) === challenge ? undefined : failed('the challenge was not returned')
+      return failHandshake(`HTTP Status Code = ${response.status}; HTTP Message = ${response.statusText}`)
+    return (await response.text()) === challenge ? undefined : failHandshake('the challenge was not returned')
   } catch {
-    return failed('curl_errno = 7; curl_error = Failed to connect')
+    return failHandshake('curl_errno = 7; curl_error = Failed to connect')
   }
 }
 

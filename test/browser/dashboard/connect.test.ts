@@ -83,7 +83,7 @@ test.each([
     await step(page, 'Templates: done').waitFor()
     await expectAccessible(page)
 
-    await page.getByLabel('Your phone number').fill('34600111222')
+    await page.getByLabel('Your phone number').fill('34600333444')
     await page.getByRole('button', { name: 'Send test' }).click()
     await page.getByText('Read', { exact: true }).waitFor()
     await step(page, 'First status: done').waitFor()

@@ -30,6 +30,11 @@ interface Step {
 const call = <T = Step>(name: string, input: object = {}, person = owner, accountId = account.accountId) =>
   person.mutate<T>(`whatsAppAccount.${name}`, { accountId, ...input })
 
+/** The audit log of an account, as text. */
+async function readAuditLog(person: TestOwner, accountId: string): Promise<string> {
+  return JSON.stringify((await person.query('audit.list', { accountId, limit: 100 })).data)
+}
+
 let numbers = 0
 
 function newNumber(token: Parameters<TestServer['simulator']['addToken']>[1] = {}, status = 'CONNECTED') {
@@ -224,13 +229,11 @@ test('whoever proves that a number is theirs displaces an account whose token fa
     accountId: account.accountId,
   })
   expect(list.data.items.map(({ whatsAppAccountId }) => whatsAppAccountId)).not.toContain(first.whatsAppAccountId)
-  const log = async (person: TestOwner, accountId: string) =>
-    JSON.stringify((await person.query('audit.list', { accountId, limit: 100 })).data)
-  expect(await log(owner, account.accountId)).toContain(
+  expect(await readAuditLog(owner, account.accountId)).toContain(
     `removed ${first.whatsAppAccountId}: WhatsApp rejected its token`,
   )
-  expect(await log(owner, account.accountId)).not.toContain(winner.accountId)
-  expect(await log(winnerOwner, winner.accountId)).toContain(`phone number ID ${number.phoneNumberId}`)
+  expect(await readAuditLog(owner, account.accountId)).not.toContain(winner.accountId)
+  expect(await readAuditLog(winnerOwner, winner.accountId)).toContain(`phone number ID ${number.phoneNumberId}`)
 })
 
 test('an account keeps its number while WhatsApp cannot be asked about it', async () => {

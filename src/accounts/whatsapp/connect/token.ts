@@ -5,9 +5,9 @@ import { explainFailure } from './advice.ts'
 import type { ConnectableAccount, TokenReport } from '../../../../contracts/dashboard/connect.ts'
 
 /** Permissions that a token needs (reference 2, section 5.1). */
-export const requiredPermissions = ['whatsapp_business_messaging', 'whatsapp_business_management'] as const
+const requiredPermissions = ['whatsapp_business_messaging', 'whatsapp_business_management'] as const
 
-export function listMissingPermissions({ scopes }: Pick<TokenInfo, 'scopes'>): string[] {
+function listMissingPermissions({ scopes }: Pick<TokenInfo, 'scopes'>): string[] {
   return requiredPermissions.filter((permission) => !scopes.includes(permission))
 }
 

@@ -31,18 +31,18 @@ export function toChecklist(
 ): Record<StepName, StepState> {
   const { token, number, callbacks, findings } = health
   const find = (step: keyof typeof codesOf) => findings.find(({ code }) => codesOf[step].test(code))
-  const state = (done: boolean, finding: HealthFinding | undefined): StepState => ({
-    done: done && finding?.severity !== 'error',
-    ...(finding && { finding }),
-  })
   const isHeard = callbacks.lastCallbackAt !== undefined
   return {
-    token: state(token.valid !== false, find('token')),
-    subscription: state(callbacks.subscribed === true, find('subscription')),
-    callback: isHeard ? { done: true } : state(callbacks.callbackUrl !== undefined, find('callback')),
-    registration: state(number.status === 'CONNECTED', find('registration')),
+    token: toState(token.valid !== false, find('token')),
+    subscription: toState(callbacks.subscribed === true, find('subscription')),
+    callback: isHeard ? { done: true } : toState(callbacks.callbackUrl !== undefined, find('callback')),
+    registration: toState(number.status === 'CONNECTED', find('registration')),
     templates: { done: (templates?.approved ?? 0) > 0 },
     test: { done: isTested || callbacks.lastStatusAt !== undefined },
     status: { done: callbacks.lastStatusAt !== undefined },
   }
+}
+
+function toState(done: boolean, finding: HealthFinding | undefined): StepState {
+  return { done: done && finding?.severity !== 'error', ...(finding && { finding }) }
 }

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { Alert, Box, Button, Group, List, Radio, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -64,13 +64,7 @@ function TokenSection({ onInspected }: { onInspected: (inspected: Inspected) => 
         <Stack align="stretch">
           {problem !== undefined && <ErrorAlert title="Token not checked" error={problem} />}
           <AccessTokenField key={form.key('accessToken')} {...form.getInputProps('accessToken')} />
-          <Text size="sm" c="dimmed">
-            You have no token yet?{' '}
-            <Anchor href="/docs/going-live" inherit underline="always">
-              Going live
-            </Anchor>{' '}
-            shows each page of Meta on the way to it.
-          </Text>
+          <TokenInstructions />
           <Group>
             <ChangeButton type="submit" loading={inspect.isPending}>
               Check token
@@ -79,6 +73,26 @@ function TokenSection({ onInspected }: { onInspected: (inspected: Inspected) => 
         </Stack>
       </form>
     </Section>
+  )
+}
+
+/** Where a token comes from, for those who have none yet (Meta, "Access tokens" and "System users"). */
+function TokenInstructions() {
+  return (
+    <Box>
+      <Text size="sm" fw={600} mb={4}>
+        You have no token yet?
+      </Text>
+      <List type="ordered" size="sm" spacing={4}>
+        <List.Item>Open business.facebook.com, and there Settings → Users → System users. Add a system user.</List.Item>
+        <List.Item>Under Assign assets, give it your app and your WhatsApp account, each with full control.</List.Item>
+        <List.Item>
+          Choose Generate token, your app, an expiry of “Never”, and the permissions whatsapp_business_messaging and
+          whatsapp_business_management.
+        </List.Item>
+        <List.Item>Copy the token: Meta shows it once.</List.Item>
+      </List>
+    </Box>
   )
 }
 

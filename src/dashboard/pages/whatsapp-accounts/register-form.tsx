@@ -7,7 +7,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
-import { StepResult } from './set-up-page.tsx'
+import { StepResult } from './step-result.tsx'
 import { healthKey } from './use-health.ts'
 
 interface RegisterFormProps {

@@ -1,21 +1,22 @@
 import { Alert, Anchor, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core'
-import { IconAlertCircle, IconAlertTriangle, IconCheck, IconCircleCheck, IconRefresh } from '@tabler/icons-react'
+import { IconAlertCircle, IconAlertTriangle, IconCheck, IconRefresh } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
-import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
+import type { CallbackStep } from '../../../../contracts/dashboard/connect.ts'
+import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { NotFoundPage } from '../../layout/fallback-pages.tsx'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { CopyField } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { useSync, useTemplates } from '../templates/use-templates.ts'
 import { type StepState, toChecklist } from './checklist.ts'
 import { RegisterForm } from './register-form.tsx'
+import { StepResult } from './step-result.tsx'
 import { TestStep } from './test-step.tsx'
 import { healthKey, useHealth } from './use-health.ts'
 
@@ -67,10 +68,10 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
   const { accountId } = useAccount()
   const whatsAppAccountId = health.accountId
   const templates = useTemplates(whatsAppAccountId)
-  const [messageId, setMessageId] = useState<string>()
+  const [test, setTest] = useState<SentTest>()
   const approved = templates.data?.items.filter(({ status }) => status === 'APPROVED').length ?? 0
   const facts = templates.data && { syncedAt: templates.data.syncedAt, approved }
-  const steps = toChecklist(health, facts, messageId !== undefined)
+  const steps = toChecklist(health, facts, test !== undefined && test.status !== 'failed')
   const done = Object.values(steps).filter((step) => step.done).length
   return (
     <Stack gap="sm" mb="lg">
@@ -120,8 +121,8 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         <TestStep
           whatsAppAccountId={whatsAppAccountId}
           templates={templates.data?.items ?? []}
-          messageId={messageId}
-          onSent={setMessageId}
+          test={test}
+          onSent={setTest}
         />
       </Step>
       <Step
@@ -217,34 +218,6 @@ function ActionStep({ action, perform, ...step }: ActionStepProps) {
         </ChangeButton>
       </Group>
     </Step>
-  )
-}
-
-/** What WhatsApp answered, and the values to enter at Meta if it has to be done by hand. */
-export function StepResult({ result }: { result: ConnectStep & Pick<CallbackStep, 'enter'> }) {
-  const { ok, message, fix, enter } = result
-  return (
-    <Alert
-      color={ok ? 'waybill' : 'red'}
-      icon={ok ? <IconCircleCheck /> : <IconAlertCircle />}
-      role={ok ? 'status' : 'alert'}
-    >
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {message}
-      </Text>
-      {fix !== undefined && (
-        <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
-          {fix}
-        </Text>
-      )}
-      {!ok && enter && (
-        <Stack gap="xs" mt="sm">
-          {enter.callbackUrl !== undefined && <CopyField label="Callback URL" value={enter.callbackUrl} />}
-          {enter.verifyToken !== undefined && <CopyField label="Verify token" value={enter.verifyToken} />}
-          <CopyField label="Webhook fields" value={enter.fields.join(', ')} />
-        </Stack>
-      )}
-    </Alert>
   )
 }
 

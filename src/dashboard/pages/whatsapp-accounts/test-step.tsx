@@ -16,8 +16,9 @@ import { healthKey } from './use-health.ts'
 interface TestStepProps {
   whatsAppAccountId: string
   templates: OwnTemplate[]
-  messageId: string | undefined
-  onSent: (messageId: string) => void
+  /** The last test of this page. */
+  test: SentTest | undefined
+  onSent: (test: SentTest) => void
 }
 
 /** Media, and variables of headers and buttons, have no values that could be made up. */
@@ -34,7 +35,7 @@ function nameOf({ name, language }: Pick<OwnTemplate, 'name' | 'language'>): str
 }
 
 /** Sends a template with its example values, and follows its status. */
-export function TestStep({ whatsAppAccountId, templates, messageId, onSent }: TestStepProps) {
+export function TestStep({ whatsAppAccountId, templates, test, onSent }: TestStepProps) {
   const { accountId } = useAccount()
   const [problem, setProblem] = useState<string>()
   const choices = templates
@@ -48,8 +49,8 @@ export function TestStep({ whatsAppAccountId, templates, messageId, onSent }: Te
   const send = useChange({
     change: settings.template.sendTest.mutate,
     invalidates: [healthKey(accountId)],
-    onDone: ({ messageId: sent, failure }: SentTest) => {
-      setProblem(failure && `${failure.meaning} ${failure.advice}`)
+    onDone: (sent: SentTest) => {
+      setProblem(sent.failure && `${sent.failure.meaning} ${sent.failure.advice}`)
       onSent(sent)
     },
     onFailure: (error) => setProblem(showInForm(form, error)),
@@ -77,8 +78,8 @@ export function TestStep({ whatsAppAccountId, templates, messageId, onSent }: Te
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        {problem !== undefined && <ErrorAlert title="Test message" error={problem} />}
-        {messageId !== undefined && <SentMessage messageId={messageId} />}
+        {problem !== undefined && <ErrorAlert title="Test message failed" error={problem} />}
+        {test && <SentMessage messageId={test.messageId} />}
         <Group gap="sm" align="flex-start">
           <TextInput
             label="Your phone number"
