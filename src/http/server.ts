@@ -142,10 +142,12 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
 
 /** Serves the document of the API in YAML, and for tools that read no OpenAPI 3.1. */
 function registerOtherDocuments(app: FastifyInstance): void {
-  const file = (name: string) => new URL(`../../${name}`, import.meta.url)
-  serveAsset(app, '/openapi.yaml', { file: file('openapi.yaml'), contentType: 'application/yaml' })
+  serveAsset(app, '/openapi.yaml', {
+    file: new URL('../../openapi.yaml', import.meta.url),
+    contentType: 'application/yaml',
+  })
   serveAsset(app, '/openapi-3.0.json', {
-    file: file('openapi-3.0.json'),
+    file: new URL('../../openapi-3.0.json', import.meta.url),
     contentType: 'application/json; charset=utf-8',
   })
 }

@@ -42,7 +42,7 @@ afterEach(async () => {
 test('sends a message from the documentation page', async () => {
   const { apiKey } = await server.account()
   await page.goto(`${server.url}/docs/api`)
-  await page.getByRole('heading', { name: 'First call' }).waitFor()
+  await page.getByRole('heading', { name: 'Waybill', level: 1 }).waitFor()
   await page.getByLabel('Value').first().fill(apiKey)
   await page.getByRole('link', { name: sendMessage.summary }).first().click()
   await page.getByRole('button', { name: /Test Request.*message\/send/ }).click()
@@ -74,7 +74,7 @@ test('does not send filters that are only examples', async () => {
 test.each(['light', 'dark'] as const)('follows a %s system colour scheme', async (colorScheme) => {
   await page.emulateMedia({ colorScheme })
   await page.goto(`${server.url}/docs/api`)
-  await page.getByRole('heading', { name: 'First call' }).waitFor()
+  await page.getByRole('heading', { name: 'Waybill', level: 1 }).waitFor()
 
   expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`)
   expect(pageErrors).toEqual([])
