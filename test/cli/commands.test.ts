@@ -74,9 +74,9 @@ test('adds a WhatsApp account with secrets from standard input', async () => {
 
   const added = await waybill.json([...addArguments(accountId), '--access-token', '-', '--app-secret', '-'], { stdin })
   expect(added).toEqual({ whatsAppAccountId: expect.stringMatching(/^wa_/), subscribed: true })
-  expect(await waybill.json(['template', 'sync', accountId])).toEqual({ synced: 11, approved: 9 })
+  expect(await waybill.json(['template', 'sync', accountId])).toEqual({ synced: 16, approved: 14 })
   const templates = await waybill.json(['template', 'list', accountId, '--status', 'APPROVED'])
-  expect(templates.items).toHaveLength(9)
+  expect(templates.items).toHaveLength(14)
   expect((await waybill.run(['template', 'list', accountId])).stdout).toMatch(/order_shipped +en +APPROVED +1,2/)
   expect(await waybill.json(['message', 'list', accountId])).toEqual({ items: [] })
   expect(await waybill.json(['doctor'])).toMatchObject({ ok: true, findings: expect.any(Array) })
