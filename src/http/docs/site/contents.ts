@@ -72,6 +72,11 @@ export const contents: readonly Group[] = [
     collapsed: true,
     pages: [
       { slug: 'dashboard', file: 'dashboard.md', summary: 'Manage keys, numbers, templates and webhooks.' },
+      {
+        slug: 'going-live',
+        file: 'going-live.md',
+        summary: "From Meta's console to the first message from your number.",
+      },
       { slug: 'connecting-whatsapp', file: 'connecting-whatsapp.md', summary: 'Add a WhatsApp number.' },
     ],
   },
