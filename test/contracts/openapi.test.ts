@@ -36,6 +36,7 @@ test('the document holds the operations of the contracts and no others', () => {
     'getTemplate',
     'listTemplates',
     'listEvents',
+    'getAccountHealth',
   ])
 })
 

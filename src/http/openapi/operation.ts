@@ -19,6 +19,8 @@ export function writeOperation(draft: Operation, name: string, contract: ApiProc
 
 /** `message.send` becomes `sendMessage`, and `message.list` becomes `listMessages`. */
 function nameOperation(name: string): string {
+  // The only procedure that is named after what it reads.
+  if (name === 'account.health') return 'getAccountHealth'
   const [resource = '', verb = ''] = name.split('.')
   const noun = resource.charAt(0).toUpperCase() + resource.slice(1)
   return `${verb}${noun}${verb === 'list' ? 's' : ''}`
