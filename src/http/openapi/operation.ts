@@ -23,13 +23,12 @@ export function writeOperation(
   }
 }
 
-/** `message.send` becomes `sendMessage`, `message.list` `listMessages`, and `account.health` `getAccountHealth`. */
+/** `message.send` becomes `sendMessage`, and `message.list` becomes `listMessages`. */
 function nameOperation(name: string): string {
   // The only procedure that is named after what it reads.
   if (name === 'account.health') return 'getAccountHealth'
   const [resource = '', verb = ''] = name.split('.')
   const noun = resource.charAt(0).toUpperCase() + resource.slice(1)
-  if (verb === 'health') return `get${noun}Health`
   return `${verb}${noun}${verb === 'list' ? 's' : ''}`
 }
 
