@@ -43,7 +43,7 @@ test('adds a WhatsApp account, syncs its templates and tests its token', async (
   await dialog.getByLabel('App secret (optional)').fill('a-secret-of-the-app')
   await dialog.getByRole('button', { name: 'Add account' }).click()
   await dialog.getByRole('button', { name: 'Sync templates' }).click()
-  await dialog.getByText('12 synced from WhatsApp, 10 approved.').waitFor()
+  await dialog.getByText('17 synced from WhatsApp, 15 approved.').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).last().click()
 
   const card = cardOf(page, number.phoneNumberId)
