@@ -83,7 +83,7 @@ function useMessages(accountId: string, filters: MessageFilters) {
       ),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? refreshMilliseconds : false),
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
     placeholderData: keepPreviousData,
   })
 }

@@ -70,7 +70,7 @@ function useDeliveries(accountId: string, endpointId: string, shown: Shown) {
       ),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? refreshMilliseconds : false),
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
     placeholderData: keepPreviousData,
   })
 }
