@@ -26,7 +26,8 @@ interface Fit {
 }
 
 /** Fits the values of a request to the template. */
-export function fitValues(template: TemplateText, values: TemplateValues): Fit {
+export function fitValues(template: TemplateText, given: TemplateValues): Fit {
+  const values = bringsVariablesAlone(given) ? given : withoutEmptyLists(given)
   // Most sends: they do no more work than when there was nothing else.
   if (bringsVariablesAlone(values) && takesVariablesAlone(template.components)) {
     const { variables = {} } = values
@@ -41,6 +42,11 @@ export function fitValues(template: TemplateText, values: TemplateValues): Fit {
     ? fitCode(template, parts.codeButton.index, values, report)
     : fitParts(template, parts, values, report)
   return { filled, problems, unsupported: parts.unsupported }
+}
+
+/** Some generated clients send an empty list for each optional list, so it counts as absent. */
+function withoutEmptyLists(values: TemplateValues): TemplateValues {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => !Array.isArray(value) || value.length > 0))
 }
 
 function bringsVariablesAlone({ header, buttons, code, cards, limitedTimeOffer, components }: TemplateValues): boolean {
@@ -94,10 +100,15 @@ function passOn(
   report: Report,
 ): FilledTemplate {
   for (const name of valueFields)
-    if (values[name] !== undefined) report({ path: [name], problem: 'components stands for it; remove one of them' })
+    if (isGiven(values[name]))
+      report({ path: [name], problem: 'cannot be combined with components; remove one of them' })
   const parameters = readBodyParameters(components)
   const [code] = parameters
   return { parameters, components, ...(codeButton && code && secretOf(code.text)) }
+}
+
+function isGiven(value: TemplateValues[keyof TemplateValues]): boolean {
+  return value !== undefined && (typeof value === 'string' || Object.keys(value).length > 0)
 }
 
 const RawParameters = z.array(z.object({ parameter_name: z.string().optional(), text: z.string().catch('') }))
@@ -116,7 +127,7 @@ const minSecretCharacters = 4
 function fitCode(template: TemplateText, index: number, values: TemplateValues, report: Report): FilledTemplate {
   const { code = '' } = values
   for (const name of valueFields)
-    if (name !== 'code' && values[name] !== undefined && Object.keys(values[name]).length > 0)
+    if (name !== 'code' && isGiven(values[name]))
       report({ path: [name], problem: 'the template takes only a one-time code, in the field code; remove it' })
   if (values.code === undefined)
     report({ path: ['code'], problem: 'is missing; the template takes a one-time code of at most 15 characters' })

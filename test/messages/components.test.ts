@@ -738,7 +738,7 @@ const mistakes: Mistake[] = [
     because: 'components come beside other values',
     template: 'quick_replies',
     values: { components: [{ type: 'body' }] },
-    says: 'variables: components stands for it; remove one of them.',
+    says: 'variables: cannot be combined with components; remove one of them.',
   },
   {
     because: 'components are no array',
@@ -792,6 +792,20 @@ test('several problems are all named, in the order of the request', async () => 
   expect(response.json().error.message).toBe(
     `variables: "1" is missing; it fills {{1}}. header: the template has no header that takes a value; remove it. buttons (button index 1, 'Track order'): is missing; send {"index": 1, "url": "…"}. buttons[0].index: the template has 2 buttons, 0 to 1.`,
   )
+})
+
+test('treats an empty list as absent, as some generated clients send it', async () => {
+  const response = await account.post('/api/v1/message/send', {
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+    buttons: [],
+    cards: [],
+    components: [],
+  })
+
+  expect(response.json()).toMatchObject({ success: true, data: { status: 'sent' } })
 })
 
 test('values at their limits are accepted, here and by WhatsApp', async () => {

@@ -64,7 +64,7 @@ async fn main() {
     let mut cursor: Option<String> = None;
     loop {
         let page =
-            *list_messages(&client, None, None, None, None, None, None, cursor.as_deref(), Some(2)).await.expect("a page").data;
+            *list_messages(&client, None, None, None, None, None, None, None, cursor.as_deref(), Some(2)).await.expect("a page").data;
         messages.extend(page.items.into_iter().map(|message| message.message_id));
         cursor = page.next_cursor;
         if cursor.is_none() {
