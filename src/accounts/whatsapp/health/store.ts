@@ -38,7 +38,11 @@ export async function saveHealth(
   await db
     .insertInto('whatsapp_account_health')
     .values({ whatsapp_account_id: whatsAppAccountId, account_id: accountId, ...changes })
-    .onConflict((conflict) => conflict.column('whatsapp_account_id').doUpdateSet(changes))
+    .onConflict((conflict) => {
+      const existing = conflict.column('whatsapp_account_id')
+      // WhatsApp may have said nothing, and PostgreSQL rejects an empty update.
+      return Object.keys(changes).length === 0 ? existing.doNothing() : existing.doUpdateSet(changes)
+    })
     .execute()
 }
 
