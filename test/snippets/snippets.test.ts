@@ -85,7 +85,13 @@ const checks: Record<string, (snippet: Snippet) => Promise<void>> = {
   pages: async (snippet) => {
     const sent = [await send(), await send(), await send()]
     const output = await runToEnd({ ...snippet, code: snippet.code.replaceAll(/\b100\b/g, '1') })
-    for (const id of sent) expect(output.split(id)).toHaveLength(2)
+    // A cursor contains the ID that it continues after.
+    const listed = output.replaceAll(/"nextCursor":"[^"]*"/g, '')
+    for (const id of sent) expect(listed.split(id)).toHaveLength(2)
+  },
+
+  mcp: async (snippet) => {
+    expect(await runToEnd(snippet, { silent: true })).toContain('"status":"APPROVED"')
   },
 
   events: async (snippet) => {

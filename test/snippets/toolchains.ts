@@ -98,6 +98,10 @@ async function linkPackages(folder: string): Promise<void> {
   )
   await symlink(own, path.join(folder, 'node_modules/waybill-client'))
   await symlink(
+    path.join(repository, 'node_modules/@modelcontextprotocol'),
+    path.join(folder, 'node_modules/@modelcontextprotocol'),
+  )
+  await symlink(
     path.join(repository, 'node_modules/standardwebhooks'),
     path.join(folder, 'node_modules/standardwebhooks'),
   )
