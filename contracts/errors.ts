@@ -219,3 +219,10 @@ export class ServiceError extends Error {
 export function invalidField(field: string, problem: string): ServiceError {
   return new ServiceError('VALIDATION_ERROR', `${field}: ${problem}`, { fields: { [field]: problem } })
 }
+
+/** Writes the path of a field as messages name it: `['buttons', 0, 'url']` becomes `buttons[0].url`. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`))
+    .join('')
+}

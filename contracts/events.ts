@@ -150,7 +150,7 @@ export const WhatsAppAccountTokenExpiringEvent = accountEvent(
   }),
 )
 
-/** What became of a WhatsApp account. */
+/** Whether a WhatsApp account can send. */
 export const WhatsAppAccountEvent = z.discriminatedUnion('type', [
   WhatsAppAccountInactiveEvent,
   WhatsAppAccountActiveEvent,

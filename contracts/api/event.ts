@@ -29,7 +29,7 @@ export const listEvents = procedure({
   method: 'GET',
   path: '/api/v1/event',
   tag: 'Events',
-  summary: 'List what the webhooks said, oldest first',
+  summary: 'List webhook events, oldest first',
   description:
     'Lists the events of this account, oldest first, for as long as they are kept: for callers that missed webhooks or have no endpoint. New events always appear after those already listed, even when the clock of the database is set back. To go on later, pass the `eventId` of the last event seen as `cursor`.',
   input: z.strictObject({

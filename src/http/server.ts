@@ -19,7 +19,6 @@ import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
 import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
 import { registerSettings, settingsPath } from './dashboard/settings.ts'
-import { serveAsset } from './docs/asset.ts'
 import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
 import { limitConnections } from './limits/connections.ts'
@@ -117,7 +116,6 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   if (dashboard) registerPages(app)
   else deps.log.warn('the dashboard is not built, and so not served; build it with: npm run dashboard')
   registerDocs(app)
-  registerOtherDocuments(app)
   reserveExactPaths(app, apiContracts, explainUnserved)
   await app.register(async (limited) => {
     coalesceWrites(limited)
@@ -138,18 +136,6 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app
-}
-
-/** Serves the document of the API in YAML, and for tools that read no OpenAPI 3.1. */
-function registerOtherDocuments(app: FastifyInstance): void {
-  serveAsset(app, '/openapi.yaml', {
-    file: new URL('../../openapi.yaml', import.meta.url),
-    contentType: 'application/yaml',
-  })
-  serveAsset(app, '/openapi-3.0.json', {
-    file: new URL('../../openapi-3.0.json', import.meta.url),
-    contentType: 'application/json; charset=utf-8',
-  })
 }
 
 function answerFailure(

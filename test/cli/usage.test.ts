@@ -132,7 +132,6 @@ test('writes and checks openapi.json', async () => {
     file: 'openapi.json',
     written: false,
     current: true,
-    files: ['openapi.json', 'openapi.yaml', 'openapi-3.0.json'],
   })
   const file = path.join(folder, 'openapi.json')
   const document = await readFile(file, 'utf8')

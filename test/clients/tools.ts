@@ -11,7 +11,7 @@ const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.
 
 export const documents = {
   '3.1': path.resolve(import.meta.dirname, '../../openapi.json'),
-  '3.0': path.resolve(import.meta.dirname, '../../openapi-3.0.json'),
+  '3.0': path.resolve(import.meta.dirname, '../../src/http/docs/openapi-3.0.json'),
 }
 
 /** Runs a command to its end and returns what it printed; an error carries the end of its output. */

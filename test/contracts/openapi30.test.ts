@@ -9,10 +9,10 @@ import { convertSchema } from '../../src/http/openapi/openapi30.ts'
 import { listNodes, openApi, pointTo } from './document.ts'
 
 const root = path.join(import.meta.dirname, '../..')
-const openApi30: OpenApi30Document = JSON.parse(readFileSync(path.join(root, 'openapi-3.0.json'), 'utf8'))
+const openApi30: OpenApi30Document = JSON.parse(readFileSync(path.join(root, 'src/http/docs/openapi-3.0.json'), 'utf8'))
 
 test('the YAML file holds the same document', () => {
-  expect(parse(readFileSync(path.join(root, 'openapi.yaml'), 'utf8'))).toEqual(openApi)
+  expect(parse(readFileSync(path.join(root, 'src/http/docs/openapi.yaml'), 'utf8'))).toEqual(openApi)
 })
 
 test('the 3.0 file describes the same operations, without the webhooks', () => {

@@ -102,7 +102,7 @@ test.each([
   const response = await server.request('GET', url)
 
   expect(response).toMatchObject({ statusCode: 200, headers: { 'content-type': type } })
-  expect(response.text).toBe(readFileSync(new URL(`../..${url}`, import.meta.url), 'utf8'))
+  expect(response.text).toBe(readFileSync(new URL(`../../src/http/docs${url}`, import.meta.url), 'utf8'))
 })
 
 test('the cursors of the examples lead to pages', async () => {

@@ -10,7 +10,7 @@ import { applyReport, type Report } from '../../src/messages/status/advance.ts'
 const days = ['2026-11-20', '2026-11-21', '2026-11-22']
 const sentAt = new Date('2026-11-20T12:00:00Z')
 
-/** What became of the send, and the statuses that WhatsApp reported afterwards. */
+/** The outcome of the send, and the statuses that WhatsApp reported afterwards. */
 interface History {
   day: string
   send: 'accepted' | 'refused' | 'unknown' | 'resolved as sent' | 'resolved as failed'

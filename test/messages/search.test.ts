@@ -112,9 +112,9 @@ test('combines a search with filters', async () => {
 test("finds nothing of another account's", async () => {
   const other = await server.account()
   const [message] = (await search({ search: 'order-10' })).items
-  const stranger = await signedInOwner(server, other.accountId)
+  const otherOwner = await signedInOwner(server, other.accountId)
   for (const text of ['order-10', 'order', message?.messageId, message?.waMessageId, message?.to]) {
-    const { data } = await stranger.query<Page>('message.list', { accountId: other.accountId, search: text })
+    const { data } = await otherOwner.query<Page>('message.list', { accountId: other.accountId, search: text })
     expect(data.items).toEqual([])
   }
 })

@@ -1,48 +1,55 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { printOpenApi } from '../../http/openapi/openapi.ts'
 import { localCommand } from '../command.ts'
 
-type Files = ReturnType<typeof printOpenApi>
-
 const file = 'openapi.json'
-const names = [file, 'openapi.yaml', 'openapi-3.0.json'] as const satisfies (keyof Files)[]
 
 export const openapi = localCommand({
   name: 'openapi',
-  summary: `Write the OpenAPI document of the public API to ${new Intl.ListFormat('en').format(names)}`,
+  summary: 'Write the OpenAPI document of the public API to openapi.json',
   args: [],
-  options: { check: { help: 'Write nothing; exit with 1 if a file is out of date' } },
+  options: { check: { help: 'Write nothing; exit with 1 if the file is out of date' } },
   examples: ['waybill openapi', 'waybill openapi --check'],
   run: async (_environment, { options, json }) => {
-    const files = await printFiles()
-    const outdated = await listOutdated(files)
-    if (!options.check) for (const name of outdated) await writeFile(name, files[name])
+    const outdated = await listOutdated(await printDocuments())
+    if (!options.check) for (const { path, text } of outdated) await writeFile(path, text)
     const written = !options.check && outdated.length > 0
     const current = !options.check || outdated.length === 0
-    console.log(json ? JSON.stringify({ file, written, current, files: names }) : describe(current ? [] : outdated))
+    console.log(json ? JSON.stringify({ file, written, current }) : describe(current))
     return current ? 0 : 1
   },
 })
 
-function describe(outdated: string[]): string {
-  const list = new Intl.ListFormat('en').format(outdated.length === 0 ? names : outdated)
-  return outdated.length === 0 ? `${list} are up to date.` : `Out of date: ${list}. Write them: waybill openapi`
+function describe(current: boolean): string {
+  return current ? `${file} is up to date.` : `${file} is out of date. Write it: waybill openapi`
 }
 
-async function listOutdated(files: Files): Promise<(keyof Files)[]> {
+interface Document {
+  path: string | URL
+  text: string
+}
+
+async function listOutdated(documents: Document[]): Promise<Document[]> {
   const found = await Promise.all(
-    names.map(async (name) => ((await readFile(name, 'utf8').catch(() => undefined)) === files[name] ? [] : [name])),
+    documents.map(async (document) => {
+      const present = await readFile(document.path, 'utf8').catch(() => undefined)
+      return present === document.text ? [] : [document]
+    }),
   )
   return found.flat()
 }
 
-/** A package contains the built documents, but not the code that generates them from the contracts. */
-async function printFiles(): Promise<Files> {
-  if (!import.meta.url.endsWith('.js')) return (await import('../../http/openapi/openapi.ts')).printOpenApi()
-  const read = (name: keyof Files) => readFile(new URL(`../../../${name}`, import.meta.url), 'utf8')
-  return {
-    'openapi.json': await read('openapi.json'),
-    'openapi.yaml': await read('openapi.yaml'),
-    'openapi-3.0.json': await read('openapi-3.0.json'),
-  }
+/**
+ * A clone also writes the other forms that the server serves. A package contains all of them, but not the code that
+ * generates them from the contracts.
+ */
+async function printDocuments(): Promise<Document[]> {
+  if (import.meta.url.endsWith('.js'))
+    return [{ path: file, text: await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8') }]
+  const { printOpenApi } = await import('../../http/openapi/openapi.ts')
+  const { [file]: main, ...served } = printOpenApi()
+  const beside = Object.entries(served).map(([name, text]) => ({
+    path: new URL(`../../http/docs/${name}`, import.meta.url),
+    text,
+  }))
+  return [{ path: file, text: main }, ...beside]
 }

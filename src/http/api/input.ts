@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { formatPath, ServiceError } from '../../../contracts/errors.ts'
 
 /** RFC 8259, 8.1, lets a parser ignore it. */
 const byteOrderMark = '\uFEFF'
@@ -95,13 +95,6 @@ function describeIssue(issue: Issue, schema: z.ZodObject): string {
     return describeUnknownFields(issue.keys, { fields: listFields(schema, issue.path), within: field })
   if (field === '') return 'The request must be a JSON object.'
   return `${field}: ${describeProblem(issue)}.`
-}
-
-/** `['buttons', 0, 'url']` becomes `buttons[0].url`. */
-function formatPath(path: Issue['path']): string {
-  return path
-    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`))
-    .join('')
 }
 
 /** The fields of the object at a path inside the schema. */

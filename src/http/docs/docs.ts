@@ -27,13 +27,18 @@ const contentSecurityPolicy = [
 const aDay = { 'Cache-Control': 'public, max-age=86400' }
 
 /**
- * Serves `/openapi.json`, the guides at `/docs` and Scalar's API reference at `/docs/api`, without any third-party
+ * Serves the OpenAPI documents, the guides at `/docs` and Scalar's API reference at `/docs/api`, without any third-party
  * request. If Scalar's file is not installed, the page of the reference says so.
  */
 export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFiles() } = {}): void {
   const scalarFile = scalarFiles.find((file) => existsSync(file))
   serveAsset(app, '/openapi.json', {
     file: local('../../../openapi.json'),
+    contentType: 'application/json; charset=utf-8',
+  })
+  serveAsset(app, '/openapi.yaml', { file: local('openapi.yaml'), contentType: 'application/yaml' })
+  serveAsset(app, '/openapi-3.0.json', {
+    file: local('openapi-3.0.json'),
     contentType: 'application/json; charset=utf-8',
   })
   registerGuides(app)

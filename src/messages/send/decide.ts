@@ -1,5 +1,5 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
-import { invalidField, ServiceError } from '../../../contracts/errors.ts'
+import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import type { Problem } from '../../templates/problem.ts'
 import { type FilledTemplate, fitValues } from '../../templates/values.ts'
@@ -64,11 +64,6 @@ function toError(problems: Problem[]): ServiceError {
       fields.map(([field, those = []]) => [field, `${those.map(({ problem }) => problem).join('. ')}.`]),
     ),
   })
-}
-
-/** `['buttons', 0, 'url']` becomes `buttons[0].url`. */
-function formatPath(path: Problem['path']): string {
-  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('')
 }
 
 function requireAccount(account: SendingAccount | undefined, accountId: string | undefined): SendingAccount {

@@ -89,7 +89,7 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
 
 /**
  * Nobody was ever told that WhatsApp accepted it: neither our own answer nor a `sent` status set
- * `sent_at`. What was accepted stays `sent` for its retries, and is told of its failure by webhook.
+ * `sent_at`. What was accepted stays `sent` for its retries, and a webhook reports its failure.
  */
 function hasFailedUnaccepted({ status, sentAt }: StoredMessage): boolean {
   return status === 'failed' && sentAt === null

@@ -9,17 +9,17 @@ import { toEvent } from './to-event.ts'
 
 export type IncomingStatus = MessageReference & { report: Report }
 
-/** What became of the statuses of a callback. */
+/** How many statuses of a callback had each result. */
 export interface StatusCounts {
   /** They changed the status of a message. */
   applied: number
-  /** They told what was known already, or came too late to matter. */
+  /** They reported what was known already, or came too late to matter. */
   repeated: number
   /** No message of ours. */
   unknown: number
 }
 
-type TakeDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
+type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
 
 /** Statuses of one transaction: more of them hold their messages locked, and others up, for too long. */
 const maxStatuses = 1000
@@ -37,7 +37,7 @@ const maxInFlight = 2
  * transaction, in which the accounts take turns: many statuses of one account do not delay another's.
  * When it throws, some of them may have been applied; repeating all of them is safe.
  */
-export async function applyStatuses(deps: TakeDeps, statuses: IncomingStatus[]): Promise<StatusCounts> {
+export async function applyStatuses(deps: ApplyDeps, statuses: IncomingStatus[]): Promise<StatusCounts> {
   const byAccount = Map.groupBy(statuses, ({ accountId }) => accountId)
   const take = batcherOf(deps)
   return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
@@ -45,14 +45,14 @@ export async function applyStatuses(deps: TakeDeps, statuses: IncomingStatus[]):
 
 type StatusBatcher = ReturnType<typeof createFairBatcher<IncomingStatus, StatusCounts>>
 
-const batchers = new WeakMap<TakeDeps['db'], StatusBatcher>()
+const batchers = new WeakMap<ApplyDeps['db'], StatusBatcher>()
 
 /** All calls on one database come with the same dependencies. */
-function batcherOf(deps: TakeDeps): StatusBatcher {
+function batcherOf(deps: ApplyDeps): StatusBatcher {
   const known = batchers.get(deps.db)
   if (known) return known
   const batcher = createFairBatcher<IncomingStatus, StatusCounts>({
-    run: (parts) => takeAll(deps.db, deps, parts),
+    run: (parts) => applyAll(deps.db, deps, parts),
     sum: addUp,
     maxItems: maxStatuses,
     minItems: minStatuses,
@@ -78,7 +78,7 @@ function retryOf(error: unknown): 'halves' | 'keys' | 'none' {
 
 type Callbacks = readonly (readonly IncomingStatus[])[]
 
-async function takeAll(db: TakeDeps['db'], deps: TakeDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
+async function applyAll(db: ApplyDeps['db'], deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
   const { taken, told } = await db.transaction().execute(async (trx) => {
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, taken } = fold(messages, callbacks)
@@ -129,7 +129,6 @@ function noStatuses(): StatusCounts {
   return { applied: 0, repeated: 0, unknown: 0 }
 }
 
-/** What became of all of them. */
 export function addUp(parts: readonly StatusCounts[]): StatusCounts {
   return parts.reduce(
     (sum, part) => ({

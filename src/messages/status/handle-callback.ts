@@ -31,12 +31,12 @@ export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: 
   for (const part of readCallback(parseLeniently(body))) {
     // The parts of a callback that holds nothing for the database would otherwise be read at one go.
     if (taken.length > 0) await setImmediate()
-    taken.push(await takePart(deps, part, await findSpokenFor(listNames(part))))
+    taken.push(await applyPart(deps, part, await findSpokenFor(listNames(part))))
   }
   return { ...addUp(taken), ignored: taken.reduce((sum, { ignored }) => sum + ignored, 0) }
 }
 
-async function takePart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<CallbackResult> {
+async function applyPart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<CallbackResult> {
   const { known, unknown } = splitStatuses(part.statuses, spokenFor)
   const ids = spokenFor.map(({ whatsAppAccountId }) => whatsAppAccountId)
   noteCallbacks(deps, ids, { withStatuses: known.length > 0 })

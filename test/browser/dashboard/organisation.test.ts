@@ -108,7 +108,7 @@ test('does not set up an authenticator app for a user without a password', async
 
 test('reports a missing invitation and allows another sign-in', async () => {
   const guest = await dashboard.visit()
-  provider.person = { email: 'stranger@example.com', email_verified: true }
+  provider.person = { email: 'uninvited@example.com', email_verified: true }
   await guest.open('/profile')
   await signInWithOrganisation(guest)
   await guest.page.getByText('There is no invitation for the email address that your organisation reported.').waitFor()

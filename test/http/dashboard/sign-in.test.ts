@@ -95,7 +95,7 @@ test('adds an existing user to another account only with their current password'
 
 test('serves no sign-up and no other better-auth route', async () => {
   const attacker = visitor(server, 'attacker@example.com')
-  const body = { email: attacker.email, password: attacker.password, name: 'Stranger' }
+  const body = { email: attacker.email, password: attacker.password, name: 'Uninvited' }
 
   const paths = ['/sign-up/email', '/update-user', '/delete-user', '/request-password-reset', '/list-sessions', '/ok']
   const answers = await Promise.all(paths.map((path) => attacker.auth(path, body)))

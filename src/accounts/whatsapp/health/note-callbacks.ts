@@ -1,4 +1,5 @@
 import type { Deps } from '../../../deps.ts'
+import { BoundedMap } from '../../../platform/bounded-map.ts'
 import { recordCallbacks } from './store.ts'
 
 /** Under load, callbacks arrive many times a second; their time is stored at most this often. */
@@ -6,7 +7,7 @@ const intervalMilliseconds = 10_000
 const maxKnown = 10_000
 
 /** When this process last stored a callback, by WhatsApp account and kind. */
-const storedAt = new Map<string, number>()
+const storedAt = new BoundedMap<string, number>(maxKnown)
 
 /**
  * Stores that WhatsApp reaches this server for these accounts. It runs beside the handling of the callback and never
@@ -22,7 +23,6 @@ export function noteCallbacks(
     (id) => now - (storedAt.get(`${id} ${withStatuses}`) ?? -Infinity) > intervalMilliseconds,
   )
   if (due.length === 0) return
-  if (storedAt.size > maxKnown) storedAt.clear()
   for (const id of due) storedAt.set(`${id} ${withStatuses}`, now)
   recordCallbacks(db, due, { withStatuses }).catch((error: unknown) => {
     for (const id of due) storedAt.delete(`${id} ${withStatuses}`)

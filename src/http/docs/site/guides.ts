@@ -23,7 +23,11 @@ export function registerGuides(app: FastifyInstance): void {
   let loading: Promise<Site | undefined> | undefined
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     loading ??= loadSite()
-    const site = await loading
+    // A failure is not kept, so that the next request tries again.
+    const site = await loading.catch((error: unknown) => {
+      loading = undefined
+      throw error
+    })
     const [path = ''] = request.url.split('?')
     if (site === undefined) return sendFallback(path, reply)
     if (path === '/docs/') return reply.redirect('/docs', 301)
