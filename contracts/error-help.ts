@@ -26,7 +26,7 @@ export const errorHelp: Readonly<Record<ApiErrorCode, ErrorHelp>> = {
       'A variable is missing, empty or unknown to the template, or its value contains a line break, a tab or more than four spaces in a row.',
       'A value of `variables` is a number. Values are strings: write `"42"`, not `42`.',
       'The request has a field that does not exist. Misspelled names are rejected, not ignored.',
-      'The template has a media header or variables in its header or buttons, which cannot be sent yet.',
+      'A header, button, card or code that the template needs is missing, or the template has no such part.',
       'The body is not valid JSON.',
     ],
     fixes: [

@@ -18,7 +18,7 @@ export const errors = {
   VALIDATION_ERROR: {
     status: 400,
     summary:
-      'A field is missing or malformed, or the variables do not fit the template. The message names the field and the fix.',
+      'A field is missing or malformed, or the values do not fit the template. The message names the field and the fix.',
     example:
       'to: must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222).',
   },
@@ -76,7 +76,7 @@ export const errors = {
   },
   FOREIGN_ORIGIN: {
     status: 403,
-    summary: 'The request came from a site other than the dashboard.',
+    summary: 'The request came from a page of another site.',
     example: 'This request came from another site than the dashboard, and was refused.',
     audience: 'dashboard',
   },
@@ -109,8 +109,8 @@ export const errors = {
   },
   MESSAGE_REJECTED: {
     status: 422,
-    summary: 'WhatsApp refused this message for good. The message carries its code and reason.',
-    example: 'WhatsApp refused this message (131026): Message undeliverable.',
+    summary: 'WhatsApp rejected this message permanently. The message carries its code and reason.',
+    example: 'WhatsApp rejected this message (131026): Message undeliverable.',
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,

@@ -163,9 +163,7 @@ export const TestEvent = z
   .object({
     type: z.literal('webhook.test').describe('A test: nothing happened.'),
     timestamp: Timestamp.describe('When the test was asked for.'),
-    data: z
-      .object({ endpointId: z.string().describe('ID of the endpoint that is tried.') })
-      .describe('The endpoint that is tried.'),
+    data: z.object({ endpointId: z.string().describe('ID of the tested endpoint.') }).describe('The tested endpoint.'),
   })
   .describe('A test that the account owner asked for.')
   .meta({ id: 'TestEvent' })
@@ -310,7 +308,7 @@ export const webhooks = {
   },
   'webhook.test': {
     event: TestEvent,
-    summary: 'An endpoint is tried',
+    summary: 'Test event',
     description: 'Sent once, when the account owner tries an endpoint. Nothing happened.',
     example: {
       type: 'webhook.test',

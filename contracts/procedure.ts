@@ -153,7 +153,7 @@ export const tags = {
     'Send approved template messages, and read their statuses. A request that failed with 409, 429 or 503 was not sent: wait as long as `Retry-After` says, then repeat it. After a broken connection, 500 or 504 a message may have been sent; give each send an `Idempotency-Key` of your own, and a retry never sends twice.',
   Templates: 'The templates that WhatsApp keeps for the account, and the variables that each one needs.',
   Events: 'The events that webhooks report.',
-  Accounts: 'Whether the WhatsApp accounts of the account work.',
+  Accounts: 'Health of the WhatsApp accounts.',
   Webhooks:
     'What Waybill sends to the endpoints of the account, as soon as it happens. Each event is one POST, signed as Standard Webhooks says (standardwebhooks.com): to verify it, give the raw body, the three `webhook-` headers and the secret of the endpoint to a Standard Webhooks library, which exists for most languages. Answer 2xx within 15 seconds, and remember the `webhook-id` of what you have handled: an event can arrive more than once, and later than one that happened after it.',
 } as const

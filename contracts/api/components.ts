@@ -150,7 +150,7 @@ export const FlowInput = z
   .strictObject({
     token: line(512)
       .optional()
-      .describe('Comes back with the answer to the flow.')
+      .describe('Returned by WhatsApp with the answer to the flow.')
       .meta({ examples: ['booking-7'] }),
     data: z
       .record(z.string(), z.unknown())
@@ -210,7 +210,7 @@ export const MessageButton = exactlyOne(
       .min(1, 'must not be empty')
       .max(256, 'must have at most 256 characters')
       .optional()
-      .describe('Comes back when the recipient taps a quick-reply button.')
+      .describe('Returned by WhatsApp when the recipient taps a quick-reply button.')
       .meta({ examples: ['order-1042:yes'] }),
     couponCode: z
       .string()
@@ -232,7 +232,7 @@ export const MessageButtons = z
 
 export const OneTimeCode = z
   .string()
-  .min(1, 'must not be empty')
+  .min(4, 'must have at least 4 characters')
   .max(componentLimits.codeCharacters, `must have at most ${componentLimits.codeCharacters} characters`)
   .describe(
     'The one-time code of an AUTHENTICATION template, instead of `variables` and `buttons`: it fills the body and the button. It is never stored, logged or put into an event.',

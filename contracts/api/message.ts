@@ -157,7 +157,7 @@ export const PreviewButton = z
     payload: z
       .string()
       .optional()
-      .describe('Comes back when the recipient taps a quick-reply button.')
+      .describe('Returned by WhatsApp when the recipient taps a quick-reply button.')
       .meta({ examples: ['order-1042:yes'] }),
     couponCode: z
       .string()

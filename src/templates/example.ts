@@ -1,4 +1,9 @@
-import type { MessageButton, MessageCard, MessageHeader } from '../../contracts/api/components.ts'
+import {
+  type MessageButton,
+  type MessageCard,
+  type MessageHeader,
+  OneTimeCode,
+} from '../../contracts/api/components.ts'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import { findCouponProblem } from './button-values.ts'
 import { type ButtonPart, type HeaderPart, listParts, type SectionParts } from './parts.ts'
@@ -17,12 +22,17 @@ export function writeExample(
 ): SendMessageRequest | undefined {
   if (listParts(template).unsupported !== undefined) return undefined
   const { name, language } = template
-  const values = [writeValues(template, (example) => example), writeValues(template, () => undefined)]
-  const accepted = values.find((candidate) => fitValues(template, candidate).problems.length === 0)
-  return accepted && { to, template: name, language, ...accepted }
+  for (const choose of [keepExample, dropExample]) {
+    const values = writeValues(template, choose)
+    if (fitValues(template, values).problems.length === 0) return { to, template: name, language, ...values }
+  }
+  return undefined
 }
 
 type ChooseExample = (example: string | undefined) => string | undefined
+
+const keepExample: ChooseExample = (example) => example
+const dropExample: ChooseExample = () => undefined
 
 function writeValues(template: TemplateText, choose: ChooseExample): TemplateValues {
   const parts = listParts(template)
@@ -48,7 +58,7 @@ function writeSection(template: TemplateText, { header, buttons }: SectionParts,
 }
 
 function writeCode(example = '123456'): string {
-  return findCodeProblem(example) === undefined && example.length <= 15 ? example : '123456'
+  return OneTimeCode.safeParse(example).success && findCodeProblem(example) === undefined ? example : '123456'
 }
 
 function writeHeader(part: HeaderPart, choose: ChooseExample): MessageHeader {

@@ -1,5 +1,5 @@
 import type { StoredComponent } from '../platform/db/schema.ts'
-import type { TemplateText } from './render.ts'
+import { listKeys, type TemplateText } from './render.ts'
 
 /** What a send can fill in a message, or in a card of one, beside the variables of the body. */
 export interface SectionParts {
@@ -155,12 +155,6 @@ function readHeader(header: StoredComponent | undefined, parameterFormat: string
   if (keys.length > 1) return 'its header holds more than one variable'
   const name = parameterFormat === 'NAMED' ? key : undefined
   return { kind: 'text', text, key, name, example: readHeaderExample(header?.example) }
-}
-
-const placeholder = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g
-
-function listKeys(text: string): string[] {
-  return [...new Set([...text.matchAll(placeholder)].map(([, key = '']) => key))]
 }
 
 /** `header_text: ["May"]`, or `header_text_named_params: [{ param_name, example }]` (reference, section 2). */

@@ -27,7 +27,7 @@ export function listPlaceholders(template: TemplateText): readonly Placeholder[]
 
 function findPlaceholders({ parameterFormat, components }: TemplateText): Placeholder[] {
   const body = components.find((component) => component.type === 'BODY')
-  const keys = [...new Set([...(body?.text ?? '').matchAll(placeholderPattern)].map((match) => match[1] ?? ''))]
+  const keys = listKeys(body?.text ?? '')
   if (parameterFormat === 'NAMED')
     return keys.map((key) =>
       withExample(key, body?.example?.body_text_named_params?.find((param) => param.param_name === key)?.example),
@@ -35,6 +35,11 @@ function findPlaceholders({ parameterFormat, components }: TemplateText): Placeh
   return keys
     .sort((a, b) => Number(a) - Number(b))
     .map((key) => withExample(key, body?.example?.body_text?.[0]?.[Number(key) - 1]))
+}
+
+/** The placeholders of a text, without repetitions. */
+export function listKeys(text: string): string[] {
+  return [...new Set([...text.matchAll(placeholderPattern)].map(([, key = '']) => key))]
 }
 
 function withExample(key: string, example: string | undefined): Placeholder {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { componentLimits, MessageButton, MessageHeader } from '../../contracts/api/components.ts'
 import { SendMessageRequest } from '../../contracts/api/message.ts'
+import { inlineDefinitions } from '../platform/json-schema.ts'
 import {
   type ButtonPart,
   type CardPart,
@@ -134,18 +135,6 @@ function writeButton({ index, field, label, isRequired }: ButtonPart): JsonSchem
 /** The JSON Schemas of an object's properties, without references. */
 function propertiesOf(schema: z.ZodType): Record<string, unknown> {
   const { $defs: definitions = {}, ...root } = z.toJSONSchema(schema, { io: 'input' })
-  const { properties } = resolve(root, definitions) as { properties: Record<string, unknown> }
+  const { properties } = inlineDefinitions(root, definitions) as { properties: Record<string, unknown> }
   return properties
-}
-
-/** Puts each definition in the place that refers to it; a request is a tree, so this ends. */
-function resolve(node: unknown, definitions: Record<string, object>): unknown {
-  if (typeof node !== 'object' || node === null) return node
-  if (Array.isArray(node)) return node.map((item) => resolve(item, definitions))
-  const { $ref, ...beside } = node as Record<string, unknown>
-  // The names of the contract's schemas mean nothing in this one.
-  if (typeof beside['id'] === 'string') delete beside['id']
-  const referred = typeof $ref === 'string' ? definitions[$ref.replace('#/$defs/', '')] : undefined
-  if (referred) return resolve({ ...referred, ...beside }, definitions)
-  return Object.fromEntries(Object.entries(beside).map(([name, inner]) => [name, resolve(inner, definitions)]))
 }

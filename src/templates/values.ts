@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { componentLimits } from '../../contracts/api/components.ts'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { OutgoingTemplate } from '../whatsapp/whatsapp.ts'
 import { fitButtons } from './button-values.ts'
@@ -27,9 +28,10 @@ interface Fit {
 
 /** Fits the values of a request to the template. */
 export function fitValues(template: TemplateText, given: TemplateValues): Fit {
-  const values = bringsVariablesAlone(given) ? given : withoutEmptyLists(given)
-  // Most sends: they do no more work than when there was nothing else.
-  if (bringsVariablesAlone(values) && takesVariablesAlone(template.components)) {
+  const isPlain = bringsVariablesAlone(given)
+  const values = isPlain ? given : withoutEmptyLists(given)
+  // Most sends bring nothing else, and need none of the work below.
+  if ((isPlain || bringsVariablesAlone(values)) && takesVariablesAlone(template.components)) {
     const { variables = {} } = values
     const problems = findVariableProblems(template, variables).map((problem) => ({ path: ['variables'], problem }))
     return { filled: { parameters: listParameters(template, variables) }, problems }
@@ -45,8 +47,12 @@ export function fitValues(template: TemplateText, given: TemplateValues): Fit {
 }
 
 /** Some generated clients send an empty list for each optional list, so it counts as absent. */
+export function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
 function withoutEmptyLists(values: TemplateValues): TemplateValues {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => !Array.isArray(value) || value.length > 0))
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmptyList(value)))
 }
 
 function bringsVariablesAlone({ header, buttons, code, cards, limitedTimeOffer, components }: TemplateValues): boolean {
@@ -102,9 +108,22 @@ function passOn(
   for (const name of valueFields)
     if (isGiven(values[name]))
       report({ path: [name], problem: 'cannot be combined with components; remove one of them' })
-  const parameters = readBodyParameters(components)
-  const [code] = parameters
-  return { parameters, components, ...(codeButton && code && secretOf(code.text)) }
+  return {
+    parameters: readBodyParameters(components),
+    components,
+    ...(codeButton && { secrets: listTexts(components).filter((text) => text.length >= minSecretCharacters) }),
+  }
+}
+
+/** Shorter values also occur in the words of an error. */
+const minSecretCharacters = 4
+
+/** Every text in them, wherever it stands: any of them can be the one-time code. */
+function listTexts(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([key, value]) =>
+    key === 'text' && typeof value === 'string' ? [value] : listTexts(value),
+  )
 }
 
 function isGiven(value: TemplateValues[keyof TemplateValues]): boolean {
@@ -120,9 +139,6 @@ function readBodyParameters(components: object[]): FilledTemplate['parameters'] 
   return parsed.success ? parsed.data.map(({ parameter_name: name, text }) => ({ name, text })) : []
 }
 
-/** Shorter values also occur in the words of an error. */
-const minSecretCharacters = 4
-
 /** WhatsApp takes the code twice, in the body and in the button (reference, section 1.4). */
 function fitCode(template: TemplateText, index: number, values: TemplateValues, report: Report): FilledTemplate {
   const { code = '' } = values
@@ -130,7 +146,10 @@ function fitCode(template: TemplateText, index: number, values: TemplateValues, 
     if (name !== 'code' && isGiven(values[name]))
       report({ path: [name], problem: 'the template takes only a one-time code, in the field code; remove it' })
   if (values.code === undefined)
-    report({ path: ['code'], problem: 'is missing; the template takes a one-time code of at most 15 characters' })
+    report({
+      path: ['code'],
+      problem: `is missing; the template takes a one-time code of at most ${componentLimits.codeCharacters} characters`,
+    })
   else {
     const problem = findCodeProblem(code)
     if (problem !== undefined) report({ path: ['code'], problem })
@@ -138,16 +157,12 @@ function fitCode(template: TemplateText, index: number, values: TemplateValues, 
   return {
     parameters: listParameters(template, Object.fromEntries(listPlaceholders(template).map(({ key }) => [key, code]))),
     buttons: [{ index, kind: 'url', text: code }],
-    ...secretOf(code),
+    secrets: [code],
   }
 }
 
-function secretOf(code: string): Pick<FilledTemplate, 'secret'> {
-  return code.length >= minSecretCharacters ? { secret: code } : {}
-}
-
 export function findCodeProblem(code: string): string | undefined {
-  if (/\p{Extended_Pictographic}/u.test(code) && /[^\d#*]/.test(code)) return 'must not hold an emoji'
+  if (/\p{Extended_Pictographic}/u.test(code)) return 'must not hold an emoji'
   if (code.includes('://')) return 'must not hold an address'
   return findValueProblem(code)
 }

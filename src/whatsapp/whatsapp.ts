@@ -54,8 +54,8 @@ export interface OutgoingTemplate {
   limitedTimeOffer?: { expiresAt: Date }
   /** Replaces everything above: components in WhatsApp's own form. */
   components?: object[]
-  /** A value that must not appear in errors: a one-time code. */
-  secret?: string
+  /** Values that must not appear in errors, such as a one-time code. */
+  secrets?: readonly string[]
   /** Our message ID, which every status returns as `biz_opaque_callback_data`. */
   callbackData: string
   /** Runs right before the first byte of a try is written. If it throws, nothing is written. */

@@ -154,7 +154,7 @@ app.post('/api/v1/message/send', async (request) => {
       caller.id,
       messageId,
     ])
-    throw new Refusal(422, 'MESSAGE_REJECTED', 'WhatsApp refused this message.')
+    throw new Refusal(422, 'MESSAGE_REJECTED', 'WhatsApp rejected this message.')
   }
   const answer = GraphAnswer.parse(await response.json())
   const waMessageId = answer.messages[0]?.id

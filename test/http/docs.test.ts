@@ -99,7 +99,7 @@ test('reports a missing Scalar file and links to openapi.json', async () => {
   const response = await get('/docs/api')
 
   expect(response.statusCode).toBe(200)
-  expect(response.body).toContain('not part of this install')
+  expect(response.body).toContain('The API reference is not part of this installation')
   expect(response.body).toContain('href="/openapi.json"')
   expect((await get('/docs/scalar.js')).statusCode).toBe(404)
 })

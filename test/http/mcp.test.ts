@@ -123,10 +123,10 @@ test.each([
   await client.close()
 })
 
-test('a key is the same key over REST', async () => {
+test.each(['shared', '"shared"', ' shared '])('treats the key %j as the one of REST', async (idempotencyKey) => {
   const input = { ...example, to: '34600700003' }
   const rest = await account.post('/api/v1/message/send', input, { 'idempotency-key': 'shared' })
-  const tool = await call(await connect(account), 'message_send', { ...input, idempotencyKey: 'shared' })
+  const tool = await call(await connect(account), 'message_send', { ...input, idempotencyKey })
 
   expect(tool).toEqual(rest.json().data)
 })

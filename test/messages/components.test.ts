@@ -885,9 +885,12 @@ test('a one-time code is in no table and in no log, whatever comes of the messag
     body: { error: { message: `(#100) Invalid parameter ${code}`, code: 100, error_data: { details: `not ${code}` } } },
   }))
   const quoted = await send('one_time_code', { code })
+  const button = { type: 'button', sub_type: 'url', index: 0, parameters: [{ type: 'text', text: code }] }
+  const raw = await send('one_time_code', { components: [{ ...button }] })
   server.simulator.intercept(undefined)
 
   expect(quoted.json().error.message).toContain('not ***')
+  expect(raw.json().error.message).toContain('not ***')
   expect(server.log.join('')).not.toContain(code)
   expect(await dumpTables()).not.toContain(code)
 })

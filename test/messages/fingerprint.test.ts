@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { SendMessageRequest } from '../../contracts/api/message.ts'
-import { describeRequest } from '../../src/messages/send/idempotency.ts'
+import type { StoredMessage } from '../../src/messages/columns.ts'
+import { describeRequest, replay } from '../../src/messages/send/idempotency.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 
 const oldKey = new Uint8Array(32).fill(1)
@@ -18,6 +19,25 @@ const whole = {
   variables: { '2': 'WB-1042', '1': 'Ada', '10': 'x', name: 'Zoë "Q"' },
   externalId: 'order-1042',
   accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
+}
+
+const sentMessage: StoredMessage = {
+  id: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
+  accountId: 'acc_1',
+  whatsAppAccountId: 'wa_1',
+  to: whole.to,
+  template: whole.template,
+  language: whole.language,
+  externalId: null,
+  createdAt: new Date(0),
+  status: 'sent',
+  waMessageId: 'wamid.x',
+  sentAt: new Date(0),
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  errorCode: null,
+  errorMessage: null,
 }
 
 const stored: { request: string; input: SendMessageRequest; hash: string }[] = [
@@ -97,10 +117,19 @@ test('a one-time code cannot be found by trying, since its fingerprint is keyed'
 test('a retry finds its first request although the key of the server was rotated in between', () => {
   const input = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
   const rotated = createSecretBox([newKey, oldKey], (size) => new Uint8Array(size))
-  const retry = describeRequest('order-1', input, rotated)
+  const { requestHash } = describeRequest('order-1', input, secrets)
+  const earlier = { requestHash, mayBeRunning: false, message: sentMessage }
 
-  expect(retry.earlierHashes).toContainEqual(describeRequest('order-1', input, secrets).requestHash)
-  expect(retry.requestHash).not.toEqual(describeRequest('order-1', input, secrets).requestHash)
+  expect(replay(earlier, describeRequest('order-1', input, rotated))).toMatchObject({ messageId: sentMessage.id })
+  const other = describeRequest('order-1', { ...input, code: '481517' }, rotated)
+  expect(() => replay(earlier, other)).toThrow(expect.objectContaining({ code: 'IDEMPOTENCY_KEY_REUSED' }))
+})
+
+test('gives empty lists no part in the fingerprint', () => {
+  const { to, template, language } = whole
+  const plain = { to, template, language, variables: { '1': 'Ada' } }
+
+  expect(hashOf({ ...plain, buttons: [], cards: [], components: [] })).toBe(hashOf(plain))
 })
 
 test.each([

@@ -8,7 +8,7 @@ export const rekey = dataCommand({
   args: [],
   options: {},
   notes: [
-    'To rotate the key: put the new key before the old one (WAYBILL_SECRET_KEY=new,old), restart every process,\nrun this command, then remove the old key. The embedded database stores its keys in secret.key in the data\nfolder, in the same format.',
+    'To rotate the key: put the new key before the old one (WAYBILL_SECRET_KEY=new,old), restart every process,\nrun this command, and remove the old key after 24 hours, when no idempotency key depends on it. The embedded database stores its keys in secret.key in the data\nfolder, in the same format.',
   ],
   examples: ['waybill rekey'],
   run: async (deps) => {

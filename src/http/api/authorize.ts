@@ -51,7 +51,7 @@ const keyPattern = /^[\x20-\x7e]{1,255}$/
  * The key of an `Idempotency-Key` header: a quoted string, as draft-ietf-httpapi-idempotency-key-header
  * has it, or bare, as most callers write it. Both spellings are one key.
  */
-function parseIdempotencyKey(header: string | undefined): string | undefined {
+export function parseIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const text = header.trim()
   const key =

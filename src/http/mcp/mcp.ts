@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { type ApiCall, authorizeApiKey } from '../api/authorize.ts'
+import { type ApiCall, authorizeApiKey, parseIdempotencyKey } from '../api/authorize.ts'
 import { toServiceError } from '../api/errors.ts'
 import { parseInput, parseJsonBody } from '../api/input.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
@@ -45,9 +45,14 @@ interface Loaded {
   answerMessage: typeof answerMessage
 }
 
+/** A failure is not kept, so that the next message tries again. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
-  return () => (loaded ??= load())
+  return () =>
+    (loaded ??= load().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    }))
 }
 
 async function answer(
@@ -82,7 +87,8 @@ async function callTool(
     const counted = contract.rateLimited ? await authorizeApiKey(deps, contract, { request, reply }) : call
     const parsed = parseInput(schema, raw ?? {})
     const { idempotencyKey, ...input } = contract.idempotent ? parsed : { ...parsed, idempotencyKey: undefined }
-    const keyed = { ...counted, idempotencyKey: idempotencyKey as string | undefined }
+    // As in the header, so that both spellings are one key. The schema takes text alone.
+    const keyed = { ...counted, idempotencyKey: parseIdempotencyKey(idempotencyKey as string | undefined) }
     // The contract's own schema has just parsed this input for this handler.
     return { data: (await perform(deps, keyed, input as never)) as object }
   } catch (thrown) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { IdempotencyKey } from '../../../contracts/fields.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
+import { inlineDefinitions } from '../../platform/json-schema.ts'
 import type { ApiCall } from '../api/authorize.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
 
@@ -67,12 +68,17 @@ function annotate(name: string, { kind, idempotent }: ApiProcedure): Annotations
 
 /** The JSON Schema of a contract without references, which many models' APIs do not follow. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): ObjectSchema {
-  const { $defs: definitions = {}, ...root } = z.toJSONSchema(schema, {
+  // The dialect is the protocol's own.
+  const {
+    $defs: definitions = {},
+    $schema: _,
+    ...root
+  } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => loosen(jsonSchema, io),
   })
   // Every input and output of a contract is an object.
-  return inline(root, definitions) as ObjectSchema
+  return inlineDefinitions(root, definitions) as ObjectSchema
 }
 
 /** Every model reads this, so it says nothing twice. An answer can gain fields. */
@@ -80,20 +86,4 @@ function loosen(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): v
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
   delete schema.propertyNames
   if (schema.format === 'date-time') delete schema.pattern
-}
-
-/** Puts each definition in the place of its references. Contracts are trees, so this ends. */
-function inline(node: unknown, definitions: Readonly<Record<string, unknown>>): unknown {
-  if (typeof node !== 'object' || node === null) return node
-  if (Array.isArray(node)) return node.map((item) => inline(item, definitions))
-  const { $ref, ...beside } = node as Record<string, unknown>
-  const referred = typeof $ref === 'string' ? definitions[$ref.replace('#/$defs/', '')] : undefined
-  if (typeof referred === 'object') return inline({ ...referred, ...beside }, definitions)
-  const keywords = Object.entries(beside).filter(([name, value]) => !isBookkeeping(name, value))
-  return Object.fromEntries(keywords.map(([name, value]) => [name, inline(value, definitions)]))
-}
-
-/** The dialect is the protocol's own, and the names of our schemas mean nothing here. A property may be called `id`. */
-function isBookkeeping(keyword: string, value: unknown): boolean {
-  return (keyword === '$schema' || keyword === 'id') && typeof value === 'string'
 }

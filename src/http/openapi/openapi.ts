@@ -28,7 +28,7 @@ function generateOpenApi(): OpenApiDocument {
       contact: { name: 'The operator of the Waybill that serves this document' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    externalDocs: { description: 'The interactive reference.', url: '/docs' },
+    externalDocs: { description: 'Guides and API reference.', url: '/docs' },
     servers: [
       { url: '/', description: 'The Waybill that serves this document.' },
       {

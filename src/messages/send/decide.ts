@@ -9,7 +9,7 @@ export interface SendFacts {
   /** The WhatsApp account asked for, or the default one. */
   whatsAppAccount: SendingAccount | undefined
   template: SendableTemplate | undefined
-  /** An endpoint of this account asked to be told of `message.sent`. */
+  /** An endpoint of this account subscribes to `message.sent`. */
   emitSentEvent: boolean
 }
 
@@ -36,13 +36,19 @@ export interface Draft {
   emitSentEvent: boolean
 }
 
+/** The WhatsApp account has no template of this name and language. */
+export interface UnknownTemplate {
+  wabaId: string
+}
+
 /**
  * Decides from the facts alone whether a message may be sent; throws a `ServiceError` that says why
  * not. The account comes first: without it no template can be known.
  */
-export function decide(facts: SendFacts, input: SendMessageRequest): Draft {
+export function decide(facts: SendFacts, input: SendMessageRequest): Draft | UnknownTemplate {
   const from = requireAccount(facts.whatsAppAccount, input.accountId)
-  const template = requireTemplate(facts.template, input)
+  if (!facts.template) return { wabaId: from.wabaId }
+  const template = requireApproved(facts.template, input)
   const { filled, problems, unsupported } = fitValues(template, input)
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
@@ -85,15 +91,10 @@ function requireAccount(account: SendingAccount | undefined, accountId: string |
   return account
 }
 
-function requireTemplate(
-  template: SendableTemplate | undefined,
+function requireApproved(
+  template: SendableTemplate,
   { template: name, language }: SendMessageRequest,
 ): SendableTemplate {
-  if (!template)
-    throw new ServiceError(
-      'TEMPLATE_NOT_FOUND',
-      `There is no template ${JSON.stringify(name)} in language ${language}.`,
-    )
   if (template.status !== 'APPROVED')
     throw new ServiceError(
       'TEMPLATE_NOT_FOUND',

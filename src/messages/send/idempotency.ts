@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
+import { isEmptyList } from '../../templates/values.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from '../columns.ts'
 
@@ -36,7 +37,7 @@ export function describeRequest(
   secrets: Pick<SecretBox, 'fingerprints'>,
 ): IdempotentRequest {
   const { to, template, language, variables = {}, externalId = null, accountId = null, ...later } = input
-  const laterEntries = sortEntries(later)
+  const laterEntries = sortEntries(later).filter(([, field]) => !isEmptyList(field))
   const canonical = [to, template, language, sortEntries(variables), externalId, accountId, ...laterEntries]
   const text = JSON.stringify(canonical, sortKeys)
   if (laterEntries.length === 0) return { key, requestHash: createHash('sha256').update(text).digest() }
@@ -107,7 +108,7 @@ export function toSentMessage(message: RecordedMessage, waMessageId: string): Se
 }
 
 export function describeRejection(code: string | null, reason: string | null): string {
-  return `WhatsApp refused this message${inBrackets(code)}: ${explain(code, reason)}`
+  return `WhatsApp rejected this message${inBrackets(code)}: ${explain(code, reason)}`
 }
 
 function inBrackets(code: string | null): string {

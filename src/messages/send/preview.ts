@@ -2,7 +2,8 @@ import type { MessagePreview, SendMessageRequest } from '../../../contracts/api/
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { renderMessage } from '../../templates/preview.ts'
-import { decideOrSuggest } from './decide-or-suggest.ts'
+import { describeUnknownTemplate } from '../../templates/suggest.ts'
+import { decide } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 
 /** Checks what a send checks, and renders the text. Sends and stores nothing. */
@@ -17,7 +18,15 @@ export async function preview(
     template: input.template,
     language: input.language,
   })
-  const draft = await decideOrSuggest(deps, caller.accountId, facts, input)
+  const { accountId } = caller
+  const draft = decide(facts, input)
+  if ('wabaId' in draft)
+    throw await describeUnknownTemplate(deps.db, {
+      ...draft,
+      accountId,
+      name: input.template,
+      language: input.language,
+    })
   return {
     to: input.to,
     template: input.template,

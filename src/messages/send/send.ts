@@ -5,8 +5,8 @@ import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsap
 import type { Deps } from '../../deps.ts'
 import { isOutcomeUnknown } from '../../platform/db/unavailable.ts'
 import type { PendingMessage } from '../message.ts'
-import type { Draft } from './decide.ts'
-import { decideOrSuggest } from './decide-or-suggest.ts'
+import { describeUnknownTemplate } from '../../templates/suggest.ts'
+import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { describeRequest, type IdempotentRequest, replay, toSentMessage } from './idempotency.ts'
@@ -58,7 +58,15 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     template: input.template,
     language: input.language,
   })
-  const { from, filled, emitSentEvent } = await decideOrSuggest(deps, accountId, facts, input)
+  const decision = decide(facts, input)
+  if ('wabaId' in decision)
+    throw await describeUnknownTemplate(deps.db, {
+      ...decision,
+      accountId,
+      name: input.template,
+      language: input.language,
+    })
+  const { from, filled, emitSentEvent } = decision
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
 
@@ -78,7 +86,7 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
   return { message, from, filled, accessToken }
 }
 
-/** Whatever the database says of a record that failed, WhatsApp has not heard of the message. */
+/** Whatever the database says of a record that failed, the message was not sent to WhatsApp. */
 export async function record(
   deps: Deps,
   message: PendingMessage,

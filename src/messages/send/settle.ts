@@ -35,7 +35,7 @@ export async function settle(
 const longestInsertMilliseconds = 30_000
 
 /**
- * The record of a message failed, so WhatsApp never heard of it. The insert may have happened all the
+ * The record of a message failed, so it was not sent to WhatsApp. The insert may have happened all the
  * same, or happen in a moment, and then its idempotency key must not stay claimed: a row that is not
  * there is looked for again until no insert can be under way any more.
  */

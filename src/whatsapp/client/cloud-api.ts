@@ -87,7 +87,7 @@ export function createCloudApi({
         headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
         body: JSON.stringify(toSendBody(message)),
       }
-      const secrets = [sender.accessToken, message.secret ?? '']
+      const secrets = [sender.accessToken, ...(message.secrets ?? [])]
       const startsBy = performance.now() + queueMs
       const attempt = async () => {
         const startWithinMs = startsBy - performance.now()

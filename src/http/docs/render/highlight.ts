@@ -1,3 +1,4 @@
+import { escapeHtml } from '../site/escape.ts'
 import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
 import csharp from 'highlight.js/lib/languages/csharp'
@@ -18,8 +19,4 @@ for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(
 /** Code as HTML, with a class for each kind of token. A language without a grammar stays plain. */
 export function highlight(code: string, language: string): string {
   return Object.hasOwn(languages, language) ? hljs.highlight(code, { language }).value : escapeHtml(code)
-}
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

@@ -1,6 +1,7 @@
 import { Marked, type RendererObject, type Token, type Tokens } from 'marked'
 import type { Section } from '../site/page.ts'
-import { escapeHtml, highlight } from './highlight.ts'
+import { escapeHtml } from '../site/escape.ts'
+import { highlight } from './highlight.ts'
 
 interface Links {
   /** The address of a link or an image of the guides. Throws for one that leads nowhere. */

@@ -1,3 +1,4 @@
+import { escapeHtml } from './escape.ts'
 import { contents, referenceSlug } from './contents.ts'
 import { markdownUrlOf, type Page, urlOf } from './page.ts'
 
@@ -55,8 +56,8 @@ function layOut({ title, body, page, scripts }: Layout): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escape(title)}</title>
-${page ? `<meta name="description" content="${escape(page.summary)}">\n<link rel="alternate" type="text/markdown" href="${markdownUrlOf(page.slug)}">` : ''}
+<title>${escapeHtml(title)}</title>
+${page ? `<meta name="description" content="${escapeHtml(page.summary)}">\n<link rel="alternate" type="text/markdown" href="${markdownUrlOf(page.slug)}">` : ''}
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="/docs/header.css">
 ${isReference ? '' : '<link rel="stylesheet" href="/docs/site.css">'}
@@ -94,12 +95,12 @@ function renderNavigation(current: string | undefined, titles: ReadonlyMap<strin
     .map(({ title, pages, collapsed }) => {
       const links = pages.map(
         ({ slug }) =>
-          `<li><a href="${urlOf(slug)}"${slug === current ? ' aria-current="page"' : ''}>${escape(titles.get(slug) ?? slug)}</a></li>`,
+          `<li><a href="${urlOf(slug)}"${slug === current ? ' aria-current="page"' : ''}>${escapeHtml(titles.get(slug) ?? slug)}</a></li>`,
       )
       const list = `<ul>${links.join('')}</ul>`
-      if (collapsed !== true) return `<h2>${escape(title)}</h2>${list}`
+      if (collapsed !== true) return `<h2>${escapeHtml(title)}</h2>${list}`
       const open = pages.some(({ slug }) => slug === current) ? ' open' : ''
-      return `<details${open}><summary>${escape(title)}</summary>${list}</details>`
+      return `<details${open}><summary>${escapeHtml(title)}</summary>${list}</details>`
     })
     .join('')
 }
@@ -109,7 +110,7 @@ function renderOutline({ sections }: Page): string {
   const headings = sections.filter(({ level }) => level === 2 || level === 3)
   if (headings.length < 2) return ''
   const links = headings.map(
-    ({ id, title, level }) => `<li class="level-${level}"><a href="#${id}">${escape(title)}</a></li>`,
+    ({ id, title, level }) => `<li class="level-${level}"><a href="#${id}">${escapeHtml(title)}</a></li>`,
   )
   return `<nav class="outline" aria-label="On this page"><h2>On this page</h2><ul>${links.join('')}</ul></nav>`
 }
@@ -122,10 +123,6 @@ function renderNeighbours({ slug }: Page, titles: ReadonlyMap<string, string>): 
   const link = (neighbour: string | undefined, kind: 'Previous' | 'Next') =>
     neighbour === undefined
       ? '<span></span>'
-      : `<a href="${urlOf(neighbour)}" class="${kind.toLowerCase()}"><small>${kind}</small> ${escape(titles.get(neighbour) ?? '')}</a>`
+      : `<a href="${urlOf(neighbour)}" class="${kind.toLowerCase()}"><small>${kind}</small> ${escapeHtml(titles.get(neighbour) ?? '')}</a>`
   return `<nav class="neighbours" aria-label="Previous and next page">${link(order[place - 1], 'Previous')}${link(order[place + 1], 'Next')}</nav>`
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
