@@ -9,6 +9,7 @@ import type { OwnerAuthOptions } from '../../users/sign-in/options.ts'
 import type { SignInOutcome } from '../../users/sign-in/record.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
 import { registerTrpc } from '../api/trpc.ts'
+import { type CallBudget, createCallBudget } from '../limits/call-budget.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import { registerSettingsAuth } from './auth.ts'
 import { authorizeMember, type SettingsCall } from './authorize.ts'
@@ -38,7 +39,9 @@ export async function registerSettings(
     const procedures = pairProcedures<DashboardProcedure, SettingsCall>(settingsContracts, settingsHandlers)
     await registerTrpc<DashboardProcedure, SettingsCall>(settings, deps, {
       prefix: settingsPath,
-      procedures: limitProcedures(procedures, reads).map(auditProcedure),
+      procedures: limitProcedures(procedures, reads)
+        .map(auditProcedure)
+        .map(limitCallsOfWhatsApp(createCallBudget(30))),
       authorize: (contract, { request }, readInput) =>
         authorizeMember(deps, authServices, contract, request, readInput),
       maxBatchSize: 1,
@@ -49,6 +52,25 @@ export async function registerSettings(
 }
 
 type SettingsProcedure = ServedProcedure<DashboardProcedure, SettingsCall>
+
+/** What asks WhatsApp, several times each. */
+const asksWhatsApp: ReadonlySet<string> = new Set(
+  (
+    ['add', 'inspectToken', 'subscribe', 'configureCallback', 'register', 'check', 'test', 'replaceSecrets'] as const
+  ).map((name: keyof (typeof settingsContracts)['settings']['whatsAppAccount']) => `settings.whatsAppAccount.${name}`),
+)
+
+/** Counts before the audit log, so that a flood of calls fills neither. */
+function limitCallsOfWhatsApp(spend: CallBudget): (procedure: SettingsProcedure) => SettingsProcedure {
+  return (procedure) => {
+    if (!asksWhatsApp.has(procedure.name)) return procedure
+    const perform: SettingsProcedure['perform'] = async (deps, call, input) => {
+      if (call.accountId !== undefined) spend(call.accountId)
+      return procedure.perform(deps, call, input)
+    }
+    return { ...procedure, perform }
+  }
+}
 
 /** Records a change in the audit log. What the contract does not name does not leave. */
 function auditProcedure({ name, contract, perform }: SettingsProcedure): SettingsProcedure {

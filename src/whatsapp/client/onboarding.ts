@@ -3,6 +3,7 @@ import type { AppSubscription, HealthEntity, MetaApp, NumberDetails, Onboarding,
 import type { PhoneNumberInfo, ReadOutcome } from '../whatsapp.ts'
 import type { Exchange } from './exchange.ts'
 import { readAnswer, readPages } from './read.ts'
+import { hideSecrets } from './refusal.ts'
 import {
   AppSubscriptionNode,
   BusinessAccountNode,
@@ -46,13 +47,14 @@ export function createOnboarding(call: GraphCall): Onboarding {
     const businesses = await list('me/businesses', accessToken, 'id,name', BusinessAccountNode)
     if (!businesses.ok) return businesses
     const found = new Map<string, { wabaId: string; name?: string }>()
-    for (const { id } of businesses.value)
+    for (const { id } of businesses.value.slice(0, maxAccounts))
       for (const edge of ['owned_whatsapp_business_accounts', 'client_whatsapp_business_accounts']) {
+        if (found.size >= maxAccounts) break
         const accounts = await list(`${encodeURIComponent(id)}/${edge}`, accessToken, 'id,name', BusinessAccountNode)
         if (!accounts.ok) return accounts
         for (const account of accounts.value) found.set(account.id, toBusinessAccount(account))
       }
-    return { ok: true as const, value: [...found.values()] }
+    return { ok: true as const, value: [...found.values()].slice(0, maxAccounts) }
   }
 
   return {
@@ -60,7 +62,11 @@ export function createOnboarding(call: GraphCall): Onboarding {
       const query = new URLSearchParams({ input_token: accessToken })
       const asker = app ? appToken(app) : accessToken
       const answer = await call('GET', `debug_token?${query.toString()}`, asker)
-      return redact(mapOutcome(readAnswer(answer, DebuggedToken, accessToken), toTokenInfo), asker)
+      const inspected = mapOutcome(readAnswer(answer, DebuggedToken, accessToken), toTokenInfo)
+      return redact(
+        mapOutcome(inspected, (token) => hideToken(token, accessToken)),
+        asker,
+      )
     },
     listBusinessAccounts: async ({ accessToken, wabaIds }) => {
       if (!wabaIds) return listAllBusinessAccounts(accessToken)
@@ -106,7 +112,7 @@ export function createOnboarding(call: GraphCall): Onboarding {
 }
 
 const subscriptionObject = 'whatsapp_business_account'
-/** A token of a partner can be narrowed to many accounts, and each takes one request. */
+/** A token of a partner can reach many businesses and accounts, and each takes a request or two. */
 const maxAccounts = 25
 
 /** Graph accepts this form in place of an app token that was requested (reference 2, section 5.1). */
@@ -126,11 +132,16 @@ function parseItems<T>(items: unknown[], schema: z.ZodType<T>): T[] {
 function redact<T>(outcome: ReadOutcome<T>, secret: string): ReadOutcome<T> {
   if (outcome.ok || !outcome.error) return outcome
   const { title, details, ...error } = outcome.error
-  const clean = (text: string) => text.replaceAll(secret, '***')
+  const clean = (text: string) => hideSecrets(text, [secret])
   return {
     ...outcome,
     error: { ...error, title: clean(title), ...(details !== undefined && { details: clean(details) }) },
   }
+}
+
+/** The reason can quote the token that it is about. */
+function hideToken({ reason, ...token }: TokenInfo, accessToken: string): TokenInfo {
+  return { ...token, ...(reason !== undefined && { reason: hideSecrets(reason, [accessToken]) }) }
 }
 
 function mapOutcome<T, U>(outcome: ReadOutcome<T>, map: (value: T) => U): ReadOutcome<U> {

@@ -20,14 +20,17 @@ export function readRefusal(status: number, body: string | undefined, secrets: r
 
 const maxTextLength = 500
 
+/** Graph quotes a token that it cannot parse ("Malformed access token …"). */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret !== '')
+    .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+    .replace(/EAA\w{16,}/g, '***')
+    .slice(0, maxTextLength)
+}
+
 function toWhatsAppError(error: GraphError, secrets: readonly string[]): WhatsAppError {
-  // Graph quotes a token that it cannot parse ("Malformed access token …").
-  const clean = (text: string) =>
-    secrets
-      .filter((secret) => secret !== '')
-      .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
-      .replace(/EAA\w{16,}/g, '***')
-      .slice(0, maxTextLength)
+  const clean = (text: string) => hideSecrets(text, secrets)
   const details = detailsOf(error)
   return {
     code: error.code,

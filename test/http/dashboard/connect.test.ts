@@ -281,3 +281,17 @@ test('the WABA of an account is replaced once WhatsApp confirms it, and the IDs 
 test('no token, app secret or PIN is logged', () => {
   expect(server.log.join('')).not.toMatch(/EAAconnect|EAAof|secret-of-|246810/)
 })
+
+test('limits how often an account can make this server ask WhatsApp', async () => {
+  const number = newNumber()
+  const asked = () => server.simulator.requests.filter(({ path }) => path.includes('debug_token')).length
+  const before = asked()
+
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => call('inspectToken', { accessToken: number.accessToken })),
+  )
+
+  const limited = answers.filter(({ statusCode }) => statusCode === 429)
+  expect(limited).toHaveLength(10)
+  expect(asked() - before).toBe(30)
+})
