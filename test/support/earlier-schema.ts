@@ -1,7 +1,7 @@
-/** Reverts migration 0013. */
+/** Reverts migration 0012. */
 const undoWhatsAppHealth = [
   'drop table whatsapp_account_health',
-  `delete from waybill_migrations where name = '0013-whatsapp-health'`,
+  `delete from waybill_migrations where name = '0012-whatsapp-health'`,
 ]
 
 /** Reverts migration 0011. */

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { KyselyPlugin } from 'kysely'
+import { readAccountHealth } from '../../src/accounts/whatsapp/health/view.ts'
 import { checkNow } from '../../src/accounts/whatsapp/health/check.ts'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import { replaceSecrets } from '../../src/accounts/whatsapp/update.ts'
@@ -210,4 +212,45 @@ test('the times of callbacks and statuses are kept', async () => {
     .poll(async () => (await account.trpc.account.health.query({})).whatsAppAccounts[0]?.callbacks)
     .toMatchObject({ lastCallbackAt: expect.any(String), lastStatusAt: expect.any(String) })
   server.simulator.reportTo(undefined)
+})
+
+test('the last hour of all numbers is counted in one pass', async () => {
+  const second = await account.addWhatsAppAccount()
+  await account.addWhatsAppAccount()
+  const insert = (whatsAppAccountId: string, status: 'sent' | 'delivered' | 'failed', code?: string) =>
+    server.deps.db
+      .insertInto('messages')
+      .values({
+        account_id: account.accountId,
+        id: server.deps.newId('msg'),
+        whatsapp_account_id: whatsAppAccountId,
+        status,
+        error_code: code ?? null,
+        to_number: '34600111222',
+        template_name: 't',
+        template_language: 'en',
+        created_at: new Date(),
+      })
+      .execute()
+  await insert(account.whatsAppAccountId, 'sent')
+  await insert(account.whatsAppAccountId, 'failed', '131026')
+  await insert(second, 'delivered')
+  await insert(second, 'failed')
+  const statements: string[] = []
+  const counting: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      statements.push(JSON.stringify(node))
+      return node
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  }
+
+  const health = await readAccountHealth({ ...server.deps, db: server.deps.db.withPlugin(counting) }, account.accountId)
+
+  expect(health.whatsAppAccounts.map(({ lastHour }) => lastHour)).toEqual([
+    { sent: 1, failed: 1, failures: [{ code: '131026', count: 1 }] },
+    { sent: 1, failed: 1, failures: [{ code: 'UNKNOWN', count: 1 }] },
+    { sent: 0, failed: 0, failures: [] },
+  ])
+  expect(statements.filter((statement) => statement.includes('from messages'))).toHaveLength(1)
 })

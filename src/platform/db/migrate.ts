@@ -13,7 +13,7 @@ import * as switchedOff from './migrations/0008-switched-off.ts'
 import * as outcomeUnknown from './migrations/0009-outcome-unknown.ts'
 import * as clocks from './migrations/0010-clocks.ts'
 import * as auditChain from './migrations/0011-audit-chain.ts'
-import * as whatsappHealth from './migrations/0013-whatsapp-health.ts'
+import * as whatsappHealth from './migrations/0012-whatsapp-health.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './pooler.ts'
 import type { Database } from './schema.ts'
@@ -31,7 +31,7 @@ const migrations: Record<string, Migration> = {
   '0009-outcome-unknown': outcomeUnknown,
   '0010-clocks': clocks,
   '0011-audit-chain': auditChain,
-  '0013-whatsapp-health': whatsappHealth,
+  '0012-whatsapp-health': whatsappHealth,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

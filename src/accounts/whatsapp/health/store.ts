@@ -125,23 +125,34 @@ export interface HourCounts {
 
 /** More messages of the hour than this are not counted, so that the query stays fast. */
 const maxCounted = 50_000
+const maxFailureCodes = 5
 
-/** Counts the newest messages of the last hour. `firstId` is the first message ID of that hour. */
+/**
+ * Counts the newest messages of the last hour by WhatsApp account. `firstId` is the first message ID of that hour. The
+ * limit covers all numbers together, because no index leads to the messages of one number.
+ */
 export async function countLastHour(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  accountId: string,
   firstId: string,
-): Promise<HourCounts> {
-  const { rows } = await sql<{ failed: boolean; code: string | null; count: number }>`
-    select failed, code, count(*)::integer as count from (
-      select status = 'failed' as failed, error_code as code from messages
-      where account_id = ${accountId} and id >= ${firstId} and whatsapp_account_id = ${whatsAppAccountId}
+): Promise<Map<string, HourCounts>> {
+  const { rows } = await sql<{ whatsAppAccountId: string; failed: boolean; code: string | null; count: number }>`
+    select whatsapp_account_id as "whatsAppAccountId", failed, code, count(*)::integer as count from (
+      select whatsapp_account_id, status = 'failed' as failed, error_code as code from messages
+      where account_id = ${accountId} and id >= ${firstId}
       order by id desc limit ${maxCounted}
-    ) m group by failed, code order by count desc`.execute(db)
-  const sum = (failed: boolean) =>
-    rows.filter((row) => row.failed === failed).reduce((total, row) => total + row.count, 0)
-  const failures = rows.filter((row) => row.failed).map(({ code, count }) => ({ code: code ?? 'UNKNOWN', count }))
-  return { sent: sum(false), failed: sum(true), failures: failures.slice(0, 5) }
+    ) m group by whatsapp_account_id, failed, code order by count desc`.execute(db)
+  const counts = new Map<string, HourCounts>()
+  for (const { whatsAppAccountId, failed, code, count } of rows) {
+    const known = counts.get(whatsAppAccountId) ?? { sent: 0, failed: 0, failures: [] }
+    counts.set(whatsAppAccountId, known)
+    if (!failed) known.sent += count
+    else {
+      known.failed += count
+      if (known.failures.length < maxFailureCodes) known.failures.push({ code: code ?? 'UNKNOWN', count })
+    }
+  }
+  return counts
 }
 
 /** Returns false if another node has announced the change. */

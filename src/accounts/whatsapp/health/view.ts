@@ -19,20 +19,18 @@ export async function readAccountHealth(
   accountId: string,
   { withCounts = true }: { withCounts?: boolean } = {},
 ): Promise<AccountHealth> {
-  const [rows, healthRows] = await Promise.all([
-    findWhatsAppAccounts(deps.db, accountId),
-    findHealthRows(deps.db, accountId),
-  ])
   const now = deps.now()
   const since = firstIdAt('msg', new Date(now.getTime() - hour))
-  const whatsAppAccounts: WhatsAppAccountHealth[] = []
-  for (const row of rows) {
-    const counts = withCounts
-      ? await countLastHour(deps.db, { accountId, whatsAppAccountId: row.id }, since)
-      : undefined
+  const [rows, healthRows, countsOf] = await Promise.all([
+    findWhatsAppAccounts(deps.db, accountId),
+    findHealthRows(deps.db, accountId),
+    withCounts ? countLastHour(deps.db, accountId, since) : undefined,
+  ])
+  const whatsAppAccounts = rows.map((row) => {
     const health = healthRows.find((candidate) => candidate.whatsapp_account_id === row.id)
-    whatsAppAccounts.push(toHealth(deps, { row, health, counts, now }))
-  }
+    const counts = countsOf && (countsOf.get(row.id) ?? { sent: 0, failed: 0, failures: [] })
+    return toHealth(deps, { row, health, counts, now })
+  })
   const inUse = whatsAppAccounts.filter(({ active }, index) => active || rows[index]?.switched_off === false)
   return {
     healthy: inUse.length > 0 && inUse.every(({ healthy }) => healthy),
