@@ -74,8 +74,8 @@ function createMigrator(db: Kysely<Database>): Migrator {
 }
 
 /**
- * Renames migrations in databases of a version of 2026-11-21, which did the work of 0004-dashboard in 0003 and called
- * 0005-counts 0004-counts.
+ * Renames migrations in databases of versions of 2026-11-21 and 2026-11-22. The first did the work of 0004-dashboard in
+ * 0003 and called 0005-counts 0004-counts; the second called 0012-whatsapp-health 0013-whatsapp-health.
  */
 async function renameMigrations(db: Kysely<Database>): Promise<void> {
   const { rows } = await sql<{ isNew: boolean }>`
@@ -86,4 +86,6 @@ async function renameMigrations(db: Kysely<Database>): Promise<void> {
       update waybill_migrations set name = '0005-counts' where name = '0004-counts' returning timestamp
     )
     insert into waybill_migrations (name, timestamp) select '0004-dashboard', timestamp from renamed`.execute(db)
+  await sql`
+    update waybill_migrations set name = '0012-whatsapp-health' where name = '0013-whatsapp-health'`.execute(db)
 }

@@ -52,6 +52,16 @@ test('recognizes a database that applied 0004 and 0005 as one migration', async 
   await close()
 })
 
+test('recognizes a database that applied 0012 under its earlier number', async () => {
+  const { db, close } = await openTestDatabase()
+  const rename = `update waybill_migrations set name = '0013-whatsapp-health' where name = '0012-whatsapp-health'`
+  await sql.raw(rename).execute(db)
+
+  expect(await migrate(db)).toEqual([])
+
+  await close()
+})
+
 test('adds constraints on passwords and links and keeps the newer of duplicates', async () => {
   const { db, close } = await openTestDatabase()
   await sql`drop schema public cascade`.execute(db)
