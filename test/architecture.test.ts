@@ -110,7 +110,7 @@ const allowed = {
       'src/app.ts',
       'package.json',
     ],
-    packages: ['kysely', 'zod'],
+    packages: ['prom-client', 'kysely', 'zod'],
   },
   // The command `waybill-client`; whatever else the client package has runs in browsers too.
   'src/client/cli': { folders: ['contracts', 'src/client'], packages: [] },

@@ -1,12 +1,16 @@
+import { Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
 import { type App, buildApp } from '../app.ts'
-import { type Role, type Serving, startServing } from '../http/serve.ts'
+import { type Drain, type Role, type Serving, startServing } from '../http/serve.ts'
 import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/data-folder.ts'
 import { migrate } from '../platform/db/migrate.ts'
+import { createLogger } from '../platform/log.ts'
 import { describeLockHolder, ownDataFolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
 import { chooseSocketPlace } from './control/socket.ts'
+import { joinSupervisor, type Member } from './processes/member.ts'
+import { untilStopped } from './until-stopped.ts'
 
 export interface ServerRun {
   command: 'serve' | 'sandbox'
@@ -21,20 +25,26 @@ const servers: ReadonlySet<string> = new Set<ServerRun['command']>(['serve', 'sa
 
 /** Serves until a signal stops it. With an embedded database, it also runs the commands of other processes. */
 export async function runServer(config: Config, run: ServerRun): Promise<void> {
-  const stopped = untilStopped()
+  const registry = new Registry()
+  const member = joinSupervisor(process.env, registry)
+  const stopped = member ? Promise.race([untilStopped(), member.stopped]) : untilStopped()
   // Resources are closed in reverse order, also if opening the next one fails.
   await using resources = new AsyncDisposableStack()
+  resources.defer(() => member?.leave())
   const folder = config.database.kind === 'pglite' ? await own(config.database.dataDir, run.command) : undefined
   resources.defer(() => folder?.release())
-  const app = buildApp(config)
+  const log = member && createLogger(config.logLevel).child({ process: member.number })
+  const app = buildApp(config, { ...(log && { log }) })
   resources.defer(() => app.close())
   await migrate(app.deps.db)
   if (folder) resources.use(await takeCommands(app, folder))
-  const serving = await listen(app, run)
-  let drainMilliseconds = 0
-  resources.defer(() => serving.stop({ drainMilliseconds }))
-  await run.whenListening(app, serving.url)
-  if ((await stopped) === 'SIGTERM') drainMilliseconds = run.drainMilliseconds
+  const serving = await listen(app, run, registry, member)
+  let drain: Drain = {}
+  resources.defer(() => serving.stop(drain))
+  if (member) member.reportListening(serving.url)
+  else await run.whenListening(app, serving.url)
+  const because = await stopped
+  if (because !== 'SIGINT') drain = { drainMilliseconds: run.drainMilliseconds, staysReady: because === 'retired' }
 }
 
 /** Waits for a command to release the data folder, but not for another server. */
@@ -64,9 +74,19 @@ async function takeCommands(app: App, folder: DataFolder): Promise<AsyncDisposab
   return { [Symbol.asyncDispose]: () => control.stop() }
 }
 
-async function listen(app: App, { command, role = 'all' }: ServerRun): Promise<Serving> {
+async function listen(
+  app: App,
+  { command, role = 'all' }: ServerRun,
+  registry: Registry,
+  member: Member | undefined,
+): Promise<Serving> {
   try {
-    return await startServing(app, { sandbox: command === 'sandbox', role })
+    return await startServing(app, {
+      sandbox: command === 'sandbox',
+      role,
+      registry,
+      ...(member && { doesHousekeeping: member.number === 1, collectMetrics: member.collectMetrics }),
+    })
   } catch (error) {
     throw describeListenError(error, app.config, command) ?? error
   }
@@ -85,23 +105,4 @@ function describeListenError(error: unknown, { host, port }: Config, command: Se
       `HOST=${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all addresses.`,
     )
   return undefined
-}
-
-/**
- * npm forwards the Ctrl+C that the terminal has already sent to all processes, so one key press causes two signals.
- */
-const echoMilliseconds = 500
-
-/** Resolves at the first SIGINT or SIGTERM. A second signal terminates the process immediately. */
-function untilStopped(): Promise<'SIGINT' | 'SIGTERM'> {
-  const { promise, resolve } = Promise.withResolvers<'SIGINT' | 'SIGTERM'>()
-  let firstAt: number | undefined
-  const receive = (signal: 'SIGINT' | 'SIGTERM') => {
-    if (firstAt !== undefined && Date.now() - firstAt > echoMilliseconds) process.exit(signal === 'SIGINT' ? 130 : 143)
-    firstAt ??= Date.now()
-    resolve(signal)
-  }
-  process.on('SIGINT', receive)
-  process.on('SIGTERM', receive)
-  return promise
 }

@@ -10,6 +10,7 @@ import { startClockWatch } from './ops/clock-watch.ts'
 import { startHousekeeping } from './ops/housekeeping.ts'
 import { startJournal } from './ops/journal.ts'
 import { registerOutcomesUnknownMetric } from './ops/metrics.ts'
+import type { ServerState } from './ops/health.ts'
 import { createServer } from './server.ts'
 
 /** `api` answers callers, `worker` delivers webhooks, `all` does both. */
@@ -19,10 +20,27 @@ export interface Serving {
   /** Where the server listens, such as `http://127.0.0.1:3000`. */
   url: string
   /**
-   * Readiness fails first and stays so for `drainMilliseconds`, so that load balancers see it; then
-   * requests in flight and deliveries under way finish. The app itself stays open.
+   * Readiness fails first and stays so for `drainMilliseconds`, so that load balancers see it; each response closes its
+   * connection meanwhile. Then requests in flight and deliveries under way finish. The app itself stays open.
    */
-  stop(options?: { drainMilliseconds?: number }): Promise<void>
+  stop(drain?: Drain): Promise<void>
+}
+
+export interface Drain {
+  drainMilliseconds?: number
+  /** For a process that has a successor on the same port: readiness does not fail. */
+  staysReady?: boolean
+}
+
+export interface ServeOptions {
+  sandbox: boolean
+  role?: Role
+  /** Receives the metrics of this process. */
+  registry?: Registry
+  /** False in all but one of several processes of a machine. */
+  doesHousekeeping?: boolean
+  /** The text of `/metrics`; by default, that of the registry. */
+  collectMetrics?: () => Promise<string>
 }
 
 const idleCheckMilliseconds = 50
@@ -31,37 +49,35 @@ const maxClosingMilliseconds = 27_000
 
 export async function startServing(
   { config, deps: appDeps }: App,
-  { sandbox, role = 'all' }: { sandbox: boolean; role?: Role },
+  { sandbox, role = 'all', registry = new Registry(), doesHousekeeping = true, collectMetrics }: ServeOptions,
 ): Promise<Serving> {
   for (const warning of findConfigWarnings(config)) appDeps.log.warn(warning)
-  let draining = false
+  let state: ServerState = 'serving'
   const journal = startJournal(appDeps, config, { sends: role !== 'worker' })
   const deps: Deps = { ...appDeps, journal: journal.journal }
-  const registry = new Registry()
   const worker = role === 'api' ? undefined : createWorker(deps, config, registry)
   const server = await createServer(deps, {
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
     registry,
+    ...(collectMetrics && { collectMetrics }),
     callbacks: config.meta,
     healthOnly: role === 'worker',
     sandbox,
     publicUrl: config.publicUrl,
     oidc: config.oidc,
-    isDraining: () => draining,
+    readState: () => state,
   })
   const url = await server.listen({ host: config.host, port: config.port })
   worker?.start()
-  const housekeeping = startHousekeeping(deps, {
-    ...config,
-    onOutcomesUnknown: registerOutcomesUnknownMetric(registry),
-  })
+  const onOutcomesUnknown = registerOutcomesUnknownMetric(registry)
+  const housekeeping = doesHousekeeping ? startHousekeeping(deps, { ...config, onOutcomesUnknown }) : undefined
   const clockWatch = startClockWatch(deps, registry)
   return {
     url,
-    stop: async ({ drainMilliseconds = 0 } = {}) => {
-      draining = true
-      housekeeping.stop()
+    stop: async ({ drainMilliseconds = 0, staysReady = false } = {}) => {
+      state = staysReady ? 'retiring' : 'draining'
+      housekeeping?.stop()
       clockWatch.stop()
       const workerStopped = worker?.stop()
       await delay(drainMilliseconds)

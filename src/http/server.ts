@@ -25,7 +25,7 @@ import { limitConnections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
 import { createReadLimit } from './limits/read-limit.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
-import { registerHealth } from './ops/health.ts'
+import { registerHealth, type ServerState } from './ops/health.ts'
 import { type MetricsAccess, registerHealthMetric, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
 
 export interface ServerOptions {
@@ -48,8 +48,9 @@ export interface ServerOptions {
   maxConcurrentRequests?: number
   /** How long a client may read nothing of a waiting answer. */
   stallMilliseconds?: number
-  /** True once a stop was asked for. */
-  isDraining: () => boolean
+  /** The text of `/metrics`; by default, that of the registry. */
+  collectMetrics?: () => Promise<string>
+  readState: () => ServerState
 }
 
 const maxBodyBytes = 64 * 1024
@@ -99,6 +100,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   app.addHook('onRequest', (request, reply, done) => {
     // In lower case: Fastify would write it so anyway, for each request anew.
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    if (options.readState() !== 'serving') void reply.header('connection', 'close')
     // Before the body is read, since Fastify refuses some methods for their bodies.
     done(connections.findRejection(request.raw) ?? (request.is404 ? explainUnserved(request.url, reply) : undefined))
   })
@@ -106,10 +108,10 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   app.setNotFoundHandler((request, reply) => {
     throw explainUnserved(request.url, reply)
   })
-  registerMetrics(app, metricsAccess(options), registry)
+  registerMetrics(app, metricsAccess(options), registry, options.collectMetrics)
   registerPendingMetric(deps, registry)
   registerHealthMetric(deps, registry)
-  registerHealth(app, deps, options.isDraining)
+  registerHealth(app, deps, options.readState)
   if (options.healthOnly === true) return app
   const dashboard = isDashboardBuilt()
   registerHome(app, { dashboard })

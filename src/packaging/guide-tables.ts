@@ -16,6 +16,9 @@ import type { ApiCall } from '../http/api/authorize.ts'
 import { apiHandlers } from '../http/api/handlers.ts'
 import { pairProcedures } from '../http/api/procedures.ts'
 import { listTools } from '../http/mcp/tools.ts'
+import { registerProcessMetrics } from '../cli/processes/member.ts'
+import { registerClockMetric } from '../http/ops/clock-watch.ts'
+import { registerOutcomesUnknownMetric } from '../http/ops/metrics.ts'
 import { createServer } from '../http/server.ts'
 import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
@@ -101,9 +104,18 @@ async function listMetrics(): Promise<{ name: string; help: string }[]> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-guides-'))
   const app = buildApp(readConfig({ WAYBILL_DATA_DIR: dataDir }), { log: createLogger('silent') })
   const registry = new Registry()
-  const options = { trustedProxies: [], metricsToken: undefined, registry, sandbox: false, isDraining: () => false }
+  const options = {
+    trustedProxies: [],
+    metricsToken: undefined,
+    registry,
+    sandbox: false,
+    readState: () => 'serving' as const,
+  }
   await createServer(app.deps, options)
   registerWorkerMetrics(app.deps, registry, () => 0)
+  registerOutcomesUnknownMetric(registry)
+  registerClockMetric(registry)
+  registerProcessMetrics(registry)
   await rm(dataDir, { recursive: true })
   return registry
     .getMetricsAsArray()

@@ -67,6 +67,6 @@ const server = await createServer(deps, {
   trustedProxies: [],
   metricsToken: undefined,
   sandbox: false,
-  isDraining: () => false,
+  readState: () => 'serving',
 })
 console.log(`listens on ${await server.listen({ host: '127.0.0.1', port: 0 })}`)

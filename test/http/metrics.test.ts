@@ -55,7 +55,10 @@ test('requires METRICS_TOKEN for metrics and serves none without it, except in t
 
 test('fails readiness but not liveness during shutdown', async () => {
   let draining = false
-  const node = await startTestServer({ beside: server, server: { isDraining: () => draining } })
+  const node = await startTestServer({
+    beside: server,
+    server: { readState: () => (draining ? 'draining' : 'serving') },
+  })
   expect((await node.request('GET', '/readyz')).statusCode).toBe(200)
   draining = true
   expect((await node.request('GET', '/readyz')).statusCode).toBe(503)

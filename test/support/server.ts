@@ -108,7 +108,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     metricsToken: undefined,
     sandbox: true,
     callbacks: deps.callbacks,
-    isDraining: () => false,
+    readState: () => 'serving',
     ...options.server,
   })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })

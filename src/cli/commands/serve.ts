@@ -1,6 +1,11 @@
+import cluster from 'node:cluster'
+import { availableParallelism } from 'node:os'
 import type { Role } from '../../http/serve.ts'
-import { readConfig } from '../../platform/config.ts'
+import { type DatabaseConfig, readConfig } from '../../platform/config.ts'
+import { createLogger } from '../../platform/log.ts'
 import { localCommand } from '../command.ts'
+import { UsageError } from '../failure.ts'
+import { supervise } from '../processes/supervise.ts'
 
 export const serve = localCommand({
   name: 'serve',
@@ -12,22 +17,47 @@ export const serve = localCommand({
       help: 'api: serve HTTP requests; worker: deliver webhooks; all (default): both',
       choices: ['all', 'api', 'worker'],
     },
+    processes: {
+      value: 'N|auto',
+      help: 'Server processes on one port (PostgreSQL only); auto: one per CPU core. SIGHUP replaces them one after the other, without a gap',
+    },
   },
   notes: [
     'Configured by environment variables, such as DATABASE_URL, PORT and HOST (see the configuration guide).\nOn SIGTERM, readiness fails first; then running requests and deliveries finish.',
   ],
-  examples: ['waybill serve', 'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… HOST=0.0.0.0 waybill serve'],
-  run: async (environment, { json, options: { role } }) => {
+  examples: [
+    'waybill serve',
+    'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… waybill serve --processes auto',
+    'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… HOST=0.0.0.0 waybill serve',
+  ],
+  run: async (environment, { json, options: { role, processes } }) => {
+    const config = readConfig(environment)
+    const print = (url: string) => console.log(json ? JSON.stringify({ url }) : `Waybill is listening on ${url}`)
+    const count = processes === undefined ? 1 : readProcesses(processes, config.database)
+    if (count > 1 && cluster.isPrimary)
+      return supervise({ processes: count, log: createLogger(config.logLevel), whenListening: print })
     // Imported here, because other commands start faster without it.
     const { runServer } = await import('../run-server.ts')
-    await runServer(readConfig(environment), {
+    await runServer(config, {
       command: 'serve',
       // One of the choices above, checked by the syntax.
       ...(role !== undefined && { role: role as Role }),
-      whenListening: async (_app, url) =>
-        console.log(json ? JSON.stringify({ url }) : `Waybill is listening on ${url}`),
+      whenListening: async (_app, url) => print(url),
       drainMilliseconds: 1_000,
     })
     return 0
   },
 })
+
+const maxProcesses = 64
+
+function readProcesses(text: string, database: DatabaseConfig): number {
+  const count = text === 'auto' ? availableParallelism() : Number(text)
+  if (!Number.isInteger(count) || count < 1 || count > maxProcesses)
+    throw new UsageError(`--processes takes a number from 1 to ${maxProcesses}, or auto.`)
+  if (count > 1 && database.kind === 'pglite')
+    throw new UsageError(
+      'The embedded database belongs to one process. Set DATABASE_URL to use several, or leave out --processes.',
+    )
+  return count
+}

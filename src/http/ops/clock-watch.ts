@@ -31,13 +31,8 @@ type WatchDeps = Pick<Deps, 'db' | 'log' | 'announcements'>
  * makes work due early and leases expire early, which loses nothing.
  */
 export function startClockWatch(deps: WatchDeps, registry: Registry): { stop(): void } {
-  const jumps = new Counter({
-    name: 'waybill_database_clock_jumps_total',
-    help: 'Jumps of the database clock by more than five seconds that this process detected first.',
-    labelNames: ['direction'] as const,
-    registers: [registry],
-  })
-  for (const direction of ['back', 'forward']) jumps.inc({ direction }, 0)
+  const jumps = registerClockMetric(registry)
+  for (const direction of ['back', 'forward'] as const) jumps.inc({ direction }, 0)
   const watch = createClockWatch(deps, (direction) => jumps.inc({ direction }))
   let running = false
   const timer = setInterval(() => {
@@ -46,6 +41,15 @@ export function startClockWatch(deps: WatchDeps, registry: Registry): { stop(): 
     void watch().finally(() => (running = false))
   }, everyMilliseconds).unref()
   return { stop: () => clearInterval(timer) }
+}
+
+export function registerClockMetric(registry: Registry): Counter<'direction'> {
+  return new Counter({
+    name: 'waybill_database_clock_jumps_total',
+    help: 'Jumps of the database clock by more than five seconds that this process detected first.',
+    labelNames: ['direction'] as const,
+    registers: [registry],
+  })
 }
 
 /** Checks the clock once. Never throws: if the database is unavailable, the next check tries again. */

@@ -9,7 +9,12 @@ import { isSameSecret } from '../../platform/secrets.ts'
 export type MetricsAccess = { token: string } | 'everybody' | 'nobody'
 
 /** Serves `/metrics` in the Prometheus text format. Routes are labelled by pattern, since a path can hold an ID. */
-export function registerMetrics(app: FastifyInstance, access: MetricsAccess, registry: Registry): void {
+export function registerMetrics(
+  app: FastifyInstance,
+  access: MetricsAccess,
+  registry: Registry,
+  collect: () => Promise<string> = () => registry.metrics(),
+): void {
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
     name: 'waybill_http_request_duration_seconds',
@@ -27,7 +32,7 @@ export function registerMetrics(app: FastifyInstance, access: MetricsAccess, reg
   })
   app.get('/metrics', async (request, reply) => {
     if (!mayRead(access, request)) return reject(reply)
-    return reply.type(registry.contentType).send(await registry.metrics())
+    return reply.type(registry.contentType).send(await collect())
   })
 }
 
@@ -54,6 +59,8 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
     new Gauge({
       name,
       help,
+      // All processes count in the same database.
+      aggregator: 'max',
       registers: [registry],
       async collect() {
         try {
@@ -86,6 +93,7 @@ export function registerHealthMetric(deps: Pick<Deps, 'db' | 'log' | 'now' | 'ca
       name: 'waybill_whatsapp_account_healthy',
       help: 'Whether a WhatsApp account works: 1, or 0 if it has a finding of severity error. See account.health for the finding.',
       labelNames: ['account', 'whatsapp_account'] as const,
+      aggregator: 'min',
       registers: [],
       async collect() {
         try {

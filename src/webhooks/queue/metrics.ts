@@ -69,6 +69,8 @@ function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Re
     new Gauge({
       name,
       help,
+      // All processes look at the same queue.
+      aggregator: 'max',
       registers: [registry],
       async collect() {
         const state = await read()

@@ -1,0 +1,86 @@
+import cluster from 'node:cluster'
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import { type FromProcess, numberVariable, ToProcess } from './messages.ts'
+
+/** This process as one of several under a supervisor. */
+export interface Member {
+  /** From 1. The first does the housekeeping. */
+  number: number
+  /** Resolves when the supervisor stops or replaces this process. */
+  stopped: Promise<'SIGINT' | 'SIGTERM' | 'retired'>
+  reportListening(url: string): void
+  /** Returns the metrics of all processes in the Prometheus text format. */
+  collectMetrics(): Promise<string>
+  /** Closes the channel to the supervisor, which would keep the process alive. */
+  leave(): void
+}
+
+/** Longer than the supervisor waits for a process that does not answer. */
+const metricsTimeoutMilliseconds = 5_000
+
+/** Undefined in a process that serves alone. The registry holds the metrics of this process. */
+export function joinSupervisor(environment: NodeJS.ProcessEnv, registry: Registry): Member | undefined {
+  const { worker } = cluster
+  const number = Number(environment[numberVariable])
+  if (!worker || !(number > 0)) return undefined
+  const tell = (message: FromProcess) => worker.send(message)
+  const stopped = Promise.withResolvers<'SIGINT' | 'SIGTERM' | 'retired'>()
+  const waiting = new Map<number, (answer: Extract<ToProcess, { type: 'metrics' }>) => void>()
+  let lastId = 0
+
+  process.on('message', (message: unknown) => {
+    const { data } = ToProcess.safeParse(message)
+    if (data?.type === 'stop') stopped.resolve(data.because)
+    if (data?.type === 'collect') void answer(data.id)
+    if (data?.type === 'metrics') waiting.get(data.id)?.(data)
+  })
+
+  async function answer(id: number): Promise<void> {
+    const metrics = await registry.getMetricsAsJSON()
+    tell({ type: 'part', id, part: metrics.map((metric) => ({ ...metric })) })
+  }
+
+  return {
+    number,
+    stopped: stopped.promise,
+    reportListening: (url) => tell({ type: 'listening', url }),
+    collectMetrics: async () => {
+      const id = ++lastId
+      const { promise, resolve } = Promise.withResolvers<Extract<ToProcess, { type: 'metrics' }> | undefined>()
+      const timer = setTimeout(() => resolve(undefined), metricsTimeoutMilliseconds)
+      waiting.set(id, resolve)
+      tell({ type: 'metrics', id })
+      const all = await promise
+      clearTimeout(timer)
+      waiting.delete(id)
+      return all ? addUp(all) : registry.metrics()
+    },
+    leave: () => void worker.disconnect(),
+  }
+}
+
+/** Each metric says how the values of several processes become one: they are added unless it says otherwise. */
+async function addUp({ parts, replaced }: Extract<ToProcess, { type: 'metrics' }>): Promise<string> {
+  const processes = new Registry()
+  const { answered, deaths } = registerProcessMetrics(processes)
+  answered.set(parts.length)
+  deaths.inc(replaced)
+  const total = AggregatorRegistry.aggregate(parts)
+  return `${await total.metrics()}\n${await processes.metrics()}`
+}
+
+export function registerProcessMetrics(registry: Registry): { answered: Gauge; deaths: Counter } {
+  const registers = [registry]
+  return {
+    answered: new Gauge({
+      name: 'waybill_processes',
+      help: 'With `--processes`: server processes that answered this scrape.',
+      registers,
+    }),
+    deaths: new Counter({
+      name: 'waybill_processes_replaced_total',
+      help: 'With `--processes`: server processes that died and were replaced.',
+      registers,
+    }),
+  }
+}

@@ -1,0 +1,185 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../platform/log.ts'
+import { untilStopped } from '../until-stopped.ts'
+import { FromProcess, numberVariable, type ToProcess } from './messages.ts'
+
+/** A process that dies earlier after its start is not replaced at once, but after a growing delay. */
+const stableMilliseconds = 10_000
+const maxDelayMilliseconds = 30_000
+/** Longer than a process takes that finishes its longest request. */
+const maxStopMilliseconds = 35_000
+const metricsTimeoutMilliseconds = 2_000
+
+export interface Supervision {
+  processes: number
+  log: Logger
+  /** Called once all processes listen for the first time. */
+  whenListening: (url: string) => void
+}
+
+/**
+ * Runs several server processes on one port until a signal stops them, and returns the exit code. This process serves
+ * nothing itself: it accepts connections and hands them to the others in turn, replaces a process that dies and, at
+ * SIGHUP, all of them one after the other.
+ */
+export async function supervise({ processes, log, whenListening }: Supervision): Promise<number> {
+  const signal = untilStopped()
+  const supervisor = new Supervisor(log)
+  const first = await Promise.race([supervisor.start(processes), signal])
+  if (typeof first === 'object' && 'exitCode' in first) {
+    await supervisor.stop('SIGTERM')
+    return first.exitCode
+  }
+  if (typeof first === 'object') whenListening(first.url)
+  process.on('SIGHUP', () => void supervisor.replaceAll())
+  return supervisor.stop(await signal)
+}
+
+/** How the start of a process ended. */
+type Started = { url: string } | { exitCode: number }
+
+interface Slot {
+  number: number
+  worker: Worker
+  startedAt: number
+  /** How many of its processes in a row died soon after their start. */
+  quickDeaths: number
+}
+
+class Supervisor {
+  readonly #log: Logger
+  /** By number. */
+  readonly #slots = new Map<number, Slot>()
+  #replaced = 0
+  #isStopping = false
+  #replacing = Promise.resolve()
+
+  constructor(log: Logger) {
+    this.#log = log
+    cluster.on('message', (worker, message: unknown) => {
+      const { data } = FromProcess.safeParse(message)
+      if (data?.type === 'metrics') void this.#collectMetrics(worker, data.id)
+    })
+  }
+
+  /** Resolves once all processes listen, or when the first of them ends. */
+  async start(processes: number): Promise<Started> {
+    const slots = Array.from({ length: processes }, (_, index) => this.#fork(index + 1))
+    const { promise, resolve } = Promise.withResolvers<Started>()
+    const starting = slots.map(async (slot) => {
+      const started = await untilListening(slot.worker)
+      if ('exitCode' in started) resolve(started)
+      else this.#replaceIfItDies(slot)
+      return started
+    })
+    void Promise.all(starting).then(([started]) => started && resolve(started))
+    return promise
+  }
+
+  /** Replaces the processes without a gap, so that a new version of the code or a new secret file takes effect. */
+  replaceAll(): Promise<void> {
+    this.#replacing = this.#replacing.then(async () => {
+      for (const before of this.#slots.values()) {
+        if (this.#isStopping) return
+        const slot = this.#fork(before.number)
+        const started = await untilListening(slot.worker)
+        if ('exitCode' in started) {
+          this.#slots.set(before.number, before)
+          this.#log.error({ process: before.number, ...started }, 'the new process did not start: the old ones stay')
+          return
+        }
+        this.#replaceIfItDies(slot)
+        void stopWorker(before.worker, 'retired')
+      }
+      this.#log.info({ processes: this.#slots.size }, 'replaced all processes')
+    })
+    return this.#replacing
+  }
+
+  async stop(because: 'SIGINT' | 'SIGTERM'): Promise<number> {
+    this.#isStopping = true
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+    const codes = await Promise.all(workers.map((worker) => stopWorker(worker, because)))
+    return codes.find((code) => code !== 0) ?? 0
+  }
+
+  #fork(number: number): Slot {
+    const worker = cluster.fork({ [numberVariable]: String(number) })
+    const slot = { number, worker, startedAt: performance.now(), quickDeaths: 0 }
+    this.#slots.set(number, slot)
+    return slot
+  }
+
+  #replaceIfItDies(slot: Slot): void {
+    slot.worker.once('exit', (exitCode: number | null, signal: string | null) => {
+      // A retired process has its successor already.
+      if (this.#isStopping || this.#slots.get(slot.number) !== slot) return
+      const { pid } = slot.worker.process
+      this.#log.error({ process: slot.number, pid, exitCode, signal }, 'a process died, and is replaced')
+      void this.#replace(slot)
+    })
+  }
+
+  async #replace({ number, startedAt, quickDeaths }: Slot): Promise<void> {
+    const isQuick = performance.now() - startedAt < stableMilliseconds
+    if (isQuick) await delay(Math.min(1_000 * 2 ** quickDeaths, maxDelayMilliseconds), undefined, { ref: false })
+    if (this.#isStopping) return
+    this.#replaced++
+    const slot = this.#fork(number)
+    slot.quickDeaths = isQuick ? quickDeaths + 1 : 0
+    this.#replaceIfItDies(slot)
+  }
+
+  async #collectMetrics(asking: Worker, id: number): Promise<void> {
+    const workers = [...this.#slots.values()].map(({ worker }) => worker)
+    const parts = await Promise.all(workers.map((worker) => askForMetrics(worker)))
+    tell(asking, { type: 'metrics', id, parts: parts.filter((part) => part !== undefined), replaced: this.#replaced })
+  }
+}
+
+function untilListening(worker: Worker): Promise<Started> {
+  return new Promise((resolve) => {
+    worker.once('exit', (exitCode: number | null) => resolve({ exitCode: exitCode ?? 1 }))
+    worker.on('message', (message: unknown) => {
+      const { data } = FromProcess.safeParse(message)
+      if (data?.type === 'listening') resolve({ url: data.url })
+    })
+  })
+}
+
+/** Returns the exit code. A process that does not end in time is killed. */
+async function stopWorker(worker: Worker, because: 'SIGINT' | 'SIGTERM' | 'retired'): Promise<number> {
+  if (worker.isDead()) return 0
+  const { promise, resolve } = Promise.withResolvers<number>()
+  worker.once('exit', (exitCode: number | null) => resolve(exitCode ?? 1))
+  tell(worker, { type: 'stop', because })
+  const deadline = setTimeout(() => worker.process.kill('SIGKILL'), maxStopMilliseconds)
+  const exitCode = await promise
+  clearTimeout(deadline)
+  return exitCode
+}
+
+let lastId = 0
+
+/** Undefined if the process does not answer in time: the others still count. */
+async function askForMetrics(worker: Worker) {
+  const id = ++lastId
+  const { promise, resolve } = Promise.withResolvers<Extract<FromProcess, { type: 'part' }>['part'] | undefined>()
+  const receive = (message: unknown) => {
+    const { data } = FromProcess.safeParse(message)
+    if (data?.type === 'part' && data.id === id) resolve(data.part)
+  }
+  const timer = setTimeout(() => resolve(undefined), metricsTimeoutMilliseconds)
+  worker.on('message', receive)
+  tell(worker, { type: 'collect', id })
+  const part = await promise
+  clearTimeout(timer)
+  worker.off('message', receive)
+  return part
+}
+
+/** A process that has just died receives nothing, and its exit is handled elsewhere. */
+function tell(worker: Worker, message: ToProcess): void {
+  if (worker.isConnected()) worker.send(message, () => {})
+}

@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises'
+import { request } from 'undici'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import type { App } from '../../src/app.ts'
+import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import { type ServeProcess, startServe } from '../support/process.ts'
+import { createCustomer, environmentOf, openApp } from './customer.ts'
+
+const example = sendMessage.example.input
+const metricsToken = 'metrics-of-all'
+
+let postgres: RunningPostgres
+let simulator: Simulator
+let environment: Record<string, string>
+let app: App
+let apiKey: string
+let accountId: string
+beforeAll(async () => {
+  postgres = await startPostgres()
+  simulator = await startSimulator()
+  environment = { ...environmentOf(postgres.url, simulator), METRICS_TOKEN: metricsToken, LOG_LEVEL: 'info' }
+  app = openApp(environment)
+  ;({ apiKey, accountId } = await createCustomer(app, simulator))
+})
+afterAll(async () => {
+  await app.close()
+  await simulator.stop()
+  await postgres.stop()
+})
+
+/** The process IDs of the servers that share the port. */
+async function serversOf({ pid }: ServeProcess): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return children.trim().split(' ').filter(Boolean).map(Number)
+}
+
+async function readMetric({ url }: ServeProcess, pattern: RegExp): Promise<number> {
+  const { body } = await request(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+  const line = (await body.text()).split('\n').find((text) => pattern.test(text))
+  return Number(line?.split(' ').at(-1))
+}
+
+interface Load {
+  accepted: string[]
+  failures: unknown[]
+  stop(): Promise<void>
+}
+
+/** Four callers send one message after the other, with an idempotency key each. */
+function startLoad(node: ServeProcess, name: string, { repeats }: { repeats: boolean }): Load {
+  const accepted: string[] = []
+  const failures: unknown[] = []
+  const stopping = new AbortController()
+  const { signal } = stopping
+
+  async function sendOne(key: string): Promise<void> {
+    const answer = await node
+      .send(apiKey, { ...example, externalId: key }, { 'idempotency-key': key })
+      .catch((error: unknown) => error)
+    if (isAccepted(answer)) accepted.push(answer.body.data.messageId)
+    else if (!repeats) failures.push(answer)
+    else if (!signal.aborted) await sendOne(key)
+  }
+  async function call(caller: number): Promise<void> {
+    for (let number = 0; !signal.aborted; number++) await sendOne(`${name}-${caller}-${number}`)
+  }
+  const callers = Array.from({ length: 4 }, (_, caller) => call(caller))
+  return {
+    accepted,
+    failures,
+    stop: async () => {
+      stopping.abort()
+      await Promise.all(callers)
+    },
+  }
+}
+
+function isAccepted(answer: unknown): answer is { body: { data: { messageId: string } } } {
+  return typeof answer === 'object' && answer !== null && 'statusCode' in answer && answer.statusCode === 200
+}
+
+async function untilSent(load: Load, more: number): Promise<void> {
+  const goal = load.accepted.length + more
+  await expect.poll(() => load.accepted.length, { timeout: 30_000 }).toBeGreaterThan(goal)
+}
+
+test('serves one port with several processes, and counts them together', async () => {
+  const node = await startServe(environment, ['--processes', '2'])
+  expect(await serversOf(node)).toHaveLength(2)
+
+  for (let count = 0; count < 10; count++) expect((await node.send(apiKey, example)).statusCode).toBe(200)
+
+  // Connections that are not reused reach both processes in turn.
+  for (let count = 0; count < 4; count++) await request(`${node.url}/healthz`, { headers: { connection: 'close' } })
+  expect(await readMetric(node, /_count\{.*route="\/api\/v1\/message\/send",status="200"/)).toBe(10)
+  expect(await readMetric(node, /_count\{.*route="\/healthz"/)).toBe(4)
+  expect(await readMetric(node, /^waybill_processes /)).toBe(2)
+  expect(await readMetric(node, /^waybill_webhook_deliveries_waiting /)).toBe(0)
+  node.kill('SIGTERM')
+  expect(await node.exited).toEqual({ code: 0, signal: null })
+})
+
+test('replaces a killed process while the others go on, and sends nothing twice', async () => {
+  const node = await startServe(environment, ['--processes', '2'])
+  const before = await serversOf(node)
+  const load = startLoad(node, 'killed', { repeats: true })
+  await untilSent(load, 20)
+
+  process.kill(before[0] ?? 0, 'SIGKILL')
+
+  await untilSent(load, 20)
+  await expect.poll(() => readMetric(node, /^waybill_processes /), { timeout: 30_000 }).toBe(2)
+  expect(await readMetric(node, /^waybill_processes_replaced_total /)).toBe(1)
+  expect(await serversOf(node)).toEqual([before[1], expect.any(Number)])
+  await load.stop()
+  const messages = await app.deps.db
+    .selectFrom('messages')
+    .select(['external_id', 'status'])
+    .where('account_id', '=', accountId)
+    .where('external_id', 'like', 'killed-%')
+    .where('status', '!=', 'failed')
+    .execute()
+  const ids = messages.map(({ external_id }) => external_id)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(new Set(load.accepted).size).toBe(load.accepted.length)
+  node.kill('SIGTERM')
+  await node.exited
+})
+
+test('replaces all processes on SIGHUP without a lost request', async () => {
+  const node = await startServe(environment, ['--processes', '2'])
+  const before = await serversOf(node)
+  const load = startLoad(node, 'replaced', { repeats: false })
+  await untilSent(load, 20)
+
+  node.kill('SIGHUP')
+
+  await expect.poll(() => node.output.join('\n'), { timeout: 30_000 }).toContain('replaced all processes')
+  await expect.poll(async () => (await serversOf(node)).filter((pid) => before.includes(pid))).toEqual([])
+  await untilSent(load, 20)
+  await load.stop()
+  expect(load.failures).toEqual([])
+  expect(await readMetric(node, /^waybill_processes_replaced_total /)).toBe(0)
+  node.kill('SIGTERM')
+  expect(await node.exited).toEqual({ code: 0, signal: null })
+})
+
+test('finishes the sends under way on SIGTERM', async () => {
+  const answersAfterThreeSeconds = '15559000001'
+  const node = await startServe(environment, ['--processes', '2'])
+  const slow = Array.from({ length: 4 }, () => node.send(apiKey, { ...example, to: answersAfterThreeSeconds }))
+  await expect
+    .poll(() => simulator.requests.filter(({ body }) => JSON.stringify(body).includes(answersAfterThreeSeconds)).length)
+    .toBe(4)
+
+  node.kill('SIGTERM')
+
+  expect((await Promise.all(slow)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+  expect(await node.exited).toEqual({ code: 0, signal: null })
+})
+
+test('leaves no process behind when the first one is killed', async () => {
+  const node = await startServe(environment, ['--processes', '2'])
+  const servers = await serversOf(node)
+
+  node.kill('SIGKILL')
+
+  const areAlive = () => servers.filter((pid) => isAlive(pid))
+  await expect.poll(areAlive).toEqual([])
+})
+
+test('ends with the reason when its processes cannot start', async () => {
+  const unreachable = { ...environment, DATABASE_URL: 'postgres://waybill:waybill@127.0.0.1:9/waybill' }
+  await expect(startServe(unreachable, ['--processes', '2'])).rejects.toThrow(/127\.0\.0\.1|database/i)
+})
+
+test('refuses several processes on the embedded database', async () => {
+  const { DATABASE_URL: _, ...embedded } = environment
+  await expect(startServe(embedded, ['--processes', '2'])).rejects.toThrow(
+    'The embedded database belongs to one process. Set DATABASE_URL to use several, or leave out --processes.',
+  )
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
