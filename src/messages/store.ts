@@ -150,7 +150,9 @@ function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFi
   let query = findIndexed(db, accountId, filter)
   if (template !== undefined) query = query.where('template_name', '=', template)
   if (status !== undefined) query = query.where('status', '=', status)
-  if (errorCode === noReason) query = query.where('status', '=', 'failed').where('error_code', 'is', null)
+  // A callback without a reason is stored as UNKNOWN; earlier versions stored null.
+  if (errorCode === noReason)
+    query = query.where('status', '=', 'failed').where(sql<boolean>`coalesce(error_code, ${noReason}) = ${noReason}`)
   else if (errorCode !== undefined) query = query.where('error_code', '=', errorCode)
   if (parts !== undefined) query = query.where(contains(parts))
   return query

@@ -2,10 +2,12 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Message, sendMessage } from '../../contracts/api/message.ts'
 import type { MessageCount } from '../../contracts/dashboard/message.ts'
+import type { Overview } from '../../contracts/dashboard/overview.ts'
 import { countMessages } from '../../src/messages/queries/count.ts'
 import { foldCounts } from '../../src/messages/queries/counts-store.ts'
 import { listMessages } from '../../src/messages/queries/list.ts'
 import { interpretSearch } from '../../src/messages/queries/search.ts'
+import { report, sendOne, status } from '../support/callbacks.ts'
 import { signedInOwner, type TestOwner } from '../support/owner.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
@@ -197,4 +199,22 @@ test('the public API filters by error code', async () => {
     code: 'VALIDATION_ERROR',
     message: expect.stringMatching(/^errorCode: must be an error code such as 131026/),
   })
+})
+
+test('finds the messages that failed without a reason, under the code that overview and events show', async () => {
+  const customer = await server.account()
+  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  const { waMessageId } = await sendOne(customer, { externalId: 'no-reason' })
+  await report(server, customer, [status('failed', waMessageId)])
+  await foldCounts(server.deps.db)
+  const { accountId } = customer
+
+  const { data: overview } = await viewer.query<Overview>('overview.get', { accountId, days: 7 })
+  expect(overview.failures).toEqual([
+    { code: 'UNKNOWN', meaning: 'WhatsApp gave no reason.', refused: 0, undelivered: 1 },
+  ])
+  const { data: page } = await viewer.query<Page>('message.list', { accountId, errorCode: 'UNKNOWN' })
+  expect(page.items.map(({ externalId }) => externalId)).toEqual(['no-reason'])
+  const { data: counted } = await viewer.query<MessageCount>('message.count', { accountId, errorCode: 'UNKNOWN' })
+  expect(counted).toMatchObject({ count: 1 })
 })

@@ -47,11 +47,12 @@ export async function sumCounts(
   accountId: string,
   { sinceDay = '-infinity', untilDay = 'infinity', status, errorCode }: CountFilter,
 ): Promise<number> {
-  const code = errorCode === noReason ? '' : errorCode
+  // Counts of messages without a code have an empty one.
+  const codes = errorCode === undefined ? undefined : errorCode === noReason ? [noReason, ''] : [errorCode]
   const matching = sql`
     account_id = ${accountId} and day between ${sinceDay}::date and ${untilDay}::date
       and (${status ?? null}::text is null or status = ${status ?? null})
-      and (${code ?? null}::text is null or (status = 'failed' and error_code = ${code ?? null}))`
+      and (${codes ?? null}::text[] is null or (status = 'failed' and error_code = any(${codes ?? null}::text[])))`
   const { rows } = await sql<{ count: number }>`
     select coalesce(sum(count), 0)::integer as count
     from (

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Funnel, getOverview as contract, Overview } from '../../../contracts/dashboard/overview.ts'
 import { errors } from '../../../contracts/errors.ts'
+import { noReason } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import { findCounts, type StateCount } from './counts-store.ts'
@@ -61,7 +62,7 @@ function toFunnel(counts: readonly Pick<StateCount, 'status' | 'accepted' | 'cou
 function toFailures(counts: readonly StateCount[]): Overview['failures'] {
   const failed = Map.groupBy(
     counts.filter(({ status }) => status === 'failed'),
-    ({ errorCode }) => errorCode,
+    ({ errorCode }) => (errorCode === '' ? noReason : errorCode),
   )
   return [...failed]
     .map(([code, ofCode]) => ({ code, count: sum(ofCode), ofCode }))
@@ -74,7 +75,7 @@ function toFailures(counts: readonly StateCount[]): Overview['failures'] {
 }
 
 function describe(code: string): string {
-  if (code === '') return 'WhatsApp gave no reason.'
+  if (code === noReason) return 'WhatsApp gave no reason.'
   const ours = Object.entries(errors).find(([name]) => name === code)?.[1].summary
   return adviseOnFailure({ code, message: ours ?? '' }).meaning
 }

@@ -1,7 +1,7 @@
 import { Autocomplete, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { FailureCode, noReason } from '../../../../contracts/fields.ts'
+import { FailureCode } from '../../../../contracts/fields.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
 
@@ -70,5 +70,5 @@ function useReasons(): ReadonlyMap<string, string> {
     queryFn: ({ signal }) => settings.overview.get.query({ accountId, days: reasonDays }, { signal }),
     staleTime: 60_000,
   })
-  return new Map(data?.failures.map(({ code, meaning }) => [code === '' ? noReason : code, meaning]))
+  return new Map(data?.failures.map(({ code, meaning }) => [code, meaning]))
 }

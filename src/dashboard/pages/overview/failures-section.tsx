@@ -1,7 +1,6 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
-import { noReason } from '../../../../contracts/fields.ts'
 import { useAccount } from '../../session/session.ts'
 import { Section } from '../../ui/page.tsx'
 import { noFilters, writeFilters } from '../messages/message-filters.ts'
@@ -86,7 +85,7 @@ function describeSplit({ refused, undelivered }: Pick<Funnel, 'refused' | 'undel
 function withReason(code: string, since: string) {
   return {
     ...noFilters,
-    errorCode: code === '' ? noReason : code,
+    errorCode: code,
     range: 'custom' as const,
     from: new Date(since).toISOString(),
   }
