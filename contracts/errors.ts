@@ -126,8 +126,8 @@ export const errors = {
   },
   INTERNAL_ERROR: {
     status: 500,
-    summary: 'Something failed on our side. The message carries a request ID that our log has too.',
-    example: 'Something failed on our side. Report it with the request ID req_9f86d081884c_1x.',
+    summary: 'An unexpected error in Waybill. The message has a request ID, which is also in the log of the server.',
+    example: 'Internal error. Contact whoever operates this server, and include the request ID req_9f86d081884c_1x.',
   },
   WHATSAPP_UNAVAILABLE: {
     status: 503,
@@ -144,7 +144,7 @@ export const errors = {
   SEND_OUTCOME_UNKNOWN: {
     status: 504,
     summary:
-      'No answer of WhatsApp is known, since the connection broke or the service was interrupted: the message may have been sent. It stays `pending` until the status webhook settles it; a retry with the same `Idempotency-Key` never sends twice.',
+      'WhatsApp’s response was lost, because the connection broke or the service was interrupted: the message may have been sent. It stays `pending` until the status webhook settles it; a retry with the same `Idempotency-Key` never sends twice.',
     example:
       "WhatsApp's answer is missing (the connection broke), so message msg_01kah3b9mzf5vt2d0wq8r6x4ye may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.",
   },

@@ -21,7 +21,8 @@ const everyMutation = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const s
 const everyQuery = ['RATE_LIMIT_EXCEEDED'] as const satisfies ApiErrorCode[]
 
 const queryExamples = {
-  RATE_LIMIT_EXCEEDED: 'This account reads too much at once: read one page after the other. Try again in 1 second.',
+  RATE_LIMIT_EXCEEDED:
+    'This account has too many concurrent reads: request one page after another. Try again in 1 second.',
 }
 
 interface ApiTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType, Code extends ApiErrorCode> {

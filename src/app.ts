@@ -33,7 +33,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     whatsapp,
     webhooks,
     announcements,
-    // The server opens a journal when it starts to serve; commands send nothing.
+    // The server opens a journal when it starts to serve; a command that sends a test message has none.
     journal: noJournal,
     secrets: cacheSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
     now: () => new Date(),

@@ -32,7 +32,7 @@ export const messageStatuses = ['pending', 'sent', 'delivered', 'read', 'failed'
 export const MessageStatus = z
   .enum(messageStatuses)
   .describe(
-    '`pending`: recorded, outcome not known yet. `sent`: accepted by WhatsApp. `delivered`, `read`, `failed`: reported by WhatsApp.',
+    '`pending`: recorded, outcome not known yet. `sent`: accepted by WhatsApp. `delivered`, `read`: reported by WhatsApp. `failed`: rejected when it was sent, or reported by WhatsApp.',
   )
   .meta({ id: 'MessageStatus', examples: ['delivered'] })
 export type MessageStatus = z.infer<typeof MessageStatus>

@@ -3,7 +3,7 @@ export const changes = {
   generateKey: () => 'generated the API key',
   regenerateKey: () => 'regenerated the API key',
   revokeKey: () => 'revoked the API key',
-  switchApi: (enabled: boolean) => `switched API access ${enabled ? 'on' : 'off'}`,
+  switchApi: (enabled: boolean) => `${enabled ? 'enabled' : 'disabled'} API access`,
   setAllowList: (entries: readonly string[]) =>
     entries.length === 0 ? 'emptied the allow-list' : `set the allow-list to ${entries.join(', ')}`,
   syncTemplates: () => 'synced the templates',

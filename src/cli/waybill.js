@@ -13,7 +13,7 @@ if (Number(process.versions.node.split('.')[0]) < oldest) {
   console.error(
     `Waybill needs Node ${oldest} or newer, and this is ${process.version}. ${
       isClone
-        ? 'npm brings the right one along, so type: npm run waybill -- <command>, or npm start'
+        ? 'npm installs a supported version with the project. Run: npm run waybill -- <command>, or npm start'
         : 'Install a newer one: https://nodejs.org'
     }`,
   )

@@ -162,7 +162,7 @@ function fitCode(template: TemplateText, index: number, values: TemplateValues, 
 }
 
 export function findCodeProblem(code: string): string | undefined {
-  if (/\p{Extended_Pictographic}/u.test(code)) return 'must not hold an emoji'
-  if (code.includes('://')) return 'must not hold an address'
+  if (/\p{Extended_Pictographic}/u.test(code)) return 'must not contain an emoji'
+  if (code.includes('://')) return 'must not contain an address'
   return findValueProblem(code)
 }

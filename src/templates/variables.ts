@@ -39,10 +39,10 @@ function quote(keys: string[]): string {
 /** Returns why WhatsApp would reject a text parameter: reference, section 3.2. */
 export function findValueProblem(value: string): string | undefined {
   if (value.trim() === '') return 'must not be empty'
-  if (/[\n\r\u2028\u2029]/.test(value)) return 'must not hold a line break'
-  if (value.includes('\t')) return 'must not hold a tab'
-  if (/ {5,}/.test(value)) return 'must not hold more than four spaces in a row'
-  if (value.includes('\0')) return 'must not hold a NUL character'
+  if (/[\n\r\u2028\u2029]/.test(value)) return 'must not contain a line break'
+  if (value.includes('\t')) return 'must not contain a tab'
+  if (/ {5,}/.test(value)) return 'must not contain more than four spaces in a row'
+  if (value.includes('\0')) return 'must not contain a NUL character'
   return undefined
 }
 

@@ -74,7 +74,7 @@ test('records changes by an operator in the audit log, including refused ones', 
   expect(await log()).toEqual([
     'generated the API key: done',
     'generated the API key: refused',
-    'switched API access off and set the rate limit to 600 a minute: done',
+    'disabled API access and set the rate limit to 600 a minute: done',
     'set the allow-list to 192.0.2.10, 2001:db8::/32: done',
     'invited ada@example.com as viewer: done',
     'added the WhatsApp account of phone number ID 1: done',

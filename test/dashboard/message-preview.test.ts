@@ -45,8 +45,8 @@ function place(fields: Record<string, string>) {
 
 describe('placeProblems', () => {
   test('assigns each problem to its variable', () => {
-    expect(place({ variables: '"1" must not be empty. "name" must not hold a tab.' })).toEqual({
-      fields: { 'variables.1': 'Must not be empty.', 'variables.name': 'Must not hold a tab.' },
+    expect(place({ variables: '"1" must not be empty. "name" must not contain a tab.' })).toEqual({
+      fields: { 'variables.1': 'Must not be empty.', 'variables.name': 'Must not contain a tab.' },
       rest: undefined,
     })
   })

@@ -35,9 +35,9 @@ test.each([
 
 test.each([
   { body: '{"to":x}', message: 'The request body is not valid JSON.' },
-  { body: '{"to":', message: 'The request body is not valid JSON: it breaks at its end.' },
-  { body: '{to: "1"}', message: 'The request body is not valid JSON: it breaks at character 1.' },
-  { body: '{"to":"1",}', message: 'The request body is not valid JSON: it breaks at character 10.' },
+  { body: '{"to":', message: 'The request body is not valid JSON: syntax error at the end.' },
+  { body: '{to: "1"}', message: 'The request body is not valid JSON: syntax error at character 1.' },
+  { body: '{"to":"1",}', message: 'The request body is not valid JSON: syntax error at character 10.' },
   { body: '', message: 'The request body is empty: it must be a JSON object.' },
 ])('reports where $body breaks', ({ body, message }) => {
   expect(() => parseJsonBody(Buffer.from(body), json)).toThrow(

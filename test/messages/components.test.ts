@@ -379,7 +379,7 @@ const mistakes: Mistake[] = [
     because: 'the header text holds a line break',
     template: 'text_header',
     values: { header: { text: 'a\nb' } },
-    says: `header.text (text header 'Order {{1}}'): must not hold a line break.`,
+    says: `header.text (text header 'Order {{1}}'): must not contain a line break.`,
   },
   {
     because: 'the header has more than 60 characters',
@@ -644,13 +644,13 @@ const mistakes: Mistake[] = [
     because: 'the code holds an emoji',
     template: 'one_time_code',
     values: { variables: undefined, code: '12😀4' },
-    says: 'code: must not hold an emoji.',
+    says: 'code: must not contain an emoji.',
   },
   {
     because: 'the code holds an address',
     template: 'one_time_code',
     values: { variables: undefined, code: 'http://a.bc' },
-    says: 'code: must not hold an address.',
+    says: 'code: must not contain an address.',
   },
   {
     because: 'the template takes no code',

@@ -180,7 +180,7 @@ const refusals: {
     because: 'a variable contains a newline',
     change: { variables: { '1': 'a', '2': 'b\nc' } },
     code: 'VALIDATION_ERROR',
-    says: /"2" must not hold a line break/,
+    says: /"2" must not contain a line break/,
   },
   {
     because: 'a variable is too long',

@@ -71,20 +71,20 @@ test.each<Case>([
     because: 'it contains a newline',
     template: shipped,
     variables: { '1': 'a\nb', '2': 'x' },
-    problems: ['"1" must not hold a line break'],
+    problems: ['"1" must not contain a line break'],
   },
   {
     because: 'it contains a tab',
     template: shipped,
     variables: { '1': 'a\tb', '2': 'x' },
-    problems: ['"1" must not hold a tab'],
+    problems: ['"1" must not contain a tab'],
   },
   { because: 'four spaces are allowed', template: shipped, variables: { '1': 'a    b', '2': 'x' }, problems: [] },
   {
     because: 'five spaces are too many',
     template: shipped,
     variables: { '1': 'a     b', '2': 'x' },
-    problems: ['"1" must not hold more than four spaces in a row'],
+    problems: ['"1" must not contain more than four spaces in a row'],
   },
 ])('checks variables: $because', ({ template, variables, problems }) => {
   expect(findVariableProblems(template, variables)).toEqual(problems)

@@ -329,7 +329,7 @@ test('limits sends in progress and immediately fails those beyond the limit', as
 
   expect(await sends[2]).toEqual({
     kind: 'unavailable',
-    reason: 'too many sends are waiting for it',
+    reason: 'too many sends of this server are waiting for it',
     retryAfterSeconds: 5,
   })
   expect(await Promise.all(sends.slice(0, 2))).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }])

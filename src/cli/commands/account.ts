@@ -72,7 +72,7 @@ function describeAccount(account: Account): string {
 function formatAccounts(accounts: Account[]): string {
   if (accounts.length === 0) return 'No accounts. Create one: waybill account create --name NAME'
   return formatTable(
-    ['ACCOUNT', 'NAME', 'API', 'A MINUTE', 'ALLOW-LIST', 'KEY'],
+    ['ACCOUNT', 'NAME', 'API', 'RATE LIMIT', 'ALLOW-LIST', 'KEY'],
     accounts.map((account) => [
       account.accountId,
       account.name,

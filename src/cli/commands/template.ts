@@ -60,7 +60,7 @@ async function listAllTemplates(
 function formatTemplates(accountId: string, items: Template[]): string {
   if (items.length === 0) return `No templates. Sync them from WhatsApp: waybill template sync ${accountId}`
   return formatTable(
-    ['NAME', 'LANGUAGE', 'STATUS', 'VARIABLES', 'NOT SENDABLE BECAUSE'],
+    ['NAME', 'LANGUAGE', 'STATUS', 'VARIABLES', 'REASON'],
     items.map((item) => [
       item.name,
       item.language,

@@ -8,9 +8,9 @@ export const types = localCommand({
   args: [],
   options: {
     url: { value: 'URL', help: 'Where Waybill runs', required: true },
-    'api-key': { value: 'KEY', help: 'The API key of the account; WAYBILL_API_KEY without it', secret: true },
+    'api-key': { value: 'KEY', help: 'The API key of the account (default: WAYBILL_API_KEY)', secret: true },
     'account-id': { value: 'WA', help: 'Templates of this WhatsApp account instead of the default one' },
-    output: { value: 'FILE', help: `Where to write; ${defaultOutput} without it` },
+    output: { value: 'FILE', help: `Where to write (default: ${defaultOutput})` },
     check: { help: 'Write nothing; exit with 1 and name the templates if the file is out of date' },
   },
   notes: [

@@ -14,7 +14,7 @@ Options:
   --url URL        Where Waybill runs; WAYBILL_URL without it
   --api-key KEY    The API key; WAYBILL_API_KEY without it, which no process list shows
   --account-id WA  Templates of this WhatsApp account instead of the default one
-  --output FILE    Where to write; ${defaultOutput} without it
+  --output FILE    Where to write (default: ${defaultOutput})
   --check          Write nothing; exit with 1 and name the templates if the file is out of date
   --help           Show this text
   --version        Show the version`

@@ -64,7 +64,10 @@ export function toServiceError(error: unknown, { requestId, log }: { requestId: 
     )
   }
   log.error({ err: error, requestId }, 'a request failed')
-  return new ServiceError('INTERNAL_ERROR', `Something failed on our side. Report it with the request ID ${requestId}.`)
+  return new ServiceError(
+    'INTERNAL_ERROR',
+    `Internal error. Contact whoever operates this server, and include the request ID ${requestId}.`,
+  )
 }
 
 /** What Fastify itself refuses before a route runs, by its error code. */

@@ -49,14 +49,14 @@ function parse(text: string): unknown {
     const place = error instanceof Error ? findPlace(error.message) : undefined
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `The request body is not valid JSON${place === undefined ? '' : `: it breaks at ${place}`}.`,
+      `The request body is not valid JSON${place === undefined ? '' : `: syntax error at ${place}`}.`,
     )
   }
 }
 
 /** V8 quotes the text around some problems instead of giving their position. */
 function findPlace(message: string): string | undefined {
-  if (message.startsWith('Unexpected end')) return 'its end'
+  if (message.startsWith('Unexpected end')) return 'the end'
   const position = /at position (\d+)/.exec(message)?.[1]
   return position === undefined ? undefined : `character ${position}`
 }

@@ -87,7 +87,7 @@ export async function applyRefusal(
         { status: outcome.template },
       )
   } catch (error) {
-    deps.log.warn({ err: error, accountId: message.accountId }, 'what WhatsApp refused could not be written down')
+    deps.log.warn({ err: error, accountId: message.accountId }, 'could not apply WhatsApp’s rejection to the template')
   }
 }
 

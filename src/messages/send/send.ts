@@ -114,7 +114,7 @@ async function replayOvertaken(
   if (!request || !earlier)
     throw new ServiceError(
       'IDEMPOTENCY_KEY_IN_USE',
-      'Another request with this Idempotency-Key is just ending. Try again in a moment.',
+      'Another request with this Idempotency-Key is about to finish. Try again in a moment.',
       { retryAfterSeconds: 1 },
     )
   return replay(earlier, request)

@@ -129,7 +129,7 @@ export function createCloudApi({
 
 const tooManySends: SendOutcome = {
   kind: 'unavailable',
-  reason: 'too many sends are waiting for it',
+  reason: 'too many sends of this server are waiting for it',
   retryAfterSeconds: 5,
 }
 

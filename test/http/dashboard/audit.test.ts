@@ -82,8 +82,8 @@ test('pages through the log, newest first', async () => {
   const first = await owner.query<Page>('audit.list', { accountId, limit: 2 })
   const second = await owner.query<Page>('audit.list', { accountId, limit: 2, cursor: first.data.nextCursor })
 
-  expect(first.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'switched API access on'])
-  expect(second.data.items.map(({ what }) => what)).toEqual(['switched API access off', 'signed in with a password'])
+  expect(first.data.items.map(({ what }) => what)).toEqual(['disabled API access', 'enabled API access'])
+  expect(second.data.items.map(({ what }) => what)).toEqual(['disabled API access', 'signed in with a password'])
 })
 
 test('records changes to sign-in settings in every account of the user, including refused ones', async () => {

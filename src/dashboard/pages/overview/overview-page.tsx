@@ -28,7 +28,7 @@ export function OverviewPage() {
     <>
       <PageHeader
         title="Overview"
-        description="What happened to the messages of the period."
+        description="Message outcomes in the selected period."
         actions={
           !isEmpty && (
             <SegmentedControl

@@ -2,7 +2,7 @@ import type { Failure } from '../../api/failure.ts'
 
 /**
  * Assigns the problems of a test message to form fields. The API reports all variables in one text, such as
- * `"1" must not be empty. "2" must not hold a tab.` Problems without a field are returned as `rest`.
+ * `"1" must not be empty. "2" must not contain a tab.` Problems without a field are returned as `rest`.
  */
 export function placeProblems(
   { message, fields }: Failure,
