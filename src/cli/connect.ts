@@ -10,11 +10,11 @@ import { findHealth } from '../accounts/whatsapp/health/store.ts'
 import { findByPhoneNumberId } from '../accounts/whatsapp/store.ts'
 import { replaceSecrets } from '../accounts/whatsapp/update.ts'
 import type { Deps } from '../deps.ts'
+import { recordDisplacementIn } from '../http/displacement.ts'
 import { getMessage } from '../messages/queries/get.ts'
 import { sendTest } from '../messages/send/send-test.ts'
 import { listOwnTemplates } from '../templates/list-own.ts'
 import { syncTemplates } from '../templates/sync.ts'
-import { recordDisplacementIn } from '../users/audit/displacement.ts'
 
 /** What connects a number, once everything is known that has to be asked for. */
 export interface ConnectInput {

@@ -140,6 +140,17 @@ export function isTransient(verdict: Verdict): boolean {
   )
 }
 
+/** Token, permissions, and "does not exist, cannot be loaded due to missing permissions" (reference, section 2.2). */
+const accessCodes: ReadonlySet<number> = new Set([0, 3, 10, 33, 104, 190, 131005])
+
+/**
+ * Returns whether an error says that the token is invalid or has no access to the object. Other errors, such as a
+ * locked account or an unpaid bill, say nothing about who owns it.
+ */
+export function deniesAccess({ code, error_subcode }: { code: number; error_subcode?: number | undefined }): boolean {
+  return accessCodes.has(code) || (code >= 200 && code <= 299) || (code === 100 && error_subcode === 33)
+}
+
 function ruleOf(code: number, subcode: number | undefined): Rule | undefined {
   // "Object with ID … does not exist, cannot be loaded due to missing permissions": the phone number ID is wrong.
   if (code === 100 && subcode === 33) return notReady

@@ -126,6 +126,8 @@ export type ReadOutcome<T> =
       error?: WhatsAppError
       /** True if WhatsApp rejected the read temporarily, for example by throttling: a retry may succeed. */
       transient?: true
+      /** True if the token is invalid or may not access the object. */
+      accessDenied?: true
     }
 
 /** The part of the WhatsApp Cloud API (Meta Graph API) that Waybill uses. */

@@ -1,11 +1,14 @@
+import type { Kysely } from 'kysely'
+import type { ConnectStep } from '../../../contracts/dashboard/connect.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { metaIdPattern, metaSecretPattern } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { accountNotFound, requireAccount } from '../account.ts'
-import { subscribeApp } from './connect/subscribe.ts'
+import { describeStep, subscribeApp } from './connect/subscribe.ts'
 import { readTokenFacts } from './connect/token.ts'
 import { displace, holdsNumber, type RecordDisplacement } from './displace.ts'
-import { saveHealth } from './health/store.ts'
+import { insertHealth } from './health/store.ts'
 import { refuseMissingPermission, toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose } from './secrets.ts'
 import {
@@ -36,26 +39,34 @@ export interface AddedWhatsAppAccount {
   subscriptionProblem?: string
 }
 
-type AddDeps = Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp' | 'log'>
+type AddDeps = Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp' | 'log' | 'announcements'>
 
-/**
- * Adds a WhatsApp account after WhatsApp has verified it, unless it is added unverified, and subscribes the app to its
- * callbacks. Whoever proves that a number is theirs displaces an account that no longer can.
- */
+/** Connects a WhatsApp account and returns the result as the API and the command line show it. */
 export async function addWhatsAppAccount(
   deps: AddDeps,
   accountId: string,
   input: NewWhatsAppAccount,
   recordDisplacement?: RecordDisplacement,
 ): Promise<AddedWhatsAppAccount> {
+  const { whatsAppAccountId, subscription } = await connectWhatsAppAccount(deps, accountId, input, recordDisplacement)
+  if (subscription.ok) return { whatsAppAccountId, subscribed: true }
+  return { whatsAppAccountId, subscribed: false, subscriptionProblem: describeStep(subscription) }
+}
+
+/**
+ * Adds a WhatsApp account after WhatsApp has verified it, unless it is added unverified, and subscribes the app to its
+ * callbacks. Whoever proves that a number is theirs displaces an account that no longer can.
+ */
+export async function connectWhatsAppAccount(
+  deps: AddDeps,
+  accountId: string,
+  input: NewWhatsAppAccount,
+  recordDisplacement?: RecordDisplacement,
+): Promise<{ whatsAppAccountId: string; subscription: ConnectStep }> {
   checkInput(input)
   await requireAccount(deps.db, accountId)
   const isVerified = input.unverified !== true
-  const [described, token] = await Promise.all([
-    isVerified ? verifyPhoneNumber(deps, input).then(toColumns) : {},
-    readTokenFacts(deps, input),
-  ])
-  if (isVerified) refuseMissingPermission(token.info)
+  const { described, tokenColumns } = isVerified ? await verify(deps, input) : { described: {}, tokenColumns: {} }
   const holder = await findByPhoneNumberId(deps.db, input.phoneNumberId)
   if (holder)
     await refuseHeldNumber(deps, accountId, holder, { canDisplace: isVerified && recordDisplacement !== undefined })
@@ -71,21 +82,38 @@ export async function addWhatsAppAccount(
     created_at: deps.now(),
     ...described,
   }
-  await deps.db.transaction().execute(async (trx) => {
-    if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
-    if (holder && (await displace(trx, holder)))
-      await recordDisplacement?.(trx, { accountId: holder.account_id, whatsAppAccountId: holder.id })
+  const displaced = await deps.db.transaction().execute(async (trx) => {
+    await lockAccounts(trx, accountId, holder)
+    const lost = holder && (await displace(trx, holder))
     const others = await findWhatsAppAccounts(trx, accountId)
     const isDefault = input.makeDefault === true || others.length === 0
     if (isDefault) await clearDefault(trx, accountId)
     if (!(await insertWhatsAppAccount(trx, { ...sealed, is_default: isDefault })))
-      throw numberInUse(input.phoneNumberId, await findByPhoneNumberId(trx, input.phoneNumberId))
-    await saveHealth(trx, { accountId, whatsAppAccountId: id }, token.columns)
+      throw numberInUse(accountId, input.phoneNumberId, await findByPhoneNumberId(trx, input.phoneNumberId))
+    await insertHealth(trx, { accountId, whatsAppAccountId: id }, tokenColumns)
+    if (lost) await recordDisplacement?.(trx, lost)
+    return lost
   })
+  if (displaced) deps.announcements.announce('deliveries')
   const subscription = await subscribeApp(deps, { accountId, whatsAppAccountId: id }, input)
-  if (subscription.ok) return { whatsAppAccountId: id, subscribed: true }
-  const subscriptionProblem = [subscription.message, subscription.fix].filter(Boolean).join(' ')
-  return { whatsAppAccountId: id, subscribed: false, subscriptionProblem }
+  return { whatsAppAccountId: id, subscription }
+}
+
+async function verify(deps: AddDeps, input: NewWhatsAppAccount) {
+  const [number, token] = await Promise.all([verifyPhoneNumber(deps, input), readTokenFacts(deps, input)])
+  refuseMissingPermission(token.info)
+  return { described: toColumns(number), tokenColumns: token.columns }
+}
+
+/** In the order of their IDs, so that two accounts that displace each other wait instead of deadlocking. */
+async function lockAccounts(
+  trx: Kysely<Database>,
+  accountId: string,
+  holder: WhatsAppAccountRow | undefined,
+): Promise<void> {
+  const ids = holder ? [accountId, holder.account_id] : [accountId]
+  for (const id of ids.toSorted())
+    if (!(await lockAccount(trx, id)) && id === accountId) throw accountNotFound(accountId)
 }
 
 /** A number can only be taken from another account, and only if that account's stored token fails at this moment. */
@@ -97,16 +125,17 @@ async function refuseHeldNumber(
 ): Promise<void> {
   const isOwn = holder.account_id === accountId
   if (isOwn || !canDisplace || (await holdsNumber(deps, holder)))
-    throw numberInUse(holder.phone_number_id, holder, isOwn)
+    throw numberInUse(accountId, holder.phone_number_id, holder)
 }
 
-function numberInUse(phoneNumberId: string, holder: WhatsAppAccountRow | undefined, isOwn = false): ServiceError {
+function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppAccountRow | undefined): ServiceError {
   const id = holder?.id ?? 'WA'
   return new ServiceError('VALIDATION_ERROR', `Phone number ID ${phoneNumberId} is already in use.`, {
     field: 'phoneNumberId',
-    remedy: isOwn
-      ? `It belongs to WhatsApp account ${id} of this account. To replace its token, run: waybill whatsapp update ${id} --access-token -`
-      : `It belongs to WhatsApp account ${id} of account ${holder?.account_id ?? 'ACC'}. To add it again, first remove it: waybill whatsapp remove ${id}`,
+    remedy:
+      holder?.account_id === accountId
+        ? `It belongs to WhatsApp account ${id} of this account. To replace its token, run: waybill whatsapp update ${id} --access-token -`
+        : `It belongs to WhatsApp account ${id} of account ${holder?.account_id ?? 'ACC'}. To add it again, first remove it: waybill whatsapp remove ${id}`,
   })
 }
 

@@ -1,6 +1,8 @@
+import type { Kysely } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import {
   changeWhatsAppAccount,
   clearDefault,
@@ -78,10 +80,19 @@ export async function removeWhatsAppAccount(
     )
     const others = rows.filter((other) => other !== row)
     refuseToDropDefault(row, others)
-    await deleteWhatsAppAccount(trx, accountId, whatsAppAccountId)
-    if (!others.some((other) => other.waba_id === row.waba_id)) await deleteTemplates(trx, accountId, row.waba_id)
+    await deleteWithTemplates(trx, row, others)
   })
   return { whatsAppAccountId }
+}
+
+/** Deletes a WhatsApp account with its secrets, and the templates of its WABA unless another account uses them. */
+export async function deleteWithTemplates(
+  trx: Kysely<Database>,
+  { account_id, id, waba_id }: WhatsAppAccountRow,
+  others: WhatsAppAccountRow[],
+): Promise<void> {
+  await deleteWhatsAppAccount(trx, account_id, id)
+  if (!others.some((other) => other.waba_id === waba_id)) await deleteTemplates(trx, account_id, waba_id)
 }
 
 /** Choosing another default automatically would send from an unexpected number. */

@@ -1,21 +1,30 @@
 import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { deleteWithTemplates } from './change.ts'
+import { deleteHealth } from './health/store.ts'
 import { openAccessToken } from './secrets.ts'
-import { deleteTemplates, deleteWhatsAppAccount, findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
+import { changeWhatsAppAccount, findWhatsAppAccounts, lockUnchanged, type WhatsAppAccountRow } from './store.ts'
 
-/** An account that lost its phone number to another one, which proved that the number is its own. */
-interface Displaced {
-  accountId: string
-  whatsAppAccountId: string
+/** A WhatsApp account that lost its phone number to another account, which proved that the number is its own. */
+export interface Displaced {
+  row: WhatsAppAccountRow
+  /** Whether its webhooks know already that it cannot send. */
+  isKnownInactive: boolean
+  /** The WhatsApp account that became the default in its place. */
+  newDefaultId: string | undefined
 }
 
-/** Records a displacement in the audit log of the displaced account, in the same transaction. */
+/**
+ * Records a displacement for the displaced account, in its audit log and for its webhooks. Called last in the
+ * transaction, because the events of an account stay locked until the commit.
+ */
 export type RecordDisplacement = (trx: Kysely<Database>, displaced: Displaced) => Promise<void>
 
 /**
- * Returns whether the account that holds a phone number can still prove that the number is its own. If WhatsApp cannot
- * be asked, it keeps the number.
+ * Returns whether the account that holds a phone number can still prove that the number is its own. It loses the number
+ * only if WhatsApp says that its token is invalid or has no access to the number: a locked account, an unpaid bill or
+ * no answer say nothing about who owns it.
  */
 export async function holdsNumber(
   deps: Pick<Deps, 'whatsapp' | 'secrets' | 'log'>,
@@ -26,19 +35,21 @@ export async function holdsNumber(
   // A secret that this server cannot decrypt says nothing about the number.
   if (accessToken === undefined) return true
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
-  return outcome.ok || !outcome.refused || outcome.transient === true
+  return outcome.ok || outcome.accessDenied !== true
 }
 
 /**
- * Removes the account that lost its number, unless its token was replaced since it was checked. Its messages stay.
- * Returns whether it was removed.
+ * Removes the account that lost its number, unless its token was replaced since it was checked. Its messages stay. If
+ * it was the default, the oldest other account that can send takes its place. The caller has locked its account.
  */
-export async function displace(trx: Kysely<Database>, checked: WhatsAppAccountRow): Promise<boolean> {
+export async function displace(trx: Kysely<Database>, checked: WhatsAppAccountRow): Promise<Displaced | undefined> {
+  if (!(await lockUnchanged(trx, checked))) return undefined
   const rows = await findWhatsAppAccounts(trx, checked.account_id)
-  const row = rows.find(({ id }) => id === checked.id)
-  if (row?.access_token_encrypted !== checked.access_token_encrypted) return false
-  await deleteWhatsAppAccount(trx, row.account_id, row.id)
-  if (!rows.some((other) => other !== row && other.waba_id === row.waba_id))
-    await deleteTemplates(trx, row.account_id, row.waba_id)
-  return true
+  const row = rows.find(({ id }) => id === checked.id) ?? checked
+  const others = rows.filter((other) => other !== row)
+  const health = await deleteHealth(trx, { accountId: row.account_id, whatsAppAccountId: row.id })
+  await deleteWithTemplates(trx, row, others)
+  const next = row.is_default ? others.find(({ active }) => active) : undefined
+  if (next) await changeWhatsAppAccount(trx, next.account_id, next.id, { is_default: true })
+  return { row, isKnownInactive: health?.announced_active === false, newDefaultId: next?.id }
 }

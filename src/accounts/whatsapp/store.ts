@@ -9,6 +9,24 @@ export async function lockAccount(db: Kysely<Database>, accountId: string): Prom
   return row !== undefined
 }
 
+/**
+ * Locks a WhatsApp account until the end of the transaction. Returns false if it was removed or its token was replaced
+ * since the row was read, so that what WhatsApp said about an old token is not stored for a new one.
+ */
+export async function lockUnchanged(
+  trx: Kysely<Database>,
+  read: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
+): Promise<boolean> {
+  const row = await trx
+    .selectFrom('whatsapp_accounts')
+    .select('access_token_encrypted')
+    .where('account_id', '=', read.account_id)
+    .where('id', '=', read.id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row?.access_token_encrypted === read.access_token_encrypted
+}
+
 /** Returns false if another account has the phone number; of two concurrent calls, one succeeds. */
 export async function insertWhatsAppAccount(
   db: Kysely<Database>,

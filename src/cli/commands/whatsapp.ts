@@ -11,7 +11,7 @@ import { findOwner } from '../../accounts/whatsapp/store.ts'
 import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
 import { listWhatsAppAccounts, whatsAppAccountNotFound } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
-import { recordDisplacementIn } from '../../users/audit/displacement.ts'
+import { recordDisplacementIn } from '../../http/displacement.ts'
 import { dataCommand } from '../command.ts'
 import { formatTable } from '../help.ts'
 

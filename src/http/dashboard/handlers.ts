@@ -16,7 +16,6 @@ import { configureCallback, subscribeStored } from '../../accounts/whatsapp/conn
 import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'
 import { registerNumber } from '../../accounts/whatsapp/connect/register.ts'
 import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
-import { recordDisplacementIn } from '../../users/audit/displacement.ts'
 import { testWhatsAppAccount } from '../../accounts/whatsapp/test.ts'
 import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
 import { getMessageHistory } from '../../messages/queries/get.ts'
@@ -40,6 +39,7 @@ import { testEndpoint } from '../../webhooks/endpoints/test.ts'
 import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
 import { sandboxRecipients } from '../../whatsapp/simulator/recipients.ts'
 import type { HandlersOf } from '../api/procedures.ts'
+import { recordDisplacementIn } from '../displacement.ts'
 import type { SettingsCall } from './authorize.ts'
 
 type DashboardHandlers<Tree> = HandlersOf<Tree, SettingsCall>

@@ -2,18 +2,19 @@ import type { RecordDisplacement } from '../../accounts/whatsapp/displace.ts'
 import { appendAuditEntry, type AuditDeps } from './append.ts'
 
 /**
- * Tells the account that lost a phone number, in its audit log, without a word about who has it now. The account that
- * gained it records the addition like any other.
+ * Records the loss of a phone number in the audit log of the account that lost it, without naming the account that has
+ * it now. The account that gained it records the addition like any other.
  */
-export function recordDisplacementIn(deps: AuditDeps): RecordDisplacement {
-  return async (trx, { accountId, whatsAppAccountId }) => {
+export function auditDisplacementIn(deps: AuditDeps): RecordDisplacement {
+  return async (trx, { row, newDefaultId }) => {
+    const removed = `removed ${row.id}: WhatsApp rejected its token, and another account verified ownership of the phone number`
     await appendAuditEntry(
       { ...deps, db: trx },
       {
-        accountId,
+        accountId: row.account_id,
         id: deps.newId('aud'),
         who: 'waybill',
-        what: `removed ${whatsAppAccountId}: WhatsApp rejected its token, and somebody else proved that its phone number is theirs`,
+        what: newDefaultId === undefined ? removed : `${removed}; ${newDefaultId} is the default now`,
         address: 'server',
         outcome: 'done',
       },

@@ -78,22 +78,37 @@ async function claimChanged(trx: Kysely<Database>): Promise<ChangedRow[]> {
   return rows
 }
 
-function toAlerts(row: ChangedRow, now: Date): Alert[] {
-  const timestamp = now.toISOString()
-  const data = {
+type AnnouncedRow = Pick<ChangedRow, 'id' | 'phone_number_id' | 'display_phone_number' | 'is_default'>
+
+function toFacts(row: AnnouncedRow) {
+  return {
     accountId: row.id,
     phoneNumberId: row.phone_number_id,
     ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
     isDefault: row.is_default,
   }
+}
+
+export function toInactiveEvent(
+  row: AnnouncedRow,
+  now: Date,
+  cause: { by: 'user' | 'whatsapp'; reason: string },
+): WhatsAppAccountEvent {
+  return { type: 'whatsapp_account.inactive', timestamp: now.toISOString(), data: { ...toFacts(row), ...cause } }
+}
+
+function toAlerts(row: ChangedRow, now: Date): Alert[] {
+  const timestamp = now.toISOString()
+  const data = toFacts(row)
   const alerts: WhatsAppAccountEvent[] = []
   if (row.active && !row.announced_active) alerts.push({ type: 'whatsapp_account.active', timestamp, data })
   if (!row.active && row.announced_active)
-    alerts.push({
-      type: 'whatsapp_account.inactive',
-      timestamp,
-      data: { ...data, by: row.switched_off ? 'user' : 'whatsapp', reason: whyInactive(row) ?? 'reason unknown' },
-    })
+    alerts.push(
+      toInactiveEvent(row, now, {
+        by: row.switched_off ? 'user' : 'whatsapp',
+        reason: whyInactive(row) ?? 'reason unknown',
+      }),
+    )
   const notice = findNotice(row, now)
   if (row.token_expires_at && notice !== null && notice < (row.announced_expiry_days ?? Infinity))
     alerts.push({

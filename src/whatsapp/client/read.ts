@@ -20,13 +20,14 @@ function failure(reason: string): ReadOutcome<never> {
 function readFailure(status: number, body: string | undefined, accessToken: string): ReadOutcome<never> {
   const refusal = status < 400 ? undefined : readRefusal(status, body, [accessToken])
   if (!refusal) return failure(`an unreadable response with HTTP ${status}`)
-  const { verdict, error } = refusal
+  const { verdict, error, deniesAccess } = refusal
   return {
     ok: false,
     refused: true,
     accountUnusable: verdict.kind === 'refused' && verdict.accountUnusable === true,
     reason: `WhatsApp returned error code ${error.code}`,
     error,
+    ...(deniesAccess && { accessDenied: true }),
     ...(isTransient(verdict) && { transient: true }),
   }
 }

@@ -1,10 +1,11 @@
-import { classify, type Verdict } from '../error-codes.ts'
+import { classify, deniesAccess, type Verdict } from '../error-codes.ts'
 import type { WhatsAppError } from '../whatsapp.ts'
 import { ErrorBody, type GraphError, parseJson } from './wire.ts'
 
 export interface Refusal {
   verdict: Verdict
   error: WhatsAppError
+  deniesAccess: boolean
 }
 
 /**
@@ -15,7 +16,7 @@ export function readRefusal(status: number, body: string | undefined, secrets: r
   const parsed = ErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
   if (!parsed.success) return undefined
   const { error } = parsed.data
-  return { verdict: classify(error, status), error: toWhatsAppError(error, secrets) }
+  return { verdict: classify(error, status), error: toWhatsAppError(error, secrets), deniesAccess: deniesAccess(error) }
 }
 
 const maxTextLength = 500

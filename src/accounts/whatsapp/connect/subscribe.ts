@@ -28,6 +28,11 @@ export async function subscribeApp(
   return { ok: true, message: 'The app is subscribed to the WhatsApp Business Account, so WhatsApp reports statuses.' }
 }
 
+/** What a step that failed says, and what to do about it. */
+export function describeStep({ message, fix }: Pick<ConnectStep, 'message' | 'fix'>): string {
+  return fix === undefined ? message : `${message} ${fix}`
+}
+
 /** The same for a stored account. */
 export async function subscribeStored(
   deps: StepDeps,

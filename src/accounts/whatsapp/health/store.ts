@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type Selectable, sql, type Updateable } from 'kysely'
 import type { Database, WhatsAppAccountHealthTable } from '../../../platform/db/schema.ts'
 
 export type HealthRow = Selectable<WhatsAppAccountHealthTable>
@@ -8,41 +8,43 @@ export interface HealthOwner {
   whatsAppAccountId: string
 }
 
-export interface HealthChanges {
-  app_id?: string | null
-  token_checked_at?: Date
-  token_expires_at?: Date | null
-  token_problem?: string | null
-  missing_permissions?: string[]
-  number_checked_at?: Date
-  number_status?: string | null
-  name_status?: string | null
-  messaging_limit?: string | null
-  /** JSON. */
-  health?: string
-  subscription_checked_at?: Date
-  subscribed?: boolean | null
-  subscription_problem?: string | null
-  callback_checked_at?: Date | null
-  callback_url?: string | null
-  callback_fields?: string[]
-  callback_problem?: string | null
-  announced_findings?: string[]
+/** What a check can change. */
+export type HealthChanges = Omit<
+  Updateable<WhatsAppAccountHealthTable>,
+  | 'whatsapp_account_id'
+  | 'account_id'
+  | 'last_callback_at'
+  | 'last_status_at'
+  | 'next_check_at'
+  | 'announced_active'
+  | 'announced_findings'
+  | 'announced_expiry_days'
+>
+
+export async function insertHealth(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: HealthOwner,
+  facts: HealthChanges,
+): Promise<void> {
+  await db
+    .insertInto('whatsapp_account_health')
+    .values({ whatsapp_account_id: whatsAppAccountId, account_id: accountId, ...facts })
+    .execute()
 }
 
+/** Changes nothing if the account was removed meanwhile. */
 export async function saveHealth(
   db: Kysely<Database>,
   { accountId, whatsAppAccountId }: HealthOwner,
   changes: HealthChanges,
 ): Promise<void> {
+  // WhatsApp may have said nothing, and PostgreSQL rejects an empty update.
+  if (Object.keys(changes).length === 0) return
   await db
-    .insertInto('whatsapp_account_health')
-    .values({ whatsapp_account_id: whatsAppAccountId, account_id: accountId, ...changes })
-    .onConflict((conflict) => {
-      const existing = conflict.column('whatsapp_account_id')
-      // WhatsApp may have said nothing, and PostgreSQL rejects an empty update.
-      return Object.keys(changes).length === 0 ? existing.doNothing() : existing.doUpdateSet(changes)
-    })
+    .updateTable('whatsapp_account_health')
+    .set(changes)
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
     .execute()
 }
 
@@ -55,6 +57,19 @@ export function findHealth(
     .selectAll()
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .executeTakeFirst()
+}
+
+/** Returns the deleted row, in its last state: whoever announces changes of the account waits or is done. */
+export function deleteHealth(
+  trx: Kysely<Database>,
+  { accountId, whatsAppAccountId }: HealthOwner,
+): Promise<HealthRow | undefined> {
+  return trx
+    .deleteFrom('whatsapp_account_health')
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .returningAll()
     .executeTakeFirst()
 }
 

@@ -19,7 +19,12 @@ export function useHealth(accountId: string | undefined) {
   })
 }
 
-/** Undefined if the default account can send, or if there is none yet. */
+/** Whether there are WhatsApp accounts, but none is the default: its number was lost to another account. */
+export function lacksDefault(health: AccountHealth | undefined): boolean {
+  return health !== undefined && health.whatsAppAccounts.length > 0 && !health.whatsAppAccounts.some((a) => a.isDefault)
+}
+
+/** Undefined if the default account can send, or if there is none. */
 export function findSendingProblem(health: AccountHealth | undefined): WhatsAppAccountHealth | undefined {
   if (!health || health.canSend) return undefined
   return health.whatsAppAccounts.find(({ isDefault }) => isDefault)

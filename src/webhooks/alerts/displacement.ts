@@ -1,0 +1,21 @@
+import type { RecordDisplacement } from '../../accounts/whatsapp/displace.ts'
+import type { Deps } from '../../deps.ts'
+import { recordEvents } from '../events/store.ts'
+import { toInactiveEvent } from './whatsapp-accounts.ts'
+
+/**
+ * Records the event of a WhatsApp account that lost its number. Its row is deleted in the same transaction, so the
+ * periodic announcement would never find it.
+ */
+export function reportDisplacementIn(deps: Pick<Deps, 'now' | 'newId' | 'randomBytes'>): RecordDisplacement {
+  return async (trx, { row, isKnownInactive }) => {
+    if (isKnownInactive) return
+    const event = toInactiveEvent(row, deps.now(), {
+      by: 'whatsapp',
+      reason: 'another account verified ownership of the phone number',
+    })
+    const { type } = event
+    const recorded = { accountId: row.account_id, type, messageId: row.id, payload: JSON.stringify(event) }
+    await recordEvents(trx, [recorded], deps)
+  }
+}
