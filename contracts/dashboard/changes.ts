@@ -11,7 +11,9 @@ export const changes = {
     `added the WhatsApp account of phone number ID ${phoneNumberId}${unverified ? ' unverified' : ''}`,
   inspectToken: () => 'checked an access token with WhatsApp',
   updateWhatsAppAccount: (whatsAppAccountId: string, what: readonly string[]) =>
-    `replaced the ${new Intl.ListFormat('en').format(what)} of ${whatsAppAccountId}`,
+    what.length === 0
+      ? `replaced nothing of ${whatsAppAccountId}`
+      : `replaced the ${new Intl.ListFormat('en').format(what)} of ${whatsAppAccountId}`,
   checkHealth: (whatsAppAccountId: string) => `checked ${whatsAppAccountId} with WhatsApp`,
   subscribeApp: (whatsAppAccountId: string) => `subscribed the app of ${whatsAppAccountId} to its callbacks`,
   configureCallback: (whatsAppAccountId: string) => `set the callback URL of the app of ${whatsAppAccountId}`,

@@ -3,6 +3,7 @@ import { AccountHealth } from '../api/account.ts'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, settingsProcedure } from '../procedure.ts'
 import { changes } from './changes.ts'
+import { MetaSecret, ofWhatsAppAccount } from './whatsapp-account.ts'
 
 /** The steps that connect a phone number, in the order in which they are done. Each can be repeated. */
 
@@ -41,16 +42,12 @@ export const TokenReport = z.object({
 })
 export type TokenReport = z.infer<typeof TokenReport>
 
-export const accessTokenPattern = /^[\u0021-\u007e]{1,4096}$/
-
 /** A mutation, because a query would put the token into the URL. Nothing is stored. */
 export const inspectToken = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',
   summary: 'Check an access token with WhatsApp, and list the numbers that it may use',
-  input: ofAccount({
-    accessToken: z.string().trim().regex(accessTokenPattern, 'must not be empty or hold a space'),
-  }),
+  input: ofAccount({ accessToken: MetaSecret }),
   output: TokenReport,
   audit: () => changes.inspectToken(),
 })
@@ -61,8 +58,6 @@ export const ConnectStep = z.object({
   fix: Fix.optional(),
 })
 export type ConnectStep = z.infer<typeof ConnectStep>
-
-const ofWhatsAppAccount = ofAccount({ whatsAppAccountId: line(64) })
 
 export const subscribeApp = settingsProcedure({
   kind: 'mutation',
@@ -113,11 +108,14 @@ export const checkHealth = settingsProcedure({
   audit: ({ whatsAppAccountId }) => changes.checkHealth(whatsAppAccountId),
 })
 
+/** Two-step verification PIN of a phone number. */
+export const Pin = z.string().regex(/^\d{6}$/, 'must be six digits')
+
 export const registerNumber = settingsProcedure({
   kind: 'mutation',
   admits: 'owner',
   summary: 'Register the phone number with the Cloud API, with its two-step verification PIN',
-  input: ofAccount({ whatsAppAccountId: line(64), pin: z.string().regex(/^\d{6}$/, 'must be six digits') }),
+  input: ofAccount({ whatsAppAccountId: line(64), pin: Pin }),
   output: ConnectStep,
   audit: ({ whatsAppAccountId }) => changes.registerNumber(whatsAppAccountId),
 })

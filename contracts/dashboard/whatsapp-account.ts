@@ -14,7 +14,7 @@ const MetaId = z
 export const metaSecretPattern = /^[\u0021-\u007e]{1,4096}$/
 
 /** What Meta issues: no space and nothing beyond ASCII. It goes in and never comes out again. */
-const MetaSecret = z.string().trim().regex(metaSecretPattern, 'must not be empty or hold a space')
+export const MetaSecret = z.string().trim().regex(metaSecretPattern, 'must not be empty or hold a space')
 
 export const WhatsAppAccount = z.object({
   whatsAppAccountId: z.string(),
@@ -38,7 +38,7 @@ export const WhatsAppAccount = z.object({
 })
 export type WhatsAppAccount = z.infer<typeof WhatsAppAccount>
 
-const ofWhatsAppAccount = ofAccount({ whatsAppAccountId: line(64) })
+export const ofWhatsAppAccount = ofAccount({ whatsAppAccountId: line(64) })
 
 export const listWhatsAppAccounts = settingsProcedure({
   kind: 'query',
@@ -89,6 +89,13 @@ export const testWhatsAppAccount = settingsProcedure({
   audit: ({ whatsAppAccountId }) => `tested the token of ${whatsAppAccountId}`,
 })
 
+export const UpdatedWhatsAppAccount = WhatsAppAccount.extend({
+  /** Whether the app is subscribed to the WABA; absent if only the app secret was replaced. */
+  subscribed: z.boolean().optional(),
+  subscriptionProblem: z.string().optional(),
+})
+export type UpdatedWhatsAppAccount = z.infer<typeof UpdatedWhatsAppAccount>
+
 /** The old ones are forgotten. A new access token that WhatsApp accepts makes an account active again that it refused. */
 export const replaceSecrets = settingsProcedure({
   kind: 'mutation',
@@ -100,8 +107,13 @@ export const replaceSecrets = settingsProcedure({
     accessToken: MetaSecret.optional(),
     appSecret: MetaSecret.optional(),
   }),
-  output: WhatsAppAccount,
-  audit: ({ whatsAppAccountId }) => `replaced secrets of ${whatsAppAccountId}`,
+  output: UpdatedWhatsAppAccount,
+  audit: ({ whatsAppAccountId, accessToken, appSecret, wabaId }) =>
+    changes.updateWhatsAppAccount(whatsAppAccountId, [
+      ...(accessToken === undefined ? [] : ['access token']),
+      ...(appSecret === undefined ? [] : ['app secret']),
+      ...(wabaId === undefined ? [] : ['WABA']),
+    ]),
 })
 
 export const setDefaultWhatsAppAccount = settingsProcedure({

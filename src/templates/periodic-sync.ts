@@ -1,7 +1,4 @@
-import { storePhoneNumber } from '../accounts/whatsapp/phone-number.ts'
-import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
-import { openAccessToken } from '../accounts/whatsapp/secrets.ts'
-import { claimDueSyncs, findWhatsAppAccounts } from '../accounts/whatsapp/store.ts'
+import { claimDueSyncs } from '../accounts/whatsapp/store.ts'
 import type { Deps } from '../deps.ts'
 import { syncWaba } from './sync.ts'
 
@@ -13,7 +10,7 @@ const wabasAtOnce = 4
 type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
 
 /**
- * Syncs templates and numbers of the WABAs that are due, in case a callback was lost. Returns the number of synced
+ * Syncs the templates of the WABAs that are due, in case a callback was lost. Returns the number of synced
  * WABAs.
  */
 export async function syncDueTemplates(deps: SyncDeps): Promise<number> {
@@ -32,19 +29,7 @@ async function syncOne(deps: SyncDeps, { accountId, wabaId }: { accountId: strin
   try {
     const outcome = await syncWaba(deps, accountId, wabaId)
     if (!outcome.ok) deps.log.warn({ accountId, wabaId, reason: outcome.reason }, 'could not sync templates')
-    await syncNumbers(deps, accountId, wabaId)
   } catch (error) {
-    deps.log.warn({ err: error, accountId, wabaId }, 'could not sync templates and numbers of a WABA')
-  }
-}
-
-async function syncNumbers(deps: SyncDeps, accountId: string, wabaId: string): Promise<void> {
-  const rows = await findWhatsAppAccounts(deps.db, accountId)
-  for (const row of rows.filter((candidate) => candidate.active && candidate.waba_id === wabaId)) {
-    const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.access_token_encrypted)
-    if (accessToken === undefined) continue
-    const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
-    if (outcome.ok) await storePhoneNumber(deps, accountId, row.id, outcome.value)
-    else if (outcome.accountUnusable) await deactivateRefused(deps, accountId, row.id, outcome.reason)
+    deps.log.warn({ err: error, accountId, wabaId }, 'could not sync the templates of a WABA')
   }
 }

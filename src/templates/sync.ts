@@ -83,7 +83,7 @@ async function list(
     if (outcome.ok) return { accountId, wabaId, listedAt, templates: uniqueTemplates(outcome.value) }
     reason = outcome.reason
     if (!outcome.accountUnusable) return reason
-    await deactivateRefused(deps, accountId, sender.id, reason)
+    await deactivateRefused(deps, sender, reason)
   }
   return reason
 }

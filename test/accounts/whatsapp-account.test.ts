@@ -35,6 +35,9 @@ async function add(more: Partial<NewWhatsAppAccount> = {}): Promise<string> {
   return (await addWhatsAppAccount(deps, accountId, input)).whatsAppAccountId
 }
 
+const stored = (id: string) =>
+  deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
 async function defaults(): Promise<string[]> {
   const list = await listWhatsAppAccounts(deps, accountId)
   return list.filter((item) => item.isDefault).map((item) => item.whatsAppAccountId)
@@ -43,7 +46,7 @@ async function defaults(): Promise<string[]> {
 test('encrypts the token and app secret, binds them to their row and does not list them', async () => {
   const id = await add({ accessToken: 'EAAtoken', appSecret: 'app-secret' })
 
-  const row = await deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const row = await stored(id)
   expect(JSON.stringify(row)).not.toMatch(/EAAtoken|app-secret/)
   expect(deps.secrets.decrypt(row.access_token_encrypted, accessTokenPurpose(id))).toBe('EAAtoken')
   expect(deps.secrets.decrypt(row.app_secret_encrypted ?? '', appSecretPurpose(id))).toBe('app-secret')
@@ -130,18 +133,38 @@ test.each([
 test('shows the reason for a deactivation until the account is activated again', async () => {
   const id = await add()
 
-  await deactivateRefused(deps, accountId, id, 'token expired (190)')
+  await deactivateRefused(deps, await stored(id), 'token expired (190)')
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: false, reason: 'token expired (190)' }])
 
   expect(await activateWhatsAppAccount(deps, accountId, id)).not.toHaveProperty('reason')
   expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
 })
 
+test('keeps an account active whose token was replaced after WhatsApp was asked', async () => {
+  const id = await add()
+  const asked = await stored(id)
+  await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })
+
+  await deactivateRefused(deps, asked, 'token expired (190)')
+
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])
+})
+
+test('keeps the first reason of a deactivation, which a callback may end', async () => {
+  const id = await add()
+  const asked = await stored(id)
+
+  await deactivateRefused(deps, asked, 'token expired (190)')
+  await deactivateRefused(deps, asked, 'another reason')
+
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ reason: 'token expired (190)' }])
+})
+
 test("keeps a user's deactivation when the token is rejected or replaced", async () => {
   const id = await add()
   await deactivateWhatsAppAccount(deps, accountId, id)
 
-  await deactivateRefused(deps, accountId, id, 'token expired (190)')
+  await deactivateRefused(deps, await stored(id), 'token expired (190)')
   expect(await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })).toMatchObject({
     active: false,
     switchedOff: true,
@@ -154,7 +177,7 @@ test("keeps a user's deactivation when the token is rejected or replaced", async
 test('keeps who deactivated each WhatsApp account, and why, during migration', async () => {
   const [off, refused, active] = [await add(), await add(), await add()]
   await deactivateWhatsAppAccount(deps, accountId, off)
-  await deactivateRefused(deps, accountId, refused, 'token expired (190)')
+  await deactivateRefused(deps, await stored(refused), 'token expired (190)')
   for (const statement of undoSwitchedOff) await sql.raw(statement).execute(deps.db)
 
   expect(await migrate(deps.db)).toContain('0008-switched-off')
@@ -169,7 +192,7 @@ test('keeps who deactivated each WhatsApp account, and why, during migration', a
 test('does not deactivate WhatsApp accounts of another account', async () => {
   const id = await add()
 
-  await deactivateRefused(deps, 'acc_other', id, 'not yours')
+  await deactivateRefused(deps, { ...(await stored(id)), account_id: 'acc_other' }, 'not yours')
   await expect(deactivateWhatsAppAccount(deps, 'acc_other', id)).rejects.toThrow('was not found')
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])

@@ -74,8 +74,9 @@ test('reports a token that WhatsApp rejects', async () => {
 })
 
 test('reports a deactivated default account with the stored reason', async () => {
-  const { accountId, whatsAppAccountId } = await addAccount()
-  await deactivateRefused(deps, accountId, whatsAppAccountId, 'token expired (190)')
+  const { whatsAppAccountId } = await addAccount()
+  const row = deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', whatsAppAccountId)
+  await deactivateRefused(deps, await row.executeTakeFirstOrThrow(), 'token expired (190)')
 
   expect((await failures())[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
     message: expect.stringContaining('token expired (190)'),

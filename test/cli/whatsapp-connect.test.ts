@@ -145,7 +145,7 @@ test('a token of several numbers needs a choice', async () => {
 test.each([
   { token: { expiresAt: 1 }, says: 'Session has expired' },
   { token: { scopes: ['whatsapp_business_management'] }, says: 'lacks the permission whatsapp_business_messaging' },
-  { token: { wabaIds: [] }, says: 'it may use no phone number' },
+  { token: { wabaIds: [] }, says: 'It has no access to a phone number' },
   { token: { refuses: { 'GET phone_numbers': 80007 as const } }, says: 'its limit of calls' },
 ])('stops at a token that cannot be used: $says', async ({ token, says }) => {
   const { accountId } = await server.account()

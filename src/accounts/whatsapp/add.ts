@@ -5,7 +5,8 @@ import { metaIdPattern, metaSecretPattern } from '../../../contracts/dashboard/w
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { accountNotFound, requireAccount } from '../account.ts'
-import { describeStep, subscribeApp } from './connect/subscribe.ts'
+import { describeAdvice } from './connect/advice.ts'
+import { subscribeApp } from './connect/subscribe.ts'
 import { readTokenFacts } from './connect/token.ts'
 import { displace, holdsNumber, type RecordDisplacement } from './displace.ts'
 import { insertHealth } from './health/store.ts'
@@ -50,7 +51,7 @@ export async function addWhatsAppAccount(
 ): Promise<AddedWhatsAppAccount> {
   const { whatsAppAccountId, subscription } = await connectWhatsAppAccount(deps, accountId, input, recordDisplacement)
   if (subscription.ok) return { whatsAppAccountId, subscribed: true }
-  return { whatsAppAccountId, subscribed: false, subscriptionProblem: describeStep(subscription) }
+  return { whatsAppAccountId, subscribed: false, subscriptionProblem: describeAdvice(subscription) }
 }
 
 /**
@@ -139,11 +140,12 @@ function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppA
   })
 }
 
-export function checkInput(input: NewWhatsAppAccount): void {
-  checkMetaId('phone number ID', input.phoneNumberId)
-  checkMetaId('WABA ID', input.wabaId)
-  checkSecret('access token', input.accessToken)
-  if (input.appSecret !== undefined) checkSecret('app secret', input.appSecret)
+/** Checks the fields that are given. */
+export function checkInput({ phoneNumberId, wabaId, accessToken, appSecret }: Partial<NewWhatsAppAccount>): void {
+  if (phoneNumberId !== undefined) checkMetaId('phone number ID', phoneNumberId)
+  if (wabaId !== undefined) checkMetaId('WABA ID', wabaId)
+  if (accessToken !== undefined) checkSecret('access token', accessToken)
+  if (appSecret !== undefined) checkSecret('app secret', appSecret)
 }
 
 /** Meta's IDs consist of digits. A phone number with a plus sign is a common mistake. */

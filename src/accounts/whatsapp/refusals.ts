@@ -2,16 +2,19 @@ import type { Deps } from '../../deps.ts'
 import type { AccountUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import type { CallbackSender } from './callback-senders.ts'
 import { scheduleCheck } from './health/store.ts'
-import { changeWhatsAppAccount, reactivate, scheduleSync } from './store.ts'
+import { changeWhatsAppAccount, markRefused, reactivate, scheduleSync, type WhatsAppAccountRow } from './store.ts'
 
-/** Deactivates an account whose token WhatsApp rejected, until a user fixes it. `reason` is shown to users. */
+/**
+ * Deactivates an account whose token WhatsApp rejected, until a user fixes it, unless its token was replaced since
+ * WhatsApp was asked. `reason` is shown to users; the first one stays.
+ */
 export async function deactivateRefused(
-  deps: Pick<Deps, 'db'>,
-  accountId: string,
-  whatsAppAccountId: string,
+  { db }: Pick<Deps, 'db'>,
+  asked: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
   reason: string,
 ): Promise<void> {
-  await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { inactive_reason: reason })
+  if (!(await markRefused(db, asked, reason))) return
+  await scheduleCheck(db, { accountId: asked.account_id, whatsAppAccountId: asked.id })
 }
 
 /** Identifies a deactivation that ends when WhatsApp reinstates the account. */

@@ -110,6 +110,24 @@ export function changeWhatsAppAccount(
     .executeTakeFirst()
 }
 
+/** Returns false if the account was inactive before, or if its token is no longer the one that WhatsApp rejected. */
+export async function markRefused(
+  db: Kysely<Database>,
+  asked: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
+  reason: string,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('whatsapp_accounts')
+    .set({ inactive_reason: reason })
+    .where('account_id', '=', asked.account_id)
+    .where('id', '=', asked.id)
+    .where('access_token_encrypted', '=', asked.access_token_encrypted)
+    .where('inactive_reason', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export async function clearDefault(db: Kysely<Database>, accountId: string): Promise<void> {
   await db
     .updateTable('whatsapp_accounts')

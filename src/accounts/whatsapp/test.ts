@@ -24,7 +24,7 @@ export async function testWhatsAppAccount(
   if (accessToken === undefined) return { ok: false, reason: describeUnreadableToken(whatsAppAccountId) }
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   if (!outcome.ok) {
-    if (outcome.accountUnusable) await deactivateRefused(deps, accountId, whatsAppAccountId, outcome.reason)
+    if (outcome.accountUnusable) await deactivateRefused(deps, row, outcome.reason)
     return { ok: false, reason: outcome.reason }
   }
   const { displayPhoneNumber, verifiedName, qualityRating, throughput } = outcome.value

@@ -1,10 +1,12 @@
-import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
+import type { ConnectStep } from '../../../contracts/dashboard/connect.ts'
+import type { UpdatedWhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { checkInput } from './add.ts'
+import { describeAdvice } from './connect/advice.ts'
 import { subscribeApp } from './connect/subscribe.ts'
 import { readTokenFacts } from './connect/token.ts'
-import { saveHealth } from './health/store.ts'
+import { type HealthChanges, type HealthOwner, saveHealth, scheduleCheck } from './health/store.ts'
 import { refuseMissingPermission, toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose, describeUnreadableToken, openAccessToken } from './secrets.ts'
 import {
@@ -15,6 +17,7 @@ import {
   lockAccount,
   scheduleSync,
   type WhatsAppAccountChanges,
+  type WhatsAppAccountRow,
 } from './store.ts'
 import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
 
@@ -24,61 +27,120 @@ export interface WhatsAppAccountUpdate {
   wabaId?: string | undefined
 }
 
-/**
- * Replaces the access token, the app secret or the WABA; the IDs stay. A new token or WABA is verified like that of a
- * new account; then an account that WhatsApp rejected becomes active again, and one that a user deactivated stays
- * inactive. An app secret alone is not verified, so that an expired token does not prevent the replacement of a leaked
- * secret.
- */
+type UpdateDeps = Pick<Deps, 'db' | 'secrets' | 'whatsapp' | 'now' | 'log'>
+
+/** Replaces secrets or the WABA, and returns the result as the dashboard and the command line show it. */
 export async function replaceSecrets(
-  deps: Pick<Deps, 'db' | 'secrets' | 'whatsapp' | 'now' | 'log'>,
+  deps: UpdateDeps,
   accountId: string,
   whatsAppAccountId: string,
   input: WhatsAppAccountUpdate,
-): Promise<WhatsAppAccount> {
-  const { appSecret } = input
+): Promise<UpdatedWhatsAppAccount> {
+  const { row, subscription } = await reconnectWhatsAppAccount(deps, { accountId, whatsAppAccountId }, input)
+  return {
+    ...toWhatsAppAccount(row),
+    ...(subscription && { subscribed: subscription.ok }),
+    ...(subscription?.ok === false && { subscriptionProblem: describeAdvice(subscription) }),
+  }
+}
+
+/**
+ * Replaces the access token, the app secret or the WABA; the IDs stay. A new token or WABA is verified like that of a
+ * new account, and the app is subscribed again; then an account that WhatsApp rejected becomes active again, and one
+ * that a user deactivated stays inactive. An app secret alone is not verified, so that an expired token does not
+ * prevent the replacement of a leaked secret.
+ */
+export async function reconnectWhatsAppAccount(
+  deps: UpdateDeps,
+  owner: HealthOwner,
+  input: WhatsAppAccountUpdate,
+): Promise<{ row: WhatsAppAccountRow; subscription: ConnectStep | undefined }> {
+  const { accountId, whatsAppAccountId } = owner
   if (Object.values(input).every((value) => value === undefined))
-    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass an access token, an app secret or both.')
-  const { db, secrets } = deps
-  const owner = { accountId, whatsAppAccountId }
-  const known = requireWhatsAppAccount(await findWhatsAppAccount(db, accountId, whatsAppAccountId), whatsAppAccountId)
+    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass an access token, an app secret or a WABA ID.')
+  checkInput(input)
+  const known = requireWhatsAppAccount(
+    await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId),
+    whatsAppAccountId,
+  )
+  if (input.accessToken === undefined && input.wabaId === undefined) {
+    const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, encrypt(deps, known, input))
+    await scheduleCheck(deps.db, owner)
+    return { row: requireWhatsAppAccount(row, whatsAppAccountId), subscription: undefined }
+  }
   const accessToken = input.accessToken ?? openAccessToken(deps, owner, known.access_token_encrypted)
-  const claimed = { phoneNumberId: known.phone_number_id, wabaId: input.wabaId ?? known.waba_id }
-  checkInput({ ...claimed, appSecret, accessToken: accessToken ?? 'unreadable' })
-  const secret: WhatsAppAccountChanges =
-    appSecret === undefined
-      ? {}
-      : { app_secret_encrypted: secrets.encrypt(appSecret, appSecretPurpose(whatsAppAccountId)) }
-  if (input.accessToken === undefined && input.wabaId === undefined)
-    return toWhatsAppAccount(
-      requireWhatsAppAccount(await changeWhatsAppAccount(db, accountId, whatsAppAccountId, secret), whatsAppAccountId),
-    )
   if (accessToken === undefined)
     throw new ServiceError('SETTING_REFUSED', describeUnreadableToken(whatsAppAccountId), {
       remedy: 'Pass a new access token too.',
     })
+  const wabaId = input.wabaId ?? known.waba_id
   const [described, token] = await Promise.all([
-    verifyPhoneNumber(deps, { ...claimed, accessToken }),
+    verifyPhoneNumber(deps, { phoneNumberId: known.phone_number_id, wabaId, accessToken }),
     readTokenFacts(deps, { accessToken }),
   ])
   refuseMissingPermission(token.info)
-  const row = await db.transaction().execute(async (trx) => {
+  const changes = { ...toColumns(described), ...encrypt(deps, known, input), waba_id: wabaId, inactive_reason: null }
+  const facts = { ...(input.accessToken !== undefined && nothingKnown), ...token.columns, token_problem: null }
+  const row = await store(deps, { known, input, changes, facts })
+  const subscription = await subscribeApp(deps, owner, { wabaId, accessToken })
+  return { row, subscription }
+}
+
+/** What was stored about the previous token says nothing about a new one. */
+const nothingKnown: HealthChanges = { app_id: null, token_expires_at: null, missing_permissions: [] }
+
+/** Encrypts the secrets that are given. */
+function encrypt(
+  { secrets }: Pick<Deps, 'secrets'>,
+  { id }: WhatsAppAccountRow,
+  { accessToken, appSecret }: WhatsAppAccountUpdate,
+): WhatsAppAccountChanges {
+  return {
+    ...(accessToken !== undefined && { access_token_encrypted: secrets.encrypt(accessToken, accessTokenPurpose(id)) }),
+    ...(appSecret !== undefined && { app_secret_encrypted: secrets.encrypt(appSecret, appSecretPurpose(id)) }),
+  }
+}
+
+interface Verified {
+  /** The row before the verification. */
+  known: WhatsAppAccountRow
+  input: WhatsAppAccountUpdate
+  changes: WhatsAppAccountChanges
+  facts: HealthChanges
+}
+
+async function store(
+  { db }: Pick<Deps, 'db'>,
+  { known, input, changes, facts }: Verified,
+): Promise<WhatsAppAccountRow> {
+  const { account_id: accountId, id } = known
+  return db.transaction().execute(async (trx) => {
     await lockAccount(trx, accountId)
-    const changed = await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, {
-      ...toColumns(described),
-      ...secret,
-      access_token_encrypted: secrets.encrypt(accessToken, accessTokenPurpose(whatsAppAccountId)),
-      waba_id: claimed.wabaId,
-      inactive_reason: null,
-    })
-    if (claimed.wabaId !== known.waba_id) {
+    const current = requireWhatsAppAccount(await findWhatsAppAccount(trx, accountId, id), id)
+    refuseIfChanged({ known, current, input })
+    const changed = requireWhatsAppAccount(await changeWhatsAppAccount(trx, accountId, id, changes), id)
+    await saveHealth(trx, { accountId, whatsAppAccountId: id }, facts)
+    await scheduleCheck(trx, { accountId, whatsAppAccountId: id })
+    if (changed.waba_id !== current.waba_id) {
       const others = await findWhatsAppAccounts(trx, accountId)
-      if (!others.some(({ waba_id }) => waba_id === known.waba_id)) await deleteTemplates(trx, accountId, known.waba_id)
-      await scheduleSync(trx, accountId, claimed.wabaId)
+      if (!others.some(({ waba_id }) => waba_id === current.waba_id))
+        await deleteTemplates(trx, accountId, current.waba_id)
+      await scheduleSync(trx, accountId, changed.waba_id)
     }
     return changed
   })
-  await saveHealth(db, owner, { token_problem: null, ...token.columns })
-  await subscribeApp(deps, owner, { wabaId: claimed.wabaId, accessToken })
-  return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
+}
+
+/** WhatsApp verified the values that were stored before; a concurrent change would be lost or stay unverified. */
+function refuseIfChanged({
+  known,
+  current,
+  input,
+}: Pick<Verified, 'known' | 'input'> & { current: WhatsAppAccountRow }) {
+  const isSameToken = current.access_token_encrypted === known.access_token_encrypted
+  const isSameWaba = current.waba_id === known.waba_id
+  if ((input.accessToken !== undefined || isSameToken) && (input.wabaId !== undefined || isSameWaba)) return
+  throw new ServiceError('SETTING_REFUSED', 'The WhatsApp account was changed at the same time. Nothing was stored.', {
+    remedy: 'Check its settings, then try again.',
+  })
 }

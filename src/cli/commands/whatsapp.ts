@@ -1,12 +1,13 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
-import type { WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
-import { addWhatsAppAccount, type AddedWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
+import type { UpdatedWhatsAppAccount, WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
+import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
 import {
   activateWhatsAppAccount,
   deactivateWhatsAppAccount,
   removeWhatsAppAccount,
   setDefaultWhatsAppAccount,
 } from '../../accounts/whatsapp/change.ts'
+import { callbackUrlOf } from '../../accounts/whatsapp/connect/subscribe.ts'
 import { findOwner } from '../../accounts/whatsapp/store.ts'
 import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
 import { listWhatsAppAccounts, whatsAppAccountNotFound } from '../../accounts/whatsapp/whatsapp-account.ts'
@@ -59,7 +60,7 @@ export const whatsappAdd = dataCommand({
     const address =
       options['app-secret'] === undefined
         ? ''
-        : `\nCallback URL for its app: ${callbackUrl(deps, json.whatsAppAccountId)}`
+        : `\nCallback URL for its app: ${callbackUrlOf(deps, json.whatsAppAccountId, { hasOwnApp: true })}`
     return {
       json,
       text: `Added ${json.whatsAppAccountId}. Next: sync its templates with waybill template sync ${accountId}${address}${describeSubscription(json)}`,
@@ -67,7 +68,10 @@ export const whatsappAdd = dataCommand({
   },
 })
 
-function describeSubscription({ subscribed, subscriptionProblem }: AddedWhatsAppAccount): string {
+function describeSubscription({
+  subscribed,
+  subscriptionProblem,
+}: Pick<UpdatedWhatsAppAccount, 'subscribed' | 'subscriptionProblem'>): string {
   if (subscribed) return '\nIts app is subscribed to the WABA.'
   return `\nIts app could not be subscribed to the WABA, so no status will arrive: ${subscriptionProblem}`
 }
@@ -101,7 +105,8 @@ export const whatsappUpdate = dataCommand({
       appSecret: options['app-secret'],
       wabaId: options['waba-id'],
     })
-    return { json, text: `${id} is updated.${json.active ? '' : ` It is inactive: ${json.reason}`}` }
+    const inactive = json.active ? '' : ` It is inactive: ${json.reason}`
+    return { json, text: `${id} is updated.${inactive}${json.subscribed === false ? describeSubscription(json) : ''}` }
   },
 })
 
@@ -172,10 +177,6 @@ export const whatsappRemove = dataCommand({
     return { json, text: `${id} is removed.` }
   },
 })
-
-function callbackUrl({ publicUrl }: Pick<Deps, 'publicUrl'>, whatsAppAccountId: string): string {
-  return new URL(`/webhooks/whatsapp/${whatsAppAccountId}`, publicUrl).href
-}
 
 async function requireOwner(deps: Pick<Deps, 'db'>, whatsAppAccountId: string): Promise<string> {
   const accountId = await findOwner(deps.db, whatsAppAccountId)

@@ -72,7 +72,7 @@ const chores: Chore[] = [
       if (messages > 0) onOutcomesUnknown?.(messages)
     },
   },
-  { everySeconds: 15, failure: 'could not sync templates and numbers', run: syncDueTemplates },
+  { everySeconds: 15, failure: 'could not sync templates', run: syncDueTemplates },
   {
     everySeconds: 15,
     failure: 'could not check WhatsApp accounts',

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { readAllHealth } from '../../accounts/whatsapp/health/view.ts'
+import { readAllHealth, type ViewDeps } from '../../accounts/whatsapp/health/view.ts'
 import type { Deps } from '../../deps.ts'
 import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
@@ -87,7 +87,7 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
  * Registers a gauge per WhatsApp account: 1 if it is healthy, 0 if it cannot send or gets no statuses. Read at each
  * scrape from stored facts, without asking WhatsApp.
  */
-export function registerHealthMetric(deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks'>, registry: Registry): void {
+export function registerHealthMetric(deps: ViewDeps & Pick<Deps, 'log'>, registry: Registry): void {
   registry.registerMetric(
     new Gauge({
       name: 'waybill_whatsapp_account_healthy',

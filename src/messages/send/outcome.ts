@@ -75,8 +75,7 @@ export async function applyRefusal(
     if (outcome.accountUnusable)
       await deactivateRefused(
         deps,
-        message.accountId,
-        from.id,
+        { account_id: message.accountId, id: from.id, access_token_encrypted: from.accessTokenEncrypted },
         `WhatsApp refused it (${outcome.error.code}): ${outcome.error.details ?? outcome.error.title}`,
       )
     if (outcome.template === 'resync') resync(deps, message.accountId, from.wabaId)

@@ -140,7 +140,7 @@ test('a wrong PIN, a refused subscription and an unreachable callback URL are ex
 
   await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('999999')
   await page.getByRole('button', { name: 'Register number' }).click()
-  await page.getByText('The number has another two-step verification PIN.').waitFor()
+  await page.getByText("The PIN does not match the number's two-step verification PIN.").waitFor()
   await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('123456')
   await page.getByRole('button', { name: 'Register number' }).click()
   await step(page, 'Registration: done').waitFor()

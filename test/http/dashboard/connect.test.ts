@@ -77,7 +77,12 @@ test.each([
     valid: true,
     says: 'It lacks the permission whatsapp_business_messaging.',
   },
-  { wrong: 'a token without accounts', token: { wabaIds: [] }, valid: true, says: 'it may use no phone number' },
+  {
+    wrong: 'a token without accounts',
+    token: { wabaIds: [] },
+    valid: true,
+    says: 'It has no access to a phone number',
+  },
   {
     wrong: 'a throttled account',
     token: { refuses: { 'GET phone_numbers': 80007 } },
@@ -203,7 +208,7 @@ test('a number is registered with its PIN, and a wrong PIN is explained', async 
   expect((await call('register', { whatsAppAccountId, pin: '246810' })).data).toMatchObject({ ok: true })
   expect((await call('register', { whatsAppAccountId, pin: '111111' })).data).toMatchObject({
     ok: false,
-    message: expect.stringContaining('another two-step verification PIN'),
+    message: expect.stringContaining('The PIN does not match'),
     fix: expect.any(String),
   })
   expect((await call('register', { whatsAppAccountId, pin: '12345' })).statusCode).toBe(400)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { signedInOwner, type TestOwner } from '../../support/owner.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -8,6 +8,9 @@ let owner: TestOwner
 
 beforeAll(async () => {
   server = await startTestServer()
+})
+// The calls that ask WhatsApp are limited per account and minute.
+beforeEach(async () => {
   account = await server.account()
   owner = await signedInOwner(server, account.accountId)
 })

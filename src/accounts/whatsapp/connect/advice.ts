@@ -12,7 +12,10 @@ const newToken =
   'In Meta Business Suite, open Settings > Users > System users, create a new token for your app with the permissions whatsapp_business_messaging and whatsapp_business_management, and use it here.'
 const permissions =
   'In Meta Business Suite, open Settings > Users > System users: assign the app and the WhatsApp account to the system user with full control, then create a token with the permissions whatsapp_business_messaging and whatsapp_business_management.'
-const wait = 'Wait some minutes, then repeat this step. Repeating it sooner makes it worse.'
+const wait = 'Wait some minutes, then repeat this step. Earlier attempts extend the limit.'
+
+/** What to do about a restriction by WhatsApp, which no new token lifts. */
+export const requestReview = 'Open Business Support Home in Meta Business Suite, check the reason and request a review.'
 
 const tokenRejected: Advice = {
   message: 'WhatsApp rejects this access token: it is wrong, revoked or expired.',
@@ -42,7 +45,7 @@ const advices: Readonly<Record<number, Advice>> = {
   },
   368: {
     message: 'WhatsApp has restricted this business account for a policy violation.',
-    fix: 'Open Business Support Home in Meta Business Suite, check the reason and request a review.',
+    fix: requestReview,
   },
   2200: {
     message: 'Meta called the callback URL and did not get the expected answer.',
@@ -50,10 +53,10 @@ const advices: Readonly<Record<number, Advice>> = {
   },
   131031: {
     message: 'WhatsApp has locked this business account.',
-    fix: 'Open Business Support Home in Meta Business Suite, check the reason and request a review.',
+    fix: requestReview,
   },
   133005: {
-    message: 'The number has another two-step verification PIN.',
+    message: "The PIN does not match the number's two-step verification PIN.",
     fix: 'Enter the PIN that was set for this number. If nobody knows it, change it in WhatsApp Manager: Phone numbers > the number > Two-step verification.',
   },
   133006: {
@@ -73,11 +76,11 @@ const advices: Readonly<Record<number, Advice>> = {
 }
 
 /** The token is never part of the text, because the client removes it from errors. */
-export function explainFailure(failed: Failed): Advice {
+export function explainReadFailure(failed: Failed): Advice {
   const { error, refused, reason } = failed
   if (!refused || !error)
     return {
-      message: `WhatsApp could not be asked: ${reason}.`,
+      message: `WhatsApp could not be reached: ${reason}.`,
       fix: 'Check that this server can reach GRAPH_API_URL, then repeat this step.',
     }
   const said = error.details === undefined ? error.title : `${error.title}: ${error.details}`
@@ -88,4 +91,20 @@ export function explainFailure(failed: Failed): Advice {
   if (!advice)
     return { message: quoted, fix: 'Look up the code in the documentation of the WhatsApp Business Platform.' }
   return { message: `${advice.message} ${quoted}`, fix: advice.fix }
+}
+
+const wrongAppSecret: Advice = {
+  message: 'The app secret does not match the app of this access token.',
+  fix: 'Copy the app secret from the app dashboard of Meta (App settings > Basic), of the app that the token was created for, and replace the secrets of this account, or META_APP_SECRET.',
+}
+export const appSecretProblem = describeAdvice(wrongAppSecret)
+
+/** An app token that WhatsApp rejects was made of a secret of another app. */
+export function explainCallbackFailure(failed: Failed): Advice {
+  return failed.error?.code === 190 ? wrongAppSecret : explainReadFailure(failed)
+}
+
+/** What a step that failed says, and what to do about it. */
+export function describeAdvice({ message, fix }: { message: string; fix?: string | undefined }): string {
+  return fix === undefined ? message : `${message} ${fix}`
 }

@@ -1,9 +1,9 @@
 import type { ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import type { Deps } from '../../../deps.ts'
+import { toNumberHealth } from '../health/number.ts'
 import { saveHealth } from '../health/store.ts'
-import { explainFailure } from './advice.ts'
-import { openStored } from './subscribe.ts'
-import { readNumberFacts } from '../health/number.ts'
+import { explainReadFailure } from './advice.ts'
+import { openStored } from './stored.ts'
 
 /** Registers a phone number with the Cloud API. The PIN is not stored. */
 export async function registerNumber(
@@ -15,9 +15,10 @@ export async function registerNumber(
   if ('problem' in stored) return stored.problem
   const { row, accessToken } = stored
   const outcome = await deps.whatsapp.registerNumber({ phoneNumberId: row.phone_number_id, accessToken, pin })
-  if (!outcome.ok) return { ok: false, ...explainFailure(outcome) }
-  const number = await readNumberFacts(deps, { phoneNumberId: row.phone_number_id, accessToken })
-  await saveHealth(deps.db, stored, { number_status: 'CONNECTED', ...number.columns })
+  if (!outcome.ok) return { ok: false, ...explainReadFailure(outcome) }
+  const number = await deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken })
+  const facts = number.ok ? toNumberHealth(number.value, deps.now()) : { number_status: 'CONNECTED' }
+  await saveHealth(deps.db, stored, facts)
   return {
     ok: true,
     message: 'The number is registered with the Cloud API. Keep its PIN: it is needed to register the number again.',

@@ -1,15 +1,12 @@
 import { callbackFields } from '../../../whatsapp/callbacks/fields.ts'
 import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import type { Deps } from '../../../deps.ts'
-import type { MetaApp } from '../../../whatsapp/onboarding.ts'
-import { findHealth, type HealthChanges, type HealthOwner, saveHealth } from '../health/store.ts'
-import { describeUnreadableToken, openAccessToken, openAppSecret } from '../secrets.ts'
-import { findWhatsAppAccount, type WhatsAppAccountRow } from '../store.ts'
-import { requireWhatsAppAccount } from '../whatsapp-account.ts'
-import { explainFailure } from './advice.ts'
-import { readTokenFacts } from './token.ts'
+import { type HealthOwner, saveHealth } from '../health/store.ts'
+import type { WhatsAppAccountRow } from '../store.ts'
+import { describeAdvice, explainCallbackFailure, explainReadFailure } from './advice.ts'
+import { findApp, openStored } from './stored.ts'
 
-type StepDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks'>
+type StepDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
 /** Subscribes the app of the token to the callbacks of the WABA. Without it, no status ever arrives. */
 export async function subscribeApp(
@@ -18,19 +15,14 @@ export async function subscribeApp(
   { wabaId, accessToken }: { wabaId: string; accessToken: string },
 ): Promise<ConnectStep> {
   const outcome = await deps.whatsapp.subscribeApp({ wabaId, accessToken })
-  const advice = outcome.ok ? undefined : explainFailure(outcome)
+  const advice = outcome.ok ? undefined : explainReadFailure(outcome)
   await saveHealth(deps.db, owner, {
     subscription_checked_at: deps.now(),
     subscribed: outcome.ok,
-    subscription_problem: advice ? `${advice.message} ${advice.fix}` : null,
+    subscription_problem: advice ? describeAdvice(advice) : null,
   })
   if (advice) return { ok: false, ...advice }
   return { ok: true, message: 'The app is subscribed to the WhatsApp Business Account, so WhatsApp reports statuses.' }
-}
-
-/** What a step that failed says, and what to do about it. */
-export function describeStep({ message, fix }: Pick<ConnectStep, 'message' | 'fix'>): string {
-  return fix === undefined ? message : `${message} ${fix}`
 }
 
 /** The same for a stored account. */
@@ -59,7 +51,7 @@ export async function configureCallback(
   const enter = describeCallback(deps, row)
   const app = await findApp(deps, stored)
   const obstacle = findObstacle(deps, { row, hasApp: app !== undefined })
-  if (!app || obstacle !== undefined || enter.callbackUrl === undefined || enter.verifyToken === undefined)
+  if (!app || obstacle !== undefined || enter.verifyToken === undefined)
     return {
       ok: false,
       message: obstacle ?? 'The app of the token is not known.',
@@ -71,25 +63,31 @@ export async function configureCallback(
   const advice = outcome.ok ? undefined : explainCallbackFailure(outcome)
   await saveHealth(deps.db, stored, {
     callback_checked_at: deps.now(),
-    callback_problem: advice ? `${advice.message} ${advice.fix}` : null,
+    callback_problem: advice ? describeAdvice(advice) : null,
     ...(outcome.ok && { callback_url: url, callback_fields: [...fields] }),
   })
   if (advice) return { ok: false, ...advice, enter }
   return { ok: true, message: `Meta called ${url}, accepted the answer, and now sends callbacks there.` }
 }
 
-/** The values that the app dashboard of Meta asks for. An app with its own secret has its own callback URL. */
-export function describeCallback(
-  { callbacks, publicUrl }: Pick<Deps, 'callbacks'> & { publicUrl?: string },
-  row: Pick<WhatsAppAccountRow, 'id' | 'app_secret_encrypted'>,
-) {
-  const base = callbacks.baseUrl ?? publicUrl
-  const path = row.app_secret_encrypted === null ? '/webhooks/whatsapp' : `/webhooks/whatsapp/${row.id}`
+/** The values that the app dashboard of Meta asks for. */
+export function describeCallback(deps: Pick<Deps, 'callbacks' | 'publicUrl'>, row: WhatsAppAccountRow) {
+  const { verifyToken } = deps.callbacks
   return {
-    ...(base !== undefined && { callbackUrl: new URL(path, base).href }),
-    ...(callbacks.verifyToken !== undefined && { verifyToken: callbacks.verifyToken }),
+    callbackUrl: callbackUrlOf(deps, row.id, { hasOwnApp: row.app_secret_encrypted !== null }),
+    ...(verifyToken !== undefined && { verifyToken }),
     fields: [...callbackFields],
   }
+}
+
+/** An app with its own secret has its own callback URL. */
+export function callbackUrlOf(
+  { callbacks, publicUrl }: Pick<Deps, 'callbacks' | 'publicUrl'>,
+  whatsAppAccountId: string,
+  { hasOwnApp }: { hasOwnApp: boolean },
+): string {
+  const path = hasOwnApp ? `/webhooks/whatsapp/${whatsAppAccountId}` : '/webhooks/whatsapp'
+  return new URL(path, callbacks.baseUrl ?? publicUrl).href
 }
 
 function findObstacle(
@@ -103,41 +101,4 @@ function findObstacle(
   if (row.app_secret_encrypted === null && callbacks.appSecret === undefined)
     return 'The secret of the app is not known, so Waybill cannot set the callback URL for you, and cannot verify callbacks either. Replace the secrets of this account, or set META_APP_SECRET.'
   return hasApp ? undefined : 'WhatsApp did not say to which app the token belongs.'
-}
-
-/** An app token that WhatsApp rejects was made of a secret of another app. */
-function explainCallbackFailure(outcome: Parameters<typeof explainFailure>[0]) {
-  if (outcome.error?.code !== 190) return explainFailure(outcome)
-  return {
-    message: 'The app secret does not match the app of this access token.',
-    fix: 'Copy the app secret from the app dashboard of Meta (App settings > Basic), of the app that the token was created for, and replace the secrets of this account, or META_APP_SECRET.',
-  }
-}
-
-interface Stored extends HealthOwner {
-  row: WhatsAppAccountRow
-  accessToken: string
-}
-
-/** Reads an account and decrypts its token. */
-export async function openStored(
-  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
-  { accountId, whatsAppAccountId }: HealthOwner,
-): Promise<Stored | { problem: ConnectStep; row: WhatsAppAccountRow }> {
-  const found = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
-  const row = requireWhatsAppAccount(found, whatsAppAccountId)
-  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId }, row.access_token_encrypted)
-  if (accessToken !== undefined) return { accountId, whatsAppAccountId, row, accessToken }
-  return { row, problem: { ok: false, message: describeUnreadableToken(whatsAppAccountId), fix: 'Replace the token.' } }
-}
-
-/** The app of the token with its secret; undefined if one of them is unknown. */
-export async function findApp(deps: StepDeps, { row, accessToken, ...owner }: Stored): Promise<MetaApp | undefined> {
-  const appSecret = openAppSecret(deps, owner, row) ?? deps.callbacks.appSecret
-  if (appSecret === undefined) return undefined
-  const known = (await findHealth(deps.db, owner))?.app_id
-  if (known !== undefined && known !== null) return { appId: known, appSecret }
-  const { info, columns } = await readTokenFacts(deps, { accessToken })
-  await saveHealth(deps.db, owner, columns satisfies HealthChanges)
-  return info?.appId === undefined ? undefined : { appId: info.appId, appSecret }
 }

@@ -1,7 +1,9 @@
 import type { Deps } from '../../../deps.ts'
 import type { MetaApp, NumberDetails, TokenInfo } from '../../../whatsapp/onboarding.ts'
 import type { ReadOutcome } from '../../../whatsapp/whatsapp.ts'
-import { explainFailure } from './advice.ts'
+import { daysUntil, inDays } from '../health/findings.ts'
+import type { HealthChanges } from '../health/store.ts'
+import { explainReadFailure } from './advice.ts'
 import type { ConnectableAccount, TokenReport } from '../../../../contracts/dashboard/connect.ts'
 
 /** Permissions that a token needs (reference 2, section 5.1). */
@@ -17,16 +19,17 @@ export async function inspectToken(
   accessToken: string,
 ): Promise<TokenReport> {
   const inspected = await whatsapp.inspectToken({ accessToken })
-  if (!inspected.ok) return { valid: false, ...explainFailure(inspected), permissions: [], missing: [], accounts: [] }
+  if (!inspected.ok)
+    return { valid: false, ...explainReadFailure(inspected), permissions: [], missing: [], accounts: [] }
   const token = inspected.value
   const report = describeToken(token, now())
   if (!report.valid || report.missing.includes('whatsapp_business_management')) return { ...report, accounts: [] }
   const accounts = await listConnectable({ whatsapp }, accessToken, token)
-  if (!accounts.ok) return { ...report, ...explainFailure(accounts), accounts: [] }
+  if (!accounts.ok) return { ...report, ...explainReadFailure(accounts), accounts: [] }
   if (accounts.value.every(({ numbers }) => numbers.length === 0))
     return {
       ...report,
-      message: `${report.message} But it may use no phone number.`,
+      message: `${report.message} It has no access to a phone number.`,
       fix: 'In Meta Business Suite, open Settings > Accounts > WhatsApp accounts and assign the account to the system user of the token with full control. The account needs a phone number: add one in WhatsApp Manager.',
       accounts: accounts.value,
     }
@@ -61,9 +64,7 @@ function describeToken(token: TokenInfo, now: Date): Omit<TokenReport, 'accounts
 
 function describeExpiry({ expiresAt }: TokenInfo, now: Date): string {
   if (!expiresAt) return 'It does not expire.'
-  const days = Math.max(0, Math.floor((expiresAt.getTime() - now.getTime()) / 86_400_000))
-  const left = days === 0 ? 'in less than a day' : days === 1 ? 'in 1 day' : `in ${days} days`
-  return `It expires ${left} (${expiresAt.toISOString().slice(0, 10)}). Use a token that never expires for a server.`
+  return `It expires ${inDays(Math.max(0, daysUntil(expiresAt, now)))} (${expiresAt.toISOString().slice(0, 10)}). Use a token that never expires for a server.`
 }
 
 async function listConnectable(
@@ -93,33 +94,51 @@ function toConnectableNumber(number: NumberDetails): ConnectableAccount['numbers
   }
 }
 
-/** The facts about a token that are stored with its account; a failed inspection says nothing about the token. */
+type TokenColumns = Pick<
+  HealthChanges,
+  'app_id' | 'token_checked_at' | 'token_expires_at' | 'token_problem' | 'missing_permissions'
+>
+
+interface TokenFacts {
+  info: TokenInfo | undefined
+  columns: TokenColumns
+  /** Whether the app that asked is not the app of the token, or its secret is wrong. */
+  appMismatch: boolean
+}
+
+/**
+ * Reads the facts about a token that are stored with its account; a failed inspection says nothing about the token. An
+ * app can describe an expired token, which the token itself cannot. If the app denies the token, the token is asked
+ * about itself, because the stored app can be an earlier one and its secret that of another app.
+ */
 export async function readTokenFacts(
   { whatsapp, now }: Pick<Deps, 'whatsapp' | 'now'>,
   { accessToken, app }: { accessToken: string; app?: MetaApp | undefined },
-): Promise<{ info: TokenInfo | undefined; columns: TokenColumns }> {
+): Promise<TokenFacts> {
   const inspected = await whatsapp.inspectToken({ accessToken, app })
-  const checked = { token_checked_at: now() }
+  if (!app || (inspected.ok ? inspected.value.valid : inspected.error?.code !== 190))
+    return { ...toFacts(inspected, now()), appMismatch: false }
+  const byItself = await whatsapp.inspectToken({ accessToken })
+  const isOtherApp = byItself.ok && byItself.value.appId !== undefined && byItself.value.appId !== app.appId
+  // An app token that is rejected is wrong for its app; one that is accepted belongs to an app that is not the token's.
+  const appMismatch = inspected.ok ? isOtherApp : !isOtherApp
+  return { ...toFacts(inspected.ok && !byItself.ok ? inspected : byItself, now()), appMismatch }
+}
+
+function toFacts(inspected: ReadOutcome<TokenInfo>, now: Date): Omit<TokenFacts, 'appMismatch'> {
+  const checked = { token_checked_at: now }
   if (inspected.ok)
     return {
       info: inspected.value,
       columns: {
         ...checked,
-        app_id: inspected.value.appId ?? app?.appId ?? null,
+        app_id: inspected.value.appId ?? null,
         token_expires_at: inspected.value.expiresAt ?? null,
         token_problem: inspected.value.valid ? null : (inspected.value.reason ?? 'WhatsApp says that it is not valid.'),
         missing_permissions: listMissingPermissions(inspected.value),
       },
     }
-  if (inspected.error?.code === 190 && !app)
-    return { info: undefined, columns: { ...checked, token_problem: explainFailure(inspected).message } }
+  if (inspected.error?.code === 190)
+    return { info: undefined, columns: { ...checked, token_problem: explainReadFailure(inspected).message } }
   return { info: undefined, columns: {} }
-}
-
-export interface TokenColumns {
-  token_checked_at?: Date
-  app_id?: string | null
-  token_expires_at?: Date | null
-  token_problem?: string | null
-  missing_permissions?: string[]
 }

@@ -1,12 +1,22 @@
 import type { Deps } from '../../../deps.ts'
-import { findApp, openStored } from '../connect/subscribe.ts'
+import { appSecretProblem } from '../connect/advice.ts'
+import { findApp, openStored, type Stored } from '../connect/stored.ts'
 import { readTokenFacts } from '../connect/token.ts'
 import { storePhoneNumber } from '../phone-number.ts'
 import { deactivateRefused } from '../refusals.ts'
+import { lockUnchanged } from '../store.ts'
 import { logFindings } from './log-findings.ts'
-import { claimDueChecks, type HealthChanges, type HealthOwner, saveHealth } from './store.ts'
+import { toNumberHealth } from './number.ts'
+import {
+  claimDueChecks,
+  findHealth,
+  type HealthChanges,
+  type HealthOwner,
+  type HealthRow,
+  saveHealth,
+} from './store.ts'
 
-export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks'>
+export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
 /** A check takes four requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
 const nextSeconds = 30 * 60
@@ -36,12 +46,26 @@ export async function checkNow(deps: CheckDeps, owner: HealthOwner): Promise<voi
 
 /**
  * Asks WhatsApp about token, number, subscription and callback URL, and stores the answers. What cannot be read keeps
- * its last known value. A token that WhatsApp rejects deactivates the account, as after a failed send.
+ * its last known value. A token that WhatsApp rejects deactivates the account, as after a failed send. If the token was
+ * replaced meanwhile, the answers are dropped.
  */
 async function checkAccount(deps: CheckDeps, owner: HealthOwner): Promise<void> {
-  const { accountId, whatsAppAccountId } = owner
   const stored = await openStored(deps, owner)
   if ('problem' in stored) return
+  const { row } = stored
+  const answers = await askWhatsApp(deps, stored)
+  const { number } = answers
+  const known = await findHealth(deps.db, owner)
+  const changes = toChanges(answers, { known, at: deps.now() })
+  await deps.db.transaction().execute(async (trx) => {
+    if (!(await lockUnchanged(trx, row))) return
+    if (number.ok) await storePhoneNumber({ db: trx }, owner.accountId, owner.whatsAppAccountId, number.value)
+    else if (number.accountUnusable) await deactivateRefused({ db: trx }, row, number.reason)
+    await saveHealth(trx, owner, changes)
+  })
+}
+
+async function askWhatsApp(deps: CheckDeps, stored: Stored) {
   const { row, accessToken } = stored
   const app = await findApp(deps, stored)
   const [token, number, apps, subscription] = await Promise.all([
@@ -50,34 +74,41 @@ async function checkAccount(deps: CheckDeps, owner: HealthOwner): Promise<void> 
     deps.whatsapp.listSubscribedApps({ wabaId: row.waba_id, accessToken }),
     app ? deps.whatsapp.getAppSubscription(app) : undefined,
   ])
-  const at = deps.now()
-  const appId = token.info?.appId ?? app?.appId
-  const changes: HealthChanges = { ...token.columns }
-  if (number.ok) {
-    Object.assign(changes, {
-      number_checked_at: at,
-      token_problem: token.columns.token_problem ?? null,
-      number_status: number.value.status ?? null,
-      name_status: number.value.nameStatus ?? null,
-      messaging_limit: number.value.messagingLimit ?? null,
-      health: JSON.stringify(number.value.health ?? []),
-    } satisfies HealthChanges)
-    await storePhoneNumber(deps, accountId, whatsAppAccountId, number.value)
-  } else if (number.accountUnusable) await deactivateRefused(deps, accountId, whatsAppAccountId, number.reason)
-  if (apps.ok) {
-    const subscribed = appId === undefined ? apps.value.length > 0 : apps.value.includes(appId)
-    Object.assign(changes, {
-      subscription_checked_at: at,
-      subscribed,
-      ...(subscribed && { subscription_problem: null }),
-    } satisfies HealthChanges)
+  return { app, token, number, apps, subscription }
+}
+
+type Answers = Awaited<ReturnType<typeof askWhatsApp>>
+
+function toChanges(answers: Answers, { known, at }: { known: HealthRow | undefined; at: Date }): HealthChanges {
+  const { token, number } = answers
+  return {
+    ...token.columns,
+    // A token that has just read its number works, whatever was said about it.
+    ...(number.ok && { ...toNumberHealth(number.value, at), token_problem: null }),
+    ...toSubscriptionChanges(answers, at),
+    ...toCallbackChanges(answers, { known, at }),
   }
-  if (subscription?.ok === true)
-    Object.assign(changes, {
-      callback_checked_at: at,
-      callback_url: subscription.value?.callbackUrl ?? null,
-      callback_fields: subscription.value?.fields ?? [],
-      ...(subscription.value && { callback_problem: null }),
-    } satisfies HealthChanges)
-  if (Object.keys(changes).length > 0) await saveHealth(deps.db, owner, changes)
+}
+
+function toSubscriptionChanges({ app, token, apps }: Answers, at: Date): HealthChanges {
+  if (!apps.ok) return {}
+  const appId = token.info?.appId ?? app?.appId
+  const subscribed = appId === undefined ? apps.value.length > 0 : apps.value.includes(appId)
+  return { subscription_checked_at: at, subscribed, ...(subscribed && { subscription_problem: null }) }
+}
+
+function toCallbackChanges(
+  { app, token, subscription }: Answers,
+  { known, at }: { known: HealthRow | undefined; at: Date },
+): HealthChanges {
+  if (token.appMismatch) return { callback_problem: appSecretProblem }
+  // Without the token's own app, this is what another app is subscribed to.
+  if (subscription?.ok !== true || app?.appId !== (token.info?.appId ?? app?.appId)) return {}
+  const isSolved = subscription.value !== undefined || known?.callback_problem === appSecretProblem
+  return {
+    callback_checked_at: at,
+    callback_url: subscription.value?.callbackUrl ?? null,
+    callback_fields: subscription.value?.fields ?? [],
+    ...(isSolved && { callback_problem: null }),
+  }
 }

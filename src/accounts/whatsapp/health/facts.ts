@@ -6,7 +6,7 @@ import type { HealthRow, HourCounts } from './store.ts'
 
 /** Combines the stored rows with the settings of this server. An account without a health row was never checked. */
 export function toFacts(
-  deps: Pick<Deps, 'callbacks'>,
+  deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
   row: WhatsAppAccountRow,
   health: HealthRow | undefined,
   lastHour?: HourCounts,

@@ -116,7 +116,7 @@ export function daysUntil(date: Date, now: Date): number {
   return Math.floor((date.getTime() - now.getTime()) / 86_400_000)
 }
 
-function inDays(days: number): string {
+export function inDays(days: number): string {
   return days === 0 ? 'in less than a day' : days === 1 ? 'in 1 day' : `in ${days} days`
 }
 

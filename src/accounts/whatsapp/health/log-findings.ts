@@ -9,7 +9,7 @@ const announcedElsewhere = new Set(['deactivated', 'rejected'])
 
 /** Logs findings that are new since the last check, and those that are gone: each change once, on one node. */
 export async function logFindings(
-  deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks'>,
+  deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>,
   owner: HealthOwner,
 ): Promise<void> {
   const row = await findWhatsAppAccount(deps.db, owner.accountId, owner.whatsAppAccountId)

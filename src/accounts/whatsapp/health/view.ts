@@ -6,7 +6,7 @@ import { toFacts } from './facts.ts'
 import { findProblems } from './findings.ts'
 import { countLastHour, findHealthRows, type HealthRow, type HourCounts } from './store.ts'
 
-type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks'>
+export type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl'>
 
 const hour = 3_600_000
 
@@ -67,7 +67,10 @@ interface Known {
   now: Date
 }
 
-function toHealth(deps: Pick<Deps, 'callbacks'>, { row, health, counts, now }: Known): WhatsAppAccountHealth {
+function toHealth(
+  deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
+  { row, health, counts, now }: Known,
+): WhatsAppAccountHealth {
   const findings = findProblems(toFacts(deps, row, health, counts), now)
   return {
     accountId: row.id,
@@ -99,7 +102,7 @@ function toHealth(deps: Pick<Deps, 'callbacks'>, { row, health, counts, now }: K
       fields: health?.callback_fields ?? [],
       ...(health?.last_callback_at && { lastCallbackAt: health.last_callback_at.toISOString() }),
       ...(health?.last_status_at && { lastStatusAt: health.last_status_at.toISOString() }),
-      ...checkedAt(health?.subscription_checked_at),
+      ...checkedAt(older(health?.subscription_checked_at, health?.callback_checked_at)),
     },
     ...(counts && { lastHour: counts }),
   }
@@ -112,4 +115,10 @@ function optional<Name extends string>(name: Name, value: string | null | undefi
 
 function checkedAt(at: Date | null | undefined): { checkedAt?: string } {
   return at ? { checkedAt: at.toISOString() } : {}
+}
+
+/** Both were asked for at once; one of them may have failed since. */
+function older(a: Date | null | undefined, b: Date | null | undefined): Date | null | undefined {
+  if (!a || !b) return a ?? b
+  return a < b ? a : b
 }
