@@ -150,13 +150,55 @@ export const WhatsAppAccountTokenExpiringEvent = accountEvent(
   }),
 )
 
-/** Whether a WhatsApp account can send. */
+const QualityRating = z.enum(['GREEN', 'YELLOW', 'RED'])
+
+export const NumberQualityChangedEvent = accountEvent(
+  'number.quality_changed',
+  'NumberQualityChangedEvent',
+  'WhatsApp changed the quality rating of a phone number.',
+  WhatsAppAccountFacts.extend({
+    qualityRating: QualityRating.describe('The rating now: `GREEN` is high, `RED` is low.'),
+    previousQualityRating: QualityRating.describe('The rating before.'),
+  }),
+)
+
+/** What happens to a WhatsApp account and its phone number. */
 export const WhatsAppAccountEvent = z.discriminatedUnion('type', [
   WhatsAppAccountInactiveEvent,
   WhatsAppAccountActiveEvent,
   WhatsAppAccountTokenExpiringEvent,
+  NumberQualityChangedEvent,
 ])
 export type WhatsAppAccountEvent = z.infer<typeof WhatsAppAccountEvent>
+
+/** Reported to the other endpoints of the account. */
+export const EndpointFailingEvent = z
+  .object({
+    type: z.literal('endpoint.failing').describe('What happened.'),
+    timestamp: Timestamp.describe('When it was noticed.'),
+    data: z
+      .object({
+        endpointId: z
+          .string()
+          .describe('ID of the endpoint that fails.')
+          .meta({ examples: ['ep_01kah38x7w6c5b4a3z2y1x0wvt'] }),
+        host: z
+          .string()
+          .describe('Host of its URL. The rest of the URL can hold secrets.')
+          .meta({ examples: ['hooks.example.com'] }),
+        disabled: z.boolean().describe('Whether Waybill has disabled it, so that its deliveries wait.'),
+        failingSince: Timestamp.optional().describe('Since when every attempt has failed.'),
+        reason: z
+          .string()
+          .optional()
+          .describe('Why it is disabled; absent if it is not.')
+          .meta({ examples: ['it answered 410 Gone'] }),
+      })
+      .describe('The endpoint that fails.'),
+  })
+  .describe('A webhook endpoint of the account fails.')
+  .meta({ id: 'EndpointFailingEvent' })
+export type EndpointFailingEvent = z.infer<typeof EndpointFailingEvent>
 
 /** Sent on request only, to try an endpoint. */
 export const TestEvent = z
@@ -172,6 +214,7 @@ export const TestEvent = z
 export const WebhookEvent = z.discriminatedUnion('type', [
   ...MessageEvent.options,
   ...WhatsAppAccountEvent.options,
+  EndpointFailingEvent,
   TestEvent,
 ])
 export type WebhookEvent = z.infer<typeof WebhookEvent>
@@ -190,7 +233,9 @@ export const eventTypes = [
   'whatsapp_account.inactive',
   'whatsapp_account.active',
   'whatsapp_account.token_expiring',
-] as const satisfies (MessageEvent | WhatsAppAccountEvent)['type'][]
+  'number.quality_changed',
+  'endpoint.failing',
+] as const satisfies (MessageEvent | WhatsAppAccountEvent | EndpointFailingEvent)['type'][]
 export type EventType = (typeof eventTypes)[number]
 
 /** What an endpoint gets unless it asks otherwise. */
@@ -304,6 +349,33 @@ export const webhooks = {
       type: 'whatsapp_account.token_expiring',
       timestamp: '2026-11-20T09:30:00.000Z',
       data: { ...exampleAccount, expiresAt: '2026-11-27T10:00:00.000Z', daysLeft: 7 },
+    },
+  },
+  'number.quality_changed': {
+    event: NumberQualityChangedEvent,
+    summary: 'The quality rating of a number changed',
+    description:
+      'WhatsApp rates each phone number by how often recipients block or report its messages. A low rating can lower the messaging limit. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'number.quality_changed',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleAccount, qualityRating: 'YELLOW', previousQualityRating: 'GREEN' },
+    },
+  },
+  'endpoint.failing': {
+    event: EndpointFailingEvent,
+    summary: 'A webhook endpoint fails',
+    description:
+      'Every attempt to deliver to an endpoint has failed for five minutes, or Waybill has disabled it. Reported once, to the other endpoints of the account that ask for it; again after a delivery has succeeded or the endpoint was enabled.',
+    example: {
+      type: 'endpoint.failing',
+      timestamp: '2026-11-20T09:35:00.000Z',
+      data: {
+        endpointId: 'ep_01kah38x7w6c5b4a3z2y1x0wvt',
+        host: 'hooks.example.com',
+        disabled: false,
+        failingSince: '2026-11-20T09:30:00.000Z',
+      },
     },
   },
   'webhook.test': {

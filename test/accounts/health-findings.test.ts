@@ -25,7 +25,12 @@ const healthy: HealthFacts = {
   callbackProblem: undefined,
   expectedCallbackUrl: url,
   lastStatusAt: now,
-  lastHour: { sent: 100, failed: 1, failures: [{ code: '131026', count: 1 }] },
+  traffic: {
+    sent: 100,
+    failed: 1,
+    failures: [{ code: '131026', count: 1 }],
+    lastAcceptedAt: '2026-11-20T11:50:00.000Z',
+  },
 }
 
 const codes = (facts: Partial<HealthFacts>) =>
@@ -48,7 +53,7 @@ test('an account that works has no findings, and neither has one of which nothin
       callbackUrl: undefined,
       callbackFields: [],
       lastStatusAt: undefined,
-      lastHour: undefined,
+      traffic: undefined,
     }),
   ).toEqual([])
 })
@@ -58,6 +63,10 @@ const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
 test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', boolean] }>([
   { facts: { switchedOff: true, inactiveReason: 'token' }, finding: ['deactivated', 'warning', true] },
   { facts: { inactiveReason: 'WhatsApp refused it (190)' }, finding: ['rejected', 'error', true] },
+  {
+    facts: { inactiveReason: 'WhatsApp disabled the business account (SCHEDULE_FOR_DISABLE)' },
+    finding: ['disabled', 'error', true],
+  },
   { facts: { tokenExpiresAt: inDays(-0.1) }, finding: ['token_expired', 'error', true] },
   { facts: { tokenProblem: 'Session has expired.' }, finding: ['token_invalid', 'error', true] },
   { facts: { tokenExpiresAt: inDays(14.5) }, finding: ['token_expiring', 'warning', false] },
@@ -85,8 +94,9 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
   { facts: { callbackFields: ['messages'] }, finding: ['fields_missing', 'warning', false] },
   { facts: { callbackProblem: 'Meta got HTTP 502' }, finding: ['callback_problem', 'warning', false] },
   { facts: { lastStatusAt: inDays(-1) }, finding: ['no_statuses', 'error', false] },
+  { facts: { lastStatusAt: undefined }, finding: ['no_statuses', 'error', false] },
   {
-    facts: { lastHour: { sent: 70, failed: 30, failures: [{ code: '131049', count: 30 }] } },
+    facts: { traffic: { sent: 70, failed: 30, failures: [{ code: '131049', count: 30 }] } },
     finding: ['failures_frequent', 'warning', false],
   },
 ])('$facts is $finding', ({ facts, finding }) => {
@@ -97,7 +107,9 @@ test.each([
   { facts: { tokenExpiresAt: inDays(15.1) } },
   { facts: { numberStatus: 'SOMETHING_NEW' } },
   { facts: { qualityRating: 'YELLOW' } },
-  { facts: { lastHour: { sent: 1, failed: 9, failures: [] } } },
+  { facts: { traffic: { sent: 1, failed: 9, failures: [] } } },
+  // The first seconds after a quiet hour.
+  { facts: { lastStatusAt: inDays(-1), traffic: { sent: 50, failed: 0, failures: [] } } },
   { facts: { expectedCallbackUrl: undefined, callbackUrl: 'https://elsewhere.example/' } },
 ])('$facts is no finding', ({ facts }) => {
   expect(codes(facts)).toEqual([])

@@ -196,6 +196,40 @@ test('counts a forward jump once and retries failed attempts', async () => {
   await shiftClock(database.db, -hour)
 })
 
+test('keeps the due times of checks of WhatsApp accounts, and forgets times of callbacks that are ahead', async () => {
+  await startNode()
+  await sql`
+    with account as (insert into accounts (id, name) values ('acc_clock', 'Clock')),
+    number as (
+      insert into whatsapp_accounts (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default)
+      values ('wa_clock', 'acc_clock', '990011', '990012', 'x', true)
+    )
+    select 1`.execute(database.db)
+  await sql`
+    insert into whatsapp_account_health (whatsapp_account_id, account_id, next_check_at, next_traffic_at, last_status_at)
+    values ('wa_clock', 'acc_clock', now() + interval '30 minutes', now() + interval '1 minute', now())`.execute(
+    database.db,
+  )
+
+  await shiftClock(database.db, -hour)
+  await expect
+    .poll(
+      checking(() => countJumps('back')),
+      soon,
+    )
+    .toBe(1)
+
+  const { rows } = await sql<{ check: number; traffic: number; status: number }>`
+    select extract(epoch from next_check_at - now())::float8 as check,
+      extract(epoch from next_traffic_at - now())::float8 as traffic,
+      extract(epoch from last_status_at - now())::float8 as status
+    from whatsapp_account_health where whatsapp_account_id = 'wa_clock'`.execute(database.db)
+  expect(rows[0]?.check).toBeLessThan(31 * 60)
+  expect(rows[0]?.check).toBeGreaterThan(29 * 60)
+  expect(rows[0]?.traffic).toBeLessThan(61)
+  expect(rows[0]?.status).toBeLessThanOrEqual(0)
+})
+
 test('detects stale pending messages that were recorded after the clock was set back', async () => {
   await recordStalePending(database.db)
   await startNode()

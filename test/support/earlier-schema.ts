@@ -1,5 +1,13 @@
-/** Reverts migration 0012. */
+/** Reverts migration 0017. */
+const undoAlerts = [
+  'alter table whatsapp_account_health drop column traffic, drop column next_traffic_at, drop column announced_quality',
+  'alter table webhook_endpoints drop column announced_failing',
+  `delete from waybill_migrations where name = '0017-alerts'`,
+]
+
+/** Reverts migrations 0012 and later. */
 const undoWhatsAppHealth = [
+  ...undoAlerts,
   'drop table whatsapp_account_health',
   `delete from waybill_migrations where name = '0012-whatsapp-health'`,
 ]

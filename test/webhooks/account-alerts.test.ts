@@ -1,6 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { KyselyPlugin } from 'kysely'
-import { readAccountHealth } from '../../src/accounts/whatsapp/health/view.ts'
+import { readAccountHealth, readAllHealth } from '../../src/accounts/whatsapp/health/view.ts'
+import { recordCallbacks } from '../../src/accounts/whatsapp/health/store.ts'
+import { measureTraffic } from '../../src/accounts/whatsapp/health/traffic.ts'
 import { checkNow } from '../../src/accounts/whatsapp/health/check.ts'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import { replaceSecrets } from '../../src/accounts/whatsapp/update.ts'
@@ -11,7 +13,12 @@ import { startTestServer, type TestAccount, type TestServer } from '../support/s
 
 let server: TestServer
 let account: TestAccount
-const accountEvents = ['whatsapp_account.inactive', 'whatsapp_account.active', 'whatsapp_account.token_expiring']
+const accountEvents = [
+  'whatsapp_account.inactive',
+  'whatsapp_account.active',
+  'whatsapp_account.token_expiring',
+  'number.quality_changed',
+]
 
 beforeAll(async () => {
   server = await startTestServer()
@@ -130,6 +137,113 @@ test('the expiry of a token is announced 14, 7 and 1 days ahead and on the last 
   await announceChanges(server.deps)
   await expiresIn(0.5)
   expect(await listQueued()).toHaveLength(5)
+})
+
+test('a token that has expired already is not announced as expiring soon', async () => {
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ token_expires_at: new Date(Date.now() - 3_600_000) })
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .execute()
+
+  expect(await announceChanges(server.deps)).toBe(0)
+
+  expect(await listQueued()).toEqual([])
+})
+
+test('announces a change of the quality rating once, but not the first rating', async () => {
+  const rate = async (quality_rating: string) => {
+    await server.deps.db
+      .updateTable('whatsapp_accounts')
+      .set({ quality_rating })
+      .where('id', '=', account.whatsAppAccountId)
+      .execute()
+    await announceChanges(server.deps)
+    await announceChanges(server.deps)
+  }
+  for (const rating of ['GREEN', 'UNKNOWN', 'YELLOW', 'NA', 'YELLOW', 'GREEN']) await rate(rating)
+
+  expect(await listQueued()).toMatchObject([
+    {
+      type: 'number.quality_changed',
+      data: { accountId: account.whatsAppAccountId, previousQualityRating: 'GREEN', qualityRating: 'YELLOW' },
+    },
+    { type: 'number.quality_changed', data: { previousQualityRating: 'YELLOW', qualityRating: 'GREEN' } },
+  ])
+  const levels = logged('quality rating of a number').map((line) => (JSON.parse(line) as { level: string }).level)
+  expect(levels).toEqual(['warn', 'info'])
+})
+
+test('opens no transaction while there is nothing to announce', async () => {
+  await announceChanges(server.deps)
+  const transactions = vi.spyOn(server.deps.db, 'transaction')
+
+  expect(await announceChanges(server.deps)).toBe(0)
+
+  expect(transactions).not.toHaveBeenCalled()
+  transactions.mockRestore()
+})
+
+const minutes = 60_000
+
+/** Inserts a message of this age. */
+const insertMessage = (age: number, status: 'sent' | 'failed' | 'pending', code?: string) => {
+  const createdAt = new Date(Date.now() - age)
+  return server.deps.db
+    .insertInto('messages')
+    .values({
+      account_id: account.accountId,
+      id: server.deps.newId('msg', createdAt),
+      whatsapp_account_id: account.whatsAppAccountId,
+      status,
+      error_code: code ?? null,
+      to_number: '34600111222',
+      template_name: 't',
+      template_language: 'en',
+      created_at: createdAt,
+    })
+    .execute()
+}
+
+/** Counts again without waiting a minute. */
+async function measureAgain() {
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ next_traffic_at: new Date(0) })
+    .execute()
+  await measureTraffic(server.deps)
+}
+
+const findingCodes = async () =>
+  (await readAllHealth(server.deps))
+    .find(({ whatsAppAccountId }) => whatsAppAccountId === account.whatsAppAccountId)
+    ?.findings.map(({ code }) => code)
+
+test('missing statuses reach log, metric and operators, and are solved by the next status', async () => {
+  await insertMessage(1 * minutes, 'sent')
+  await insertMessage(10 * minutes, 'pending')
+  await measureAgain()
+  expect(await findingCodes()).not.toContain('no_statuses')
+
+  await insertMessage(6 * minutes, 'sent')
+  await measureAgain()
+  await measureAgain()
+  expect(await findingCodes()).toContain('no_statuses')
+  expect(await metric()).toMatch(/ 0$/)
+  expect(logged('no status has arrived since')).toHaveLength(1)
+
+  await recordCallbacks(server.deps.db, [account.whatsAppAccountId], { withStatuses: true })
+  expect(await findingCodes()).not.toContain('no_statuses')
+})
+
+test('frequent failures reach log and operators', async () => {
+  for (let n = 0; n < 15; n++) await insertMessage(2 * minutes, 'sent')
+  for (let n = 0; n < 10; n++) await insertMessage(2 * minutes, 'failed', '131026')
+
+  await measureAgain()
+
+  expect(await findingCodes()).toContain('failures_frequent')
+  expect(logged('10 of 25 messages of the last hour failed, most often with code 131026')).toHaveLength(1)
 })
 
 test('a problem is logged when it is found and when it is solved, not at every check', async () => {

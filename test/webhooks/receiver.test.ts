@@ -175,6 +175,10 @@ function describeEvent(event: ReceivedEvent): string {
       return event.data.phoneNumberId
     case 'whatsapp_account.token_expiring':
       return event.data.expiresAt
+    case 'number.quality_changed':
+      return event.data.qualityRating
+    case 'endpoint.failing':
+      return event.data.host
     case 'webhook.test':
       return event.data.endpointId
     case 'unknown':

@@ -2,7 +2,14 @@ import type { Deps } from '../../deps.ts'
 import type { AccountUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import type { CallbackSender } from './callback-senders.ts'
 import { scheduleCheck } from './health/store.ts'
-import { changeWhatsAppAccount, markRefused, reactivate, scheduleSync, type WhatsAppAccountRow } from './store.ts'
+import {
+  changeWhatsAppAccount,
+  disabledBy,
+  markRefused,
+  reactivate,
+  scheduleSync,
+  type WhatsAppAccountRow,
+} from './store.ts'
 
 /**
  * Deactivates an account whose token WhatsApp rejected, until a user fixes it, unless its token was replaced since
@@ -16,9 +23,6 @@ export async function deactivateRefused(
   if (!(await markRefused(db, asked, reason))) return
   await scheduleCheck(db, { accountId: asked.account_id, whatsAppAccountId: asked.id })
 }
-
-/** Identifies a deactivation that ends when WhatsApp reinstates the account. */
-const disabledBy = 'WhatsApp disabled the business account'
 
 /** Applies a change that WhatsApp reported for a WhatsApp Business Account. The sync that follows is authoritative. */
 export async function applyAccountUpdate(

@@ -3,6 +3,9 @@ import type { Database, WhatsAppAccountsTable } from '../../platform/db/schema.t
 
 export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
 
+/** Starts the reason of a deactivation that ends when WhatsApp reinstates the account. */
+export const disabledBy = 'WhatsApp disabled the business account'
+
 /** Locks an account, so that changes to its WhatsApp accounts run one after another: one of them is the default. */
 export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {
   const row = await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().executeTakeFirst()

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { Counter, type Registry } from 'prom-client'
+import { shiftChecks } from '../../accounts/whatsapp/health/store.ts'
 import { shiftSyncs } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
 import { lookAgainAtMessages } from '../../messages/status/stale-pending.ts'
@@ -18,6 +19,7 @@ const everyMilliseconds = 2_000
 const adjustments: ((trx: Kysely<Database>, seconds: number) => Promise<unknown>)[] = [
   shiftDeliveries,
   shiftSyncs,
+  shiftChecks,
   shiftAttempts,
   lookAgainAtMessages,
   skipLostEventIds,

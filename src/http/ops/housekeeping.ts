@@ -1,5 +1,6 @@
 import { checkDueAccounts } from '../../accounts/whatsapp/health/check.ts'
 import { addMissingHealth } from '../../accounts/whatsapp/health/store.ts'
+import { measureTraffic } from '../../accounts/whatsapp/health/traffic.ts'
 import type { Deps } from '../../deps.ts'
 import { reportUnknownOutcomes } from '../../messages/journal/outcome-unknown.ts'
 import { deleteOldCounts, foldCounts } from '../../messages/queries/counts-store.ts'
@@ -13,6 +14,7 @@ import { syncDueTemplates } from '../../templates/periodic-sync.ts'
 import { auditKeptDays } from '../../users/audit/audit.ts'
 import { deleteExpiredSignIns } from '../../users/audit/store.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
+import { announceEndpoints } from '../../webhooks/alerts/endpoints.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
@@ -76,13 +78,17 @@ const chores: Chore[] = [
   {
     everySeconds: 15,
     failure: 'could not check WhatsApp accounts',
-    run: async (deps) => {
-      await addMissingHealth(deps.db)
-      await checkDueAccounts(deps)
-    },
+    run: checkDueAccounts,
   },
+  {
+    everySeconds: 3600,
+    failure: 'could not add the health of WhatsApp accounts that an earlier version added',
+    run: ({ db }) => addMissingHealth(db),
+  },
+  { everySeconds: 15, failure: 'could not count the messages of the last hour', run: measureTraffic },
   // A rejected token stops every send, so it must be known within seconds.
   { everySeconds: 3, failure: 'could not announce changes of WhatsApp accounts', run: announceChanges },
+  { everySeconds: 15, failure: 'could not announce failing webhook endpoints', run: announceEndpoints },
 ]
 
 /** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */

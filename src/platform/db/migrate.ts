@@ -14,6 +14,7 @@ import * as outcomeUnknown from './migrations/0009-outcome-unknown.ts'
 import * as clocks from './migrations/0010-clocks.ts'
 import * as auditChain from './migrations/0011-audit-chain.ts'
 import * as whatsappHealth from './migrations/0012-whatsapp-health.ts'
+import * as alerts from './migrations/0017-alerts.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './pooler.ts'
 import type { Database } from './schema.ts'
@@ -32,6 +33,7 @@ const migrations: Record<string, Migration> = {
   '0010-clocks': clocks,
   '0011-audit-chain': auditChain,
   '0012-whatsapp-health': whatsappHealth,
+  '0017-alerts': alerts,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

@@ -88,6 +88,19 @@ export interface WhatsAppAccountHealthTable {
   announced_findings: Generated<string[]>
   /** Days before the expiry of the token that were announced last: 14, 7, 1 or 0. */
   announced_expiry_days: number | null
+  /** The messages of the last hour, as measured last; null if they never were. */
+  traffic: ColumnType<StoredTraffic | null, string | undefined, string>
+  next_traffic_at: Generated<Date>
+  announced_quality: string | null
+}
+
+export interface StoredTraffic {
+  sent: number
+  failed: number
+  /** Error codes with their counts, most frequent first. */
+  failures: { code: string; count: number }[]
+  /** When WhatsApp accepted the newest message that should have a status by now. */
+  lastAcceptedAt?: string
 }
 
 export interface StoredHealthEntity {
@@ -210,6 +223,8 @@ export interface WebhookEndpointsTable {
   disabled_reason: string | null
   /** Time of the first of the consecutive failed attempts; null if the last attempt succeeded. */
   failing_since: Date | null
+  /** Whether the other endpoints of the account were told that this one fails. */
+  announced_failing: Generated<boolean>
   created_at: Generated<Date>
 }
 

@@ -1,45 +1,38 @@
-import { type Kysely, sql } from 'kysely'
 import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
-import { daysUntil, expiryDays } from '../../accounts/whatsapp/health/findings.ts'
+import {
+  type ChangedRow,
+  findChanged,
+  markAnnounced,
+  ratings,
+} from '../../accounts/whatsapp/health/announcements-store.ts'
+import { daysUntil } from '../../accounts/whatsapp/health/findings.ts'
 import { whyInactive } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
-import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents } from '../events/store.ts'
 
 type AlertDeps = Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>
-
-interface ChangedRow {
-  account_id: string
-  id: string
-  phone_number_id: string
-  display_phone_number: string | null
-  is_default: boolean
-  active: boolean
-  switched_off: boolean
-  inactive_reason: string | null
-  announced_active: boolean
-  token_expires_at: Date | null
-  announced_expiry_days: number | null
-}
 
 interface Alert {
   row: ChangedRow
   event: WhatsAppAccountEvent
 }
 
-const maxRows = 200
-
 /**
  * Announces changes of WhatsApp accounts, each once, whichever node does it: with a log line, and with an event for the
- * webhooks. A change that was undone before it was seen is not announced. Reads all accounts. Returns the number of
- * announcements.
+ * webhooks. A change that was undone before it was seen is not announced. Returns the number of announcements.
  */
 export async function announceChanges(deps: AlertDeps): Promise<number> {
+  const now = deps.now()
+  // This runs every few seconds on every node, and nearly always finds nothing.
+  if ((await findChanged(deps.db, { now, claim: false })).length === 0) return 0
   const alerts = await deps.db.transaction().execute(async (trx) => {
-    const rows = await claimChanged(trx)
-    const now = deps.now()
+    const rows = await findChanged(trx, { now, claim: true })
     const found = rows.flatMap((row) => toAlerts(row, now))
-    for (const row of rows) await markAnnounced(trx, row, now)
+    for (const row of rows) {
+      const quality = row.new_quality ?? row.announced_quality
+      const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
+      await markAnnounced(trx, owner, { active: row.active, notice: row.notice, quality })
+    }
     const events = found.map(({ row, event }) => ({
       accountId: row.account_id,
       type: event.type,
@@ -54,28 +47,6 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
   if (alerts.length > 0) deps.announcements.announce('deliveries')
   for (const alert of alerts) logAlert(deps, alert)
   return alerts.length
-}
-
-/**
- * Finds accounts whose state or notice is not the announced one, such as `findNotice` decides it, and locks them, so that
- * of several nodes one announces.
- */
-async function claimChanged(trx: Kysely<Database>): Promise<ChangedRow[]> {
-  const { rows } = await sql<ChangedRow>`
-    select w.account_id, w.id, w.phone_number_id, w.display_phone_number, w.is_default, w.active, w.switched_off,
-      w.inactive_reason, h.announced_active, h.token_expires_at, h.announced_expiry_days
-    from whatsapp_account_health h join whatsapp_accounts w on w.id = h.whatsapp_account_id
-    where h.announced_active <> w.active
-      or h.announced_expiry_days is distinct from case
-        when h.token_expires_at < now() + interval '1 day' then 0
-        when h.token_expires_at < now() + interval '2 days' then 1
-        when h.token_expires_at < now() + interval '8 days' then 7
-        when h.token_expires_at < now() + interval '15 days' then 14
-      end
-    order by w.account_id, w.id
-    limit ${maxRows}
-    for update of h skip locked`.execute(trx)
-  return rows
 }
 
 type AnnouncedRow = Pick<ChangedRow, 'id' | 'phone_number_id' | 'display_phone_number' | 'is_default'>
@@ -109,34 +80,30 @@ function toAlerts(row: ChangedRow, now: Date): Alert[] {
         reason: whyInactive(row) ?? 'reason unknown',
       }),
     )
-  const notice = findNotice(row, now)
-  if (row.token_expires_at && notice !== null && notice < (row.announced_expiry_days ?? Infinity))
+  if (isExpiringSoon(row, now))
     alerts.push({
       type: 'whatsapp_account.token_expiring',
       timestamp,
       data: {
         ...data,
         expiresAt: row.token_expires_at.toISOString(),
-        daysLeft: Math.max(0, daysUntil(row.token_expires_at, now)),
+        daysLeft: daysUntil(row.token_expires_at, now),
       },
+    })
+  const previous = ratings.find((rating) => rating === row.announced_quality)
+  if (row.new_quality !== null && previous !== undefined)
+    alerts.push({
+      type: 'number.quality_changed',
+      timestamp,
+      data: { ...data, qualityRating: row.new_quality, previousQualityRating: previous },
     })
   return alerts.map((event) => ({ row, event }))
 }
 
-/** The shortest notice whose time has come: 14, 7, 1 or 0 days; null if there is none yet. */
-function findNotice({ token_expires_at }: ChangedRow, now: Date): number | null {
-  if (!token_expires_at) return null
-  const left = Math.max(0, daysUntil(token_expires_at, now))
-  return expiryDays.findLast((days) => left <= days) ?? null
-}
-
-async function markAnnounced(trx: Kysely<Database>, row: ChangedRow, now: Date): Promise<void> {
-  await trx
-    .updateTable('whatsapp_account_health')
-    .set({ announced_active: row.active, announced_expiry_days: findNotice(row, now) })
-    .where('account_id', '=', row.account_id)
-    .where('whatsapp_account_id', '=', row.id)
-    .execute()
+/** A token that has expired already is a finding of its own. */
+function isExpiringSoon(row: ChangedRow, now: Date): row is ChangedRow & { token_expires_at: Date } {
+  const { token_expires_at: expiresAt, notice, announced_expiry_days: announced } = row
+  return expiresAt !== null && expiresAt > now && notice !== null && notice < (announced ?? Infinity)
 }
 
 function logAlert({ log }: AlertDeps, { row, event }: Alert): void {
@@ -156,5 +123,12 @@ function logAlert({ log }: AlertDeps, { row, event }: Alert): void {
     case 'whatsapp_account.token_expiring':
       log.warn({ ...owner, expiresAt: event.data.expiresAt }, 'the access token of a WhatsApp account expires soon')
       break
+    case 'number.quality_changed': {
+      const { qualityRating, previousQualityRating } = event.data
+      const isWorse = ratings.indexOf(qualityRating) > ratings.indexOf(previousQualityRating)
+      const facts = { ...owner, qualityRating, previousQualityRating }
+      log[isWorse ? 'warn' : 'info'](facts, 'WhatsApp changed the quality rating of a number')
+      break
+    }
   }
 }

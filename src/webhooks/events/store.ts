@@ -18,7 +18,10 @@ interface NewEvent {
 }
 
 /** An event before it is recorded, which adds its ID and time. */
-export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'messageId' | 'payload'>
+export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'messageId' | 'payload'> & {
+  /** An endpoint that does not get it, because the event is about this endpoint. */
+  exceptEndpointId?: string
+}
 
 /** Evaluated at each use: after a wait for a row lock, it must return the time after the wait. */
 const clock = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
@@ -113,9 +116,9 @@ export async function recordEvents(
   const rows = await startAll(trx, listsOf(startColumns, starts))
   const recorded = nameEvents(events, counts, rows, deps.randomBytes)
   const rowsOf = Map.groupBy(rows, (row) => row.account_id)
-  const deliveries = recorded.flatMap(({ accountId, id: eventId, type }) =>
+  const deliveries = recorded.flatMap(({ accountId, id: eventId, type, exceptEndpointId }) =>
     (rowsOf.get(accountId) ?? []).flatMap(({ endpoint_id: endpointId, events: types }) =>
-      endpointId !== null && types?.includes(type) === true
+      endpointId !== null && endpointId !== exceptEndpointId && types?.includes(type) === true
         ? [{ deliveryAccountId: accountId, eventId, endpointId, deliveryId: deps.newId('dlv') }]
         : [],
     ),
@@ -129,7 +132,7 @@ function nameEvents(
   counts: ReadonlyMap<string, number>,
   rows: readonly StartRow[],
   randomBytes: Deps['randomBytes'],
-): NewEvent[] {
+): (UnrecordedEvent & NewEvent)[] {
   const places = new Map<string, { ids: Iterator<string>; createdAt: Date }>()
   for (const { account_id: accountId, last, clock } of rows) {
     if (places.has(accountId)) continue

@@ -1,15 +1,16 @@
 import type { Deps } from '../../../deps.ts'
 import { describeCallback } from '../connect/subscribe.ts'
+import type { StoredTraffic } from '../../../platform/db/schema.ts'
 import type { WhatsAppAccountRow } from '../store.ts'
 import type { HealthFacts } from './findings.ts'
-import type { HealthRow, HourCounts } from './store.ts'
+import type { HealthRow } from './store.ts'
 
 /** Combines the stored rows with the settings of this server. An account without a health row was never checked. */
 export function toFacts(
   deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
   row: WhatsAppAccountRow,
   health: HealthRow | undefined,
-  lastHour?: HourCounts,
+  traffic: StoredTraffic | null | undefined = health?.traffic,
 ): HealthFacts {
   return {
     whatsAppAccountId: row.id,
@@ -31,6 +32,6 @@ export function toFacts(
     callbackProblem: health?.callback_problem ?? undefined,
     expectedCallbackUrl: deps.callbacks.baseUrl === undefined ? undefined : describeCallback(deps, row).callbackUrl,
     lastStatusAt: health?.last_status_at ?? undefined,
-    lastHour,
+    traffic: traffic ?? undefined,
   }
 }

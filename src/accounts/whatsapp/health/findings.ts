@@ -1,7 +1,8 @@
 import type { HealthFinding } from '../../../../contracts/api/account.ts'
-import type { StoredHealthEntity } from '../../../platform/db/schema.ts'
+import type { StoredHealthEntity, StoredTraffic } from '../../../platform/db/schema.ts'
+import { requestReview } from '../connect/advice.ts'
+import { disabledBy } from '../store.ts'
 import { callbackFields } from '../../../whatsapp/callbacks/fields.ts'
-import type { HourCounts } from './store.ts'
 
 /** Everything that is known about a WhatsApp account, with the times of the checks. Undefined: not known yet. */
 export interface HealthFacts {
@@ -26,7 +27,8 @@ export interface HealthFacts {
   /** Where callbacks have to go; undefined if this server's own address is not known. */
   expectedCallbackUrl: string | undefined
   lastStatusAt: Date | undefined
-  lastHour: HourCounts | undefined
+  /** The messages of the last hour. */
+  traffic: StoredTraffic | undefined
 }
 
 /** Days before the expiry of a token at which it is announced. */
@@ -44,7 +46,7 @@ export function findProblems(facts: HealthFacts, now: Date): HealthFinding[] {
     ...findTokenProblems(facts, now),
     ...findNumberProblems(facts),
     ...findCallbackProblems(facts),
-    ...findTrafficProblems(facts, now),
+    ...findTrafficProblems(facts),
   ]
   return findings.toSorted((a, b) => rank(a) - rank(b))
 }
@@ -73,6 +75,8 @@ function replaceToken({ whatsAppAccountId }: HealthFacts): string {
 function findTokenProblems(facts: HealthFacts, now: Date): HealthFinding[] {
   const { inactiveReason, tokenProblem, tokenExpiresAt, missingPermissions } = facts
   const days = tokenExpiresAt && daysUntil(tokenExpiresAt, now)
+  if (inactiveReason?.startsWith(disabledBy) === true)
+    return [error('disabled', `${withoutDot(inactiveReason)}.`, requestReview, blocking)]
   if (inactiveReason !== undefined)
     return [
       error(
@@ -150,7 +154,7 @@ function notRegistered() {
 function restricted(how: string) {
   return {
     message: `WhatsApp has ${how} the number.`,
-    fix: 'Open Business Support Home in Meta Business Suite, check the reason and request a review.',
+    fix: requestReview,
   }
 }
 function gone(how: string) {
@@ -213,7 +217,8 @@ function toEntityFinding({ entity, canSend, reasons }: StoredHealthEntity): Heal
 
 function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
   const { subscribed, subscriptionProblem, hasAppSecret, callbackCheckedAt, callbackUrl, callbackProblem } = facts
-  const setUp = 'Repeat this step in the set-up of this WhatsApp account.'
+  const subscribe = 'Open the set-up of this WhatsApp account and select Subscribe.'
+  const setUp = 'Open the set-up of this WhatsApp account and select Set callback URL.'
   const missing = callbackFields.filter((field) => !facts.callbackFields.includes(field))
   return [
     ...(hasAppSecret
@@ -230,13 +235,13 @@ function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
           error(
             'not_subscribed',
             `The app is not subscribed to the WhatsApp Business Account, so no status arrives${subscriptionProblem === undefined ? '' : `: ${withoutDot(subscriptionProblem)}`}.`,
-            setUp,
+            subscribe,
           ),
         ]
       : []),
     ...(callbackProblem === undefined
       ? []
-      : [warning('callback_problem', `The callback URL could not be set: ${withoutDot(callbackProblem)}.`, setUp)]),
+      : [warning('callback_problem', `The callback URL is not in order: ${withoutDot(callbackProblem)}.`, setUp)]),
     ...(callbackCheckedAt === undefined || callbackProblem !== undefined
       ? []
       : callbackUrl === undefined
@@ -275,27 +280,27 @@ function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
 /** Fewer messages say nothing about a rate. */
 const minMessages = 20
 const maxFailedShare = 0.2
-const hour = 3_600_000
 
-function findTrafficProblems({ lastHour, lastStatusAt }: HealthFacts, now: Date): HealthFinding[] {
-  if (!lastHour || lastHour.sent + lastHour.failed < minMessages) return []
-  const { sent, failed, failures } = lastHour
+function findTrafficProblems({ traffic, lastStatusAt }: HealthFacts): HealthFinding[] {
+  if (!traffic) return []
+  const { sent, failed, failures, lastAcceptedAt } = traffic
+  const total = sent + failed
   const [most] = failures
   return [
-    ...(failed / (sent + failed) > maxFailedShare
+    ...(total >= minMessages && failed / total > maxFailedShare
       ? [
           warning(
             'failures_frequent',
-            `${failed} of ${sent + failed} messages of the last hour failed, most often with code ${most?.code ?? 'unknown'}.`,
+            `${failed} of ${total} messages of the last hour failed, most often with code ${most?.code ?? 'unknown'}.`,
             'Open the failed messages in the dashboard: each one says what its code means and what to do.',
           ),
         ]
       : []),
-    ...(sent > 0 && (lastStatusAt === undefined || now.getTime() - lastStatusAt.getTime() > hour)
+    ...(lastAcceptedAt !== undefined && (lastStatusAt === undefined || lastStatusAt < new Date(lastAcceptedAt))
       ? [
           error(
             'no_statuses',
-            `${sent} messages were sent in the last hour, but no status of WhatsApp arrived.`,
+            'WhatsApp accepted messages more than five minutes ago, and no status has arrived since.',
             'Check the callback URL of the app and the subscription in the set-up of this WhatsApp account.',
           ),
         ]

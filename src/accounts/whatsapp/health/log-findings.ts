@@ -5,7 +5,7 @@ import { findProblems } from './findings.ts'
 import { findHealth, type HealthOwner, replaceAnnouncedFindings } from './store.ts'
 
 /** Reported when they happen, as changes of the account's state. */
-const announcedElsewhere = new Set(['deactivated', 'rejected'])
+const announcedElsewhere = new Set(['deactivated', 'rejected', 'disabled'])
 
 /** Logs findings that are new since the last check, and those that are gone: each change once, on one node. */
 export async function logFindings(

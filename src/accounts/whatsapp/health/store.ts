@@ -19,6 +19,9 @@ export type HealthChanges = Omit<
   | 'announced_active'
   | 'announced_findings'
   | 'announced_expiry_days'
+  | 'announced_quality'
+  | 'traffic'
+  | 'next_traffic_at'
 >
 
 export async function insertHealth(
@@ -125,49 +128,10 @@ export async function recordCallbacks(
   await sql`
     insert into whatsapp_account_health (whatsapp_account_id, account_id, last_callback_at, last_status_at)
     select id, account_id, now(), case when ${withStatuses}::boolean then now() end
-    from whatsapp_accounts where id = any (${sql.val([...whatsAppAccountIds])}::text[])
+    from whatsapp_accounts where id = any (${sql.val([...whatsAppAccountIds])}::text[]) order by id
     on conflict (whatsapp_account_id) do update set
       last_callback_at = excluded.last_callback_at,
       last_status_at = coalesce(excluded.last_status_at, whatsapp_account_health.last_status_at)`.execute(db)
-}
-
-export interface HourCounts {
-  sent: number
-  failed: number
-  /** Error codes with their counts, most frequent first. */
-  failures: { code: string; count: number }[]
-}
-
-/** More messages of the hour than this are not counted, so that the query stays fast. */
-const maxCounted = 50_000
-const maxFailureCodes = 5
-
-/**
- * Counts the newest messages of the last hour by WhatsApp account. `firstId` is the first message ID of that hour. The
- * limit covers all numbers together, because no index leads to the messages of one number.
- */
-export async function countLastHour(
-  db: Kysely<Database>,
-  accountId: string,
-  firstId: string,
-): Promise<Map<string, HourCounts>> {
-  const { rows } = await sql<{ whatsAppAccountId: string; failed: boolean; code: string | null; count: number }>`
-    select whatsapp_account_id as "whatsAppAccountId", failed, code, count(*)::integer as count from (
-      select whatsapp_account_id, status = 'failed' as failed, error_code as code from messages
-      where account_id = ${accountId} and id >= ${firstId}
-      order by id desc limit ${maxCounted}
-    ) m group by whatsapp_account_id, failed, code order by count desc`.execute(db)
-  const counts = new Map<string, HourCounts>()
-  for (const { whatsAppAccountId, failed, code, count } of rows) {
-    const known = counts.get(whatsAppAccountId) ?? { sent: 0, failed: 0, failures: [] }
-    counts.set(whatsAppAccountId, known)
-    if (!failed) known.sent += count
-    else {
-      known.failed += count
-      if (known.failures.length < maxFailureCodes) known.failures.push({ code: code ?? 'UNKNOWN', count })
-    }
-  }
-  return counts
 }
 
 /** Returns false if another node has announced the change. */
@@ -194,4 +158,19 @@ export async function addMissingHealth(db: Kysely<Database>): Promise<void> {
     select id, account_id from whatsapp_accounts w
     where not exists (select from whatsapp_account_health h where h.whatsapp_account_id = w.id)
     on conflict do nothing`.execute(db)
+}
+
+/**
+ * Shifts due times back after the clock was set back, and the times of callbacks that are ahead of it now. Reads all
+ * accounts: they share a clock.
+ */
+export async function shiftChecks(db: Kysely<Database>, seconds: number): Promise<void> {
+  const shift = sql`make_interval(secs => ${seconds})`
+  await sql`
+    update whatsapp_account_health set
+      next_check_at = case when next_check_at > now() then next_check_at - ${shift} else next_check_at end,
+      next_traffic_at = case when next_traffic_at > now() then next_traffic_at - ${shift} else next_traffic_at end,
+      last_callback_at = least(last_callback_at, now()),
+      last_status_at = least(last_status_at, now())
+    where greatest(next_check_at, next_traffic_at, last_callback_at, last_status_at) > now()`.execute(db)
 }

@@ -1,14 +1,14 @@
 import type { AccountHealth, HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { Deps } from '../../../deps.ts'
-import { firstIdAt } from '../../../platform/ids.ts'
+import type { StoredTraffic } from '../../../platform/db/schema.ts'
 import { findAllWhatsAppAccounts, findWhatsAppAccounts, type WhatsAppAccountRow } from '../store.ts'
 import { toFacts } from './facts.ts'
 import { findProblems } from './findings.ts'
-import { countLastHour, findHealthRows, type HealthRow, type HourCounts } from './store.ts'
+import { findHealthRows, type HealthRow } from './store.ts'
+import { windowAt } from './traffic.ts'
+import { countLastHour, noTraffic } from './traffic-store.ts'
 
 export type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl'>
-
-const hour = 3_600_000
 
 /**
  * Reads the health of all WhatsApp accounts of an account. `withCounts` adds the messages of the last hour, which takes
@@ -20,15 +20,14 @@ export async function readAccountHealth(
   { withCounts = true }: { withCounts?: boolean } = {},
 ): Promise<AccountHealth> {
   const now = deps.now()
-  const since = firstIdAt('msg', new Date(now.getTime() - hour))
   const [rows, healthRows, countsOf] = await Promise.all([
     findWhatsAppAccounts(deps.db, accountId),
     findHealthRows(deps.db, accountId),
-    withCounts ? countLastHour(deps.db, accountId, since) : undefined,
+    withCounts ? countLastHour(deps.db, accountId, windowAt(now)) : undefined,
   ])
   const whatsAppAccounts = rows.map((row) => {
     const health = healthRows.find((candidate) => candidate.whatsapp_account_id === row.id)
-    const counts = countsOf && (countsOf.get(row.id) ?? { sent: 0, failed: 0, failures: [] })
+    const counts = countsOf && (countsOf.get(row.id) ?? noTraffic())
     return toHealth(deps, { row, health, counts, now })
   })
   const inUse = whatsAppAccounts.filter(({ active }, index) => active || rows[index]?.switched_off === false)
@@ -63,7 +62,7 @@ export async function readAllHealth(deps: ViewDeps): Promise<HealthState[]> {
 interface Known {
   row: WhatsAppAccountRow
   health: HealthRow | undefined
-  counts?: HourCounts | undefined
+  counts?: StoredTraffic | undefined
   now: Date
 }
 
@@ -104,7 +103,7 @@ function toHealth(
       ...(health?.last_status_at && { lastStatusAt: health.last_status_at.toISOString() }),
       ...checkedAt(older(health?.subscription_checked_at, health?.callback_checked_at)),
     },
-    ...(counts && { lastHour: counts }),
+    ...(counts && { lastHour: { sent: counts.sent, failed: counts.failed, failures: counts.failures } }),
   }
 }
 

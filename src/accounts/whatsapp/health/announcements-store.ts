@@ -1,0 +1,73 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../../platform/db/schema.ts'
+import { expiryDays } from './findings.ts'
+import type { HealthOwner } from './store.ts'
+
+/** A WhatsApp account whose state is not the announced one. */
+export interface ChangedRow {
+  account_id: string
+  id: string
+  phone_number_id: string
+  display_phone_number: string | null
+  is_default: boolean
+  active: boolean
+  switched_off: boolean
+  inactive_reason: string | null
+  announced_active: boolean
+  token_expires_at: Date | null
+  /** The shortest notice of the token's expiry whose time has come, in days; null if there is none yet. */
+  notice: number | null
+  announced_expiry_days: number | null
+  /** Its rating if it differs from the announced one, else null. */
+  new_quality: Rating | null
+  announced_quality: string | null
+}
+
+export const ratings = ['GREEN', 'YELLOW', 'RED'] as const
+export type Rating = (typeof ratings)[number]
+
+const maxRows = 200
+
+/**
+ * Finds WhatsApp accounts whose activity, token or quality rating differs from what was announced. In a transaction,
+ * `claim` locks them, so that of several nodes one announces. Reads all accounts.
+ */
+export async function findChanged(
+  db: Kysely<Database>,
+  { now, claim }: { now: Date; claim: boolean },
+): Promise<ChangedRow[]> {
+  const { rows } = await sql<ChangedRow>`
+    select w.account_id, w.id, w.phone_number_id, w.display_phone_number, w.is_default, w.active, w.switched_off,
+      w.inactive_reason, h.announced_active, h.token_expires_at, due.notice, h.announced_expiry_days,
+      due.new_quality, h.announced_quality
+    from whatsapp_account_health h
+    join whatsapp_accounts w on w.id = h.whatsapp_account_id
+    cross join lateral (
+      select
+        (select min(d) from unnest(${sql.val([...expiryDays])}::integer[]) d
+          where h.token_expires_at < ${now}::timestamptz + (d + 1) * interval '24 hours') as notice,
+        -- A rating that WhatsApp has not made yet is no change.
+        case when w.quality_rating = any (${sql.val([...ratings])}::text[])
+          and w.quality_rating is distinct from h.announced_quality then w.quality_rating end as new_quality
+    ) due
+    where h.announced_active <> w.active
+      or h.announced_expiry_days is distinct from due.notice
+      or due.new_quality is not null
+    order by w.account_id, w.id
+    limit ${maxRows}
+    ${claim ? sql`for update of h skip locked` : sql``}`.execute(db)
+  return rows
+}
+
+export async function markAnnounced(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: HealthOwner,
+  { active, notice, quality }: { active: boolean; notice: number | null; quality: string | null },
+): Promise<void> {
+  await db
+    .updateTable('whatsapp_account_health')
+    .set({ announced_active: active, announced_expiry_days: notice, announced_quality: quality })
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .execute()
+}

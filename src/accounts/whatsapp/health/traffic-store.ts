@@ -1,0 +1,104 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
+import { timeOfId } from '../../../platform/ids.ts'
+import type { HealthOwner } from './store.ts'
+
+/** More messages of the hour than this are not counted, so that the query stays fast. */
+const maxCounted = 50_000
+const maxFailureCodes = 5
+
+/** Ranges of message IDs, which sort by time. */
+export interface TrafficWindow {
+  /** The first message ID of the hour. */
+  firstId: string
+  /** Messages before this ID should have a status by now. */
+  settledId: string
+}
+
+interface TrafficRow {
+  whatsAppAccountId: string
+  failed: boolean
+  code: string | null
+  count: number
+  lastAcceptedId: string | null
+}
+
+/**
+ * Counts the newest messages of the last hour by WhatsApp account. The limit covers all numbers together, because no
+ * index leads to the messages of one number.
+ */
+export async function countLastHour(
+  db: Kysely<Database>,
+  accountId: string,
+  { firstId, settledId }: TrafficWindow,
+): Promise<Map<string, StoredTraffic>> {
+  const { rows } = await sql<TrafficRow>`
+    select whatsapp_account_id as "whatsAppAccountId", failed, code, count(*)::integer as count,
+      max(id) filter (where accepted and id < ${settledId}) as "lastAcceptedId"
+    from (
+      select whatsapp_account_id, id, status = 'failed' as failed, status not in ('failed', 'pending') as accepted,
+        error_code as code
+      from messages
+      where account_id = ${accountId} and id >= ${firstId}
+      order by id desc limit ${maxCounted}
+    ) m group by whatsapp_account_id, failed, code order by count desc`.execute(db)
+  const traffic = new Map<string, StoredTraffic>()
+  for (const row of rows) {
+    const known = traffic.get(row.whatsAppAccountId) ?? noTraffic()
+    traffic.set(row.whatsAppAccountId, known)
+    addRow(known, row)
+  }
+  return traffic
+}
+
+export function noTraffic(): StoredTraffic {
+  return { sent: 0, failed: 0, failures: [] }
+}
+
+function addRow(known: StoredTraffic, { failed, code, count, lastAcceptedId }: TrafficRow): void {
+  if (failed) {
+    known.failed += count
+    if (known.failures.length < maxFailureCodes) known.failures.push({ code: code ?? 'UNKNOWN', count })
+  } else known.sent += count
+  if (lastAcceptedId === null) return
+  const at = timeOfId(lastAcceptedId).toISOString()
+  if (known.lastAcceptedAt === undefined || at > known.lastAcceptedAt) known.lastAcceptedAt = at
+}
+
+/**
+ * Claims WhatsApp accounts whose messages are to be counted, so that only one of several nodes counts them. Reads all
+ * accounts.
+ */
+export async function claimDueTraffic(
+  db: Kysely<Database>,
+  { limit, nextSeconds }: { limit: number; nextSeconds: number },
+): Promise<HealthOwner[]> {
+  const { rows } = await sql<HealthOwner>`
+    with due as (
+      select whatsapp_account_id from whatsapp_account_health
+      where next_traffic_at <= now() order by next_traffic_at limit ${limit} for update skip locked
+    )
+    update whatsapp_account_health h set next_traffic_at = now() + ${nextSeconds} * interval '1 second'
+    from due
+    where h.whatsapp_account_id = due.whatsapp_account_id
+    returning h.account_id as "accountId", h.whatsapp_account_id as "whatsAppAccountId"`.execute(db)
+  return rows
+}
+
+/** Returns whether it is different from what was measured before. */
+export async function saveTraffic(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: HealthOwner,
+  traffic: StoredTraffic,
+): Promise<boolean> {
+  const json = JSON.stringify(traffic)
+  const row = await db
+    .updateTable('whatsapp_account_health')
+    .set({ traffic: json })
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .where('traffic', 'is distinct from', sql<never>`${json}::jsonb`)
+    .returning('whatsapp_account_id')
+    .executeTakeFirst()
+  return row !== undefined
+}

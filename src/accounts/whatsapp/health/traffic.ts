@@ -1,0 +1,34 @@
+import type { Deps } from '../../../deps.ts'
+import { firstIdAt } from '../../../platform/ids.ts'
+import { logFindings } from './log-findings.ts'
+import { claimDueTraffic, countLastHour, noTraffic, saveTraffic, type TrafficWindow } from './traffic-store.ts'
+
+const hour = 3_600_000
+/** WhatsApp reports the first status of a message within seconds. */
+const settledAfter = 5 * 60_000
+const nextSeconds = 60
+const maxClaimed = 200
+
+export function windowAt(now: Date): TrafficWindow {
+  return {
+    firstId: firstIdAt('msg', new Date(now.getTime() - hour)),
+    settledId: firstIdAt('msg', new Date(now.getTime() - settledAfter)),
+  }
+}
+
+/**
+ * Counts the messages of the last hour of the WhatsApp accounts that are due, and logs what follows from it. Metrics,
+ * doctor and log read the stored counts, because counting at each read would cost too much.
+ */
+export async function measureTraffic(
+  deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>,
+): Promise<number> {
+  const due = await claimDueTraffic(deps.db, { limit: maxClaimed, nextSeconds })
+  for (const [accountId, owners] of Map.groupBy(due, (owner) => owner.accountId)) {
+    const traffic = await countLastHour(deps.db, accountId, windowAt(deps.now()))
+    for (const owner of owners)
+      if (await saveTraffic(deps.db, owner, traffic.get(owner.whatsAppAccountId) ?? noTraffic()))
+        await logFindings(deps, owner)
+  }
+  return due.length
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { EndpointFailingEvent } from '../../contracts/events.ts'
+import { announceEndpoints } from '../../src/webhooks/alerts/endpoints.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { disableEndpoint, enableEndpoint } from '../../src/webhooks/endpoints/change.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+/** The endpoint that fails, and one that asks for its failures. */
+let failing: string
+let watching: string
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  failing = await add('http://127.0.0.1:9/hook?token=secret')
+  watching = await add('http://127.0.0.1:9/alerts')
+})
+afterAll(async () => {
+  await server?.close()
+})
+
+const add = async (url: string) =>
+  (await addEndpoint(server.deps, account.accountId, { url, events: ['endpoint.failing', 'message.read'] })).endpointId
+
+const change = (changes: { failing_since?: Date | null; enabled?: boolean; disabled_reason?: string | null }) =>
+  server.deps.db.updateTable('webhook_endpoints').set(changes).where('id', '=', failing).execute()
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
+/** The queued deliveries of this account. */
+async function listQueued() {
+  const rows = await server.deps.db
+    .selectFrom('webhook_deliveries')
+    .innerJoin('events', (join) =>
+      join
+        .onRef('events.id', '=', 'webhook_deliveries.event_id')
+        .onRef('events.account_id', '=', 'webhook_deliveries.account_id'),
+    )
+    .select(['endpoint_id', 'payload'])
+    .where('webhook_deliveries.account_id', '=', account.accountId)
+    .orderBy('events.id')
+    .execute()
+  return rows.map(({ endpoint_id, payload }) => ({
+    endpointId: endpoint_id,
+    event: EndpointFailingEvent.parse(JSON.parse(payload)),
+  }))
+}
+
+const logged = (text: string) => server.log.filter((line) => line.includes(text) && line.includes(failing))
+
+test('an endpoint that fails for five minutes is announced once, to the other endpoints of the account', async () => {
+  await change({ failing_since: minutesAgo(4) })
+  expect(await announceEndpoints(server.deps)).toBe(0)
+
+  await change({ failing_since: minutesAgo(6) })
+  const beside = await startTestServer({ beside: server })
+  await Promise.all([announceEndpoints(server.deps), announceEndpoints(beside.deps)])
+  await announceEndpoints(beside.deps)
+  await beside.close()
+
+  const queued = await listQueued()
+  expect(queued).toMatchObject([
+    { endpointId: watching, event: { data: { endpointId: failing, host: '127.0.0.1:9', disabled: false } } },
+  ])
+  expect(JSON.stringify(queued)).not.toContain('secret')
+  expect(logged('a webhook endpoint fails')).toHaveLength(1)
+})
+
+test('is announced again only after it worked again, which is logged', async () => {
+  await change({ failing_since: minutesAgo(6) })
+  await announceEndpoints(server.deps)
+  await change({ failing_since: null })
+  await announceEndpoints(server.deps)
+  expect(logged('a webhook endpoint works again')).toHaveLength(1)
+
+  await change({ failing_since: minutesAgo(6) })
+  await announceEndpoints(server.deps)
+
+  expect(await listQueued()).toHaveLength(2)
+})
+
+test('an endpoint that Waybill disabled is announced at once, with the reason', async () => {
+  await change({ enabled: false, disabled_reason: 'it answered 410 Gone' })
+
+  await announceEndpoints(server.deps)
+
+  expect(await listQueued()).toMatchObject([
+    { endpointId: watching, event: { data: { disabled: true, reason: 'it answered 410 Gone' } } },
+  ])
+})
+
+test('an endpoint that its owner disabled is not announced', async () => {
+  await change({ failing_since: minutesAgo(6) })
+  await disableEndpoint(server.deps, account.accountId, failing, { by: 'its owner' })
+  expect(await announceEndpoints(server.deps)).toBe(0)
+
+  await enableEndpoint(server.deps, account.accountId, failing)
+  expect(await announceEndpoints(server.deps)).toBe(0)
+  expect(await listQueued()).toEqual([])
+})
