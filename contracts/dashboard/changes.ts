@@ -18,8 +18,7 @@ export const changes = {
   subscribeApp: (whatsAppAccountId: string) => `subscribed the app of ${whatsAppAccountId} to its callbacks`,
   configureCallback: (whatsAppAccountId: string) => `set the callback URL of the app of ${whatsAppAccountId}`,
   registerNumber: (whatsAppAccountId: string) => `registered the phone number of ${whatsAppAccountId}`,
-  connectWhatsAppAccount: (phoneNumberId?: string) =>
-    phoneNumberId === undefined ? 'connected a WhatsApp account' : `connected phone number ID ${phoneNumberId}`,
+  connectWhatsAppAccount: (phoneNumberId: string) => `connected phone number ID ${phoneNumberId}`,
   makeDefault: (whatsAppAccountId: string) => `made ${whatsAppAccountId} the default`,
   activate: (whatsAppAccountId: string) => `activated ${whatsAppAccountId}`,
   deactivate: (whatsAppAccountId: string) => `deactivated ${whatsAppAccountId}`,

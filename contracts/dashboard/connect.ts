@@ -108,6 +108,13 @@ export const checkHealth = settingsProcedure({
   audit: ({ whatsAppAccountId }) => changes.checkHealth(whatsAppAccountId),
 })
 
+const unregistered: ReadonlySet<string> = new Set(['PENDING', 'UNVERIFIED', 'DISCONNECTED'])
+
+/** Whether a number with this status must be registered. One that WhatsApp restricts is registered all the same. */
+export function needsRegistration(status: string): boolean {
+  return unregistered.has(status)
+}
+
 /** Two-step verification PIN of a phone number. */
 export const Pin = z.string().regex(/^\d{6}$/, 'must be six digits')
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { templateValues } from '../api/message.ts'
+import { type SendMessageRequest, templateValues } from '../api/message.ts'
 import { Template } from '../api/template.ts'
 import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
@@ -51,6 +51,22 @@ export const SentTest = z.object({
   failure: FailureAdvice.optional(),
 })
 export type SentTest = z.infer<typeof SentTest>
+
+/**
+ * Returns a request for each template that can be tried with made-up values, the simplest first. Media cannot be made up.
+ */
+export function listTrials(templates: readonly OwnTemplate[]): SendMessageRequest[] {
+  return templates
+    .flatMap(({ sendable, example, placeholders }) =>
+      sendable && example && !hasMedia(example) ? [{ example, variables: placeholders.length }] : [],
+    )
+    .toSorted((a, b) => a.variables - b.variables)
+    .map(({ example }) => example)
+}
+
+function hasMedia({ header, cards = [] }: SendMessageRequest): boolean {
+  return [header, ...cards.map((card) => card.header)].some((part) => part !== undefined && part.text === undefined)
+}
 
 /** A real message, of the account's own number. It counts against the rate limit of the API. */
 export const sendTest = settingsProcedure({

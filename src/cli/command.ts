@@ -65,8 +65,11 @@ type Typed<Args extends readonly string[], O extends Options> = Syntax & { args:
 export function dataCommand<const Args extends readonly string[], const O extends Options>(
   command: Typed<Args, O> & {
     needsSchema?: boolean
-    /** The audit log text for the account of the first argument, such as `revoked the API key`. */
-    audit?(line: TypedLine<Args, O>): string | undefined
+    /**
+     * The audit log text for the account of the first argument, such as `revoked the API key`, or that the command
+     * records its change itself.
+     */
+    audit?: ((line: TypedLine<Args, O>) => string | undefined) | 'by itself'
     run(deps: Deps, line: TypedLine<Args, O>, report: Report, print: Print): Promise<Answer>
   },
 ): DataCommand {
@@ -80,9 +83,11 @@ export function dataCommand<const Args extends readonly string[], const O extend
       // `parseLine` has checked the line against this syntax.
       const typed = line as unknown as TypedLine<Args, O>
       const run = () => command.run(deps, typed, report, print)
-      const what = audit?.(typed)
+      const what = typeof audit === 'function' ? audit(typed) : undefined
       if (what === undefined) return run()
-      return auditedForOperator(deps, { what, named: [command.args[0], line.args[0]] }, run)
+      const accountId = await finders[command.args[0] ?? '']?.(deps.db, line.args[0] ?? '')
+      // An unknown ID has no account and no log.
+      return accountId === undefined ? run() : auditedForOperator(deps, { what, accountId }, run)
     },
   }
 }
@@ -109,13 +114,11 @@ const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<stri
   DLV: async (db, id) => (await findDelivery(db, id))?.accountId,
 }
 
-/** Records an operator's change in the audit log of its account. An unknown ID has no account and no log. */
-async function auditedForOperator<Result>(
+/** Records an operator's change in the audit log of its account. */
+export function auditedForOperator<Result>(
   deps: AuditDeps,
-  { what, named: [kind = '', id = ''] }: { what: string; named: [kind?: string, id?: string] },
+  { what, accountId }: { what: string; accountId: string },
   change: () => Promise<Result>,
 ): Promise<Result> {
-  const accountId = await finders[kind]?.(deps.db, id)
-  if (accountId === undefined) return change()
   return audited(deps, { accountId, who: 'operator', what, address: 'command line' }, change)
 }

@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Template } from '../../contracts/api/template.ts'
+import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { ConnectStep, TokenReport } from '../../contracts/dashboard/connect.ts'
+import { listTrials } from '../../contracts/dashboard/template.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import { addWhatsAppAccount } from '../accounts/whatsapp/add.ts'
+import { connectWhatsAppAccount } from '../accounts/whatsapp/add.ts'
 import { registerNumber } from '../accounts/whatsapp/connect/register.ts'
 import { configureCallback, subscribeStored } from '../accounts/whatsapp/connect/subscribe.ts'
 import { checkNow } from '../accounts/whatsapp/health/check.ts'
 import { findHealth } from '../accounts/whatsapp/health/store.ts'
 import { findByPhoneNumberId } from '../accounts/whatsapp/store.ts'
-import { replaceSecrets } from '../accounts/whatsapp/update.ts'
+import { reconnectWhatsAppAccount } from '../accounts/whatsapp/update.ts'
 import type { Deps } from '../deps.ts'
 import { recordDisplacementIn } from '../http/displacement.ts'
 import { getMessage } from '../messages/queries/get.ts'
@@ -61,9 +62,9 @@ export async function connectNumber(
     steps.push(step)
     report(step)
   }
-  const whatsAppAccountId = await saveAccount(deps, input)
+  const { whatsAppAccountId, subscription } = await saveAccount(deps, input)
   note({ step: 'account', ok: true, message: `The number is stored as ${whatsAppAccountId}.` })
-  note({ step: 'subscription', ...(await subscribeStored(deps, accountId, whatsAppAccountId)) })
+  note({ step: 'subscription', ...subscription })
   note({ step: 'callback', ...(await configureCallback(deps, accountId, whatsAppAccountId)) })
   note({ step: 'registration', ...(await register(deps, { accountId, whatsAppAccountId }, input.pin)) })
   note({ step: 'templates', ...(await readTemplates(deps, accountId)) })
@@ -72,17 +73,23 @@ export async function connectNumber(
   return { whatsAppAccountId, steps }
 }
 
-/** A number that this account has already gets the new token and keeps its ID. */
-async function saveAccount(deps: Deps, input: ConnectInput): Promise<string> {
+/** A number that this account has already gets the new token and keeps its ID. Both ways subscribe the app. */
+async function saveAccount(
+  deps: Deps,
+  input: ConnectInput,
+): Promise<{ whatsAppAccountId: string; subscription: ConnectStep }> {
   const { accountId, accessToken, appSecret, phoneNumberId, wabaId, makeDefault } = input
   const known = await findByPhoneNumberId(deps.db, phoneNumberId)
   if (known?.account_id === accountId) {
-    await replaceSecrets(deps, accountId, known.id, { accessToken, appSecret, wabaId })
-    return known.id
+    const owner = { accountId, whatsAppAccountId: known.id }
+    const { subscription } = await reconnectWhatsAppAccount(deps, owner, { accessToken, appSecret, wabaId })
+    return {
+      whatsAppAccountId: known.id,
+      subscription: subscription ?? (await subscribeStored(deps, accountId, known.id)),
+    }
   }
   const number = { phoneNumberId, wabaId, accessToken, appSecret, makeDefault }
-  const added = await addWhatsAppAccount(deps, accountId, number, recordDisplacementIn(deps))
-  return added.whatsAppAccountId
+  return connectWhatsAppAccount(deps, accountId, number, recordDisplacementIn(deps))
 }
 
 async function register(
@@ -130,7 +137,7 @@ async function tryOut(
     ]
   const since = deps.now()
   const { accountId, whatsAppAccountId } = owner
-  const sent = await sendTest(deps, { accountId }, { to: test.to, ...template, accountId: whatsAppAccountId })
+  const sent = await sendTest(deps, { accountId }, { ...template, to: test.to, accountId: whatsAppAccountId })
   if (sent.status === 'failed')
     return [
       {
@@ -175,32 +182,17 @@ async function awaitStatus(
   }
 }
 
-/** The template that was named, or an approved one; variables get their example values. */
+/** The template that was named, or an approved one with few variables, filled with example values. */
 async function chooseTemplate(
   deps: Deps,
   { accountId, whatsAppAccountId }: { accountId: string; whatsAppAccountId: string },
   test: NonNullable<ConnectInput['test']>,
-): Promise<{ template: string; language: string; variables?: Record<string, string> } | undefined> {
+): Promise<SendMessageRequest | undefined> {
   const { items } = await listOwnTemplates(deps, { accountId, whatsAppAccountId, status: 'APPROVED', limit: 100 })
-  const [chosen] = items
-    .filter((template) => template.sendable && needsOnlyText(template))
-    .filter(({ name }) => test.template === undefined || name === test.template)
-    .filter(({ language }) => test.language === undefined || language === test.language)
-    .toSorted((a, b) => a.placeholders.length - b.placeholders.length)
-  if (!chosen) return undefined
-  const variables = Object.fromEntries(chosen.placeholders.map(({ key, example }) => [key, example ?? 'test']))
-  return {
-    template: chosen.name,
-    language: chosen.language,
-    ...(chosen.placeholders.length > 0 && { variables }),
-  }
-}
-
-/** Media and variables of headers and buttons have no values that could be made up. */
-function needsOnlyText({ components }: Pick<Template, 'components'>): boolean {
-  return components.every(({ type, format, text, buttons }) => {
-    if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
-    if (type === 'BUTTONS') return buttons?.every((button) => ['QUICK_REPLY', 'PHONE_NUMBER'].includes(button.type))
-    return type === 'BODY' || type === 'FOOTER'
-  })
+  const [chosen] = listTrials(
+    items
+      .filter(({ name }) => test.template === undefined || name === test.template)
+      .filter(({ language }) => test.language === undefined || language === test.language),
+  )
+  return chosen
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runWithQuestions } from '../../src/cli/questions.ts'
 import { whatsappConnect } from '../../src/cli/commands/whatsapp-connect.ts'
 import { whatsappUpdate } from '../../src/cli/commands/whatsapp.ts'
+import { listAudit } from '../../src/users/audit/audit.ts'
 import type { Answer } from '../../src/cli/command.ts'
 import { parseLine } from '../../src/cli/syntax.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
@@ -86,12 +87,29 @@ test('connects a number with options alone, from the token to the first status',
   ])
   expect(answer.exitCode).toBe(0)
   expect(JSON.stringify(answer.json)).not.toMatch(/EAAcommand|135790/)
-  const audit = await server.deps.db
-    .selectFrom('audit_entries')
-    .select('what')
-    .where('account_id', '=', accountId)
-    .execute()
-  expect(audit.map(({ what }) => what)).toContain(`connected phone number ID ${phoneNumberId}`)
+  expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toMatchObject([
+    { what: `connected phone number ID ${phoneNumberId}`, outcome: 'done' },
+  ])
+})
+
+test('rejects a PIN that is not six digits before anything is changed', async () => {
+  const { accountId } = await server.account()
+  const { accessToken } = newNumber()
+
+  await expect(connect([accountId, `--access-token=${accessToken}`, '--pin=12345'])).rejects.toThrow(
+    '--pin must be six digits.',
+  )
+
+  expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toEqual([])
+})
+
+test('a banned number is not registered again', async () => {
+  const { accountId } = await server.account()
+  const { accessToken } = newNumber('BANNED')
+
+  const answer = await connect([accountId, `--access-token=${accessToken}`, '--json'])
+
+  expect(jsonOf(answer).steps).toContainEqual(expect.objectContaining({ step: 'registration', ok: true }))
 })
 
 test('asks at a terminal for what is missing, and does not show secrets', async () => {
@@ -101,6 +119,8 @@ test('asks at a terminal for what is missing, and does not show secrets', async 
   const answer = await connect([accountId], [accessToken, '246810', ''])
 
   expect(answer).toMatchObject({ exitCode: 0, text: expect.stringMatching(/^wa_\w+ is connected\.$/) })
+  // The command ran once for each question, and changed something once.
+  expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toHaveLength(1)
   expect(reported.join('\n')).toContain('✓ registration: The number is registered with the Cloud API.')
   expect(answer.asked).not.toMatch(/EAAcommand|246810/)
 })

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { generateApiKey } from '../../src/accounts/api-key.ts'
 import { safe } from '../../src/client/client.ts'
 import { startHeldNode } from '../support/held-node.ts'
+import { signedInOwner } from '../support/owner.ts'
 import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 const example = sendMessage.example.input
@@ -17,6 +18,7 @@ beforeAll(async () => {
   server = await startTestServer()
   account = await server.account()
 })
+afterEach(() => server.simulator.intercept(undefined))
 afterAll(() => server.close())
 
 test('rejects requests beyond its concurrency limit immediately and serves those in progress', async () => {
@@ -77,6 +79,38 @@ async function readAtWork(node: TestServer): Promise<string> {
   const { text } = await node.request('GET', '/metrics')
   return /^waybill_http_requests_at_work (.*)$/m.exec(text)?.[1] ?? 'missing'
 }
+
+test('leaves room for sends while WhatsApp answers the set-up of numbers slowly', async () => {
+  const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 2 } })
+  const { accountId } = account
+  const owner = await signedInOwner(node, accountId)
+  let asked = 0
+  node.simulator.intercept(({ path }) => {
+    if (!/debug_token|subscribed_apps|phone_numbers/.test(path)) return undefined
+    asked++
+    return { kind: 'late', delayMs: 4_000, answer: { kind: 'drop' } }
+  })
+  const waiting: Promise<unknown>[] = []
+  const call = async (name: string, input: object, requests: number) => {
+    const before = asked
+    waiting.push(owner.mutate(`whatsAppAccount.${name}`, { accountId, ...input }))
+    await expect.poll(() => asked - before).toBe(requests)
+  }
+  for (let n = 0; n < 3; n++) await call('inspectToken', { accessToken: 'EAAslow' }, 1)
+  // Waits for several answers at once.
+  await call('check', { whatsAppAccountId: account.whatsAppAccountId }, 2)
+  await expect.poll(() => readAtWork(node)).toBe('0')
+
+  const sent = await through(node, account).post('/api/v1/message/send', example)
+
+  expect(sent.statusCode).toBe(200)
+  const unfinished = Symbol('unfinished')
+  expect(await Promise.race([...waiting, Promise.resolve(unfinished)])).toBe(unfinished)
+  node.simulator.intercept(undefined)
+  await Promise.all(waiting)
+  expect(await readAtWork(node)).toBe('0')
+  await node.close()
+})
 
 test('rejects the API key with the most requests and accepts others at the limit', async () => {
   const { node, hold, release } = await startHeldNode(server, { maxConcurrentRequests: 8 })

@@ -1,9 +1,9 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
-import type { TokenReport } from '../../../contracts/dashboard/connect.ts'
+import { needsRegistration, Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
 import { PhoneNumber } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'
-import { type Answer, dataCommand, type Question } from '../command.ts'
+import { type Answer, auditedForOperator, dataCommand, type Question } from '../command.ts'
 import { connectNumber, type FoundNumber, listNumbers, type NamedStep } from '../connect.ts'
 import { UsageError } from '../failure.ts'
 
@@ -38,9 +38,8 @@ export const whatsappConnect = dataCommand({
     'waybill whatsapp connect acc_…',
     'waybill whatsapp connect acc_… --access-token - --phone-number-id 106540352242922 --test-to 34600111222 < token.txt',
   ],
-  // Without the number nothing is changed yet.
-  audit: ({ options }) =>
-    options['phone-number-id'] === undefined ? undefined : changes.connectWhatsAppAccount(options['phone-number-id']),
+  // A question comes before any change, so that the last run alone is recorded.
+  audit: 'by itself',
   run: async (deps, { args: [accountId], options }, report) => {
     await requireAccount(deps.db, accountId)
     const accessToken = options['access-token']
@@ -55,7 +54,9 @@ export const whatsappConnect = dataCommand({
     const numbers = listNumbers(token)
     const number = numbers.find(({ phoneNumberId }) => phoneNumberId === options['phone-number-id'])
     if (!number) return askForNumber(token, numbers, options['phone-number-id'])
-    if (number.status !== 'CONNECTED' && (options.pin ?? '') === '') return askForPin(token, number)
+    const isRegistered = number.status !== undefined && !needsRegistration(number.status)
+    const pin = isRegistered ? undefined : checkPin(options.pin ?? '')
+    if (!isRegistered && pin === undefined) return askForPin(token, number)
     if (options['test-to'] === undefined)
       return askFor(
         {
@@ -81,11 +82,14 @@ export const whatsappConnect = dataCommand({
       appSecret: options['app-secret'],
       phoneNumberId: number.phoneNumberId,
       wabaId: number.wabaId,
-      pin: number.status === 'CONNECTED' ? undefined : options.pin,
+      pin,
       makeDefault: options.default,
       test,
     }
-    const connected = await connectNumber(deps, input, (step) => report(formatStep(step)))
+    const what = changes.connectWhatsAppAccount(number.phoneNumberId)
+    const connected = await auditedForOperator(deps, { what, accountId }, () =>
+      connectNumber(deps, input, (step) => report(formatStep(step))),
+    )
     const ok = connected.steps.every((step) => step.ok)
     return {
       json: { ok, token, ...connected },
@@ -101,6 +105,13 @@ function checkNumber(to: string): string {
   const parsed = PhoneNumber.safeParse(to)
   if (!parsed.success) throw new UsageError(`--test-to ${parsed.error.issues[0]?.message ?? 'is not a phone number'}.`)
   return parsed.data
+}
+
+/** Undefined if it was not given. */
+function checkPin(pin: string): string | undefined {
+  if (pin === '') return undefined
+  if (!Pin.safeParse(pin).success) throw new UsageError('--pin must be six digits.')
+  return pin
 }
 
 function askFor(question: Question, json: object = {}): Answer {

@@ -25,9 +25,10 @@ export function useChange<Input = void, Output = unknown>({
   return useMutation<Output, unknown, Input>({
     mutationFn: change,
     onSuccess: async (output, input) => {
+      // What follows, such as another page, shows the new state at once.
+      await Promise.all(invalidates.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
       onDone?.(output, input)
       if (done !== undefined) notifySuccess(typeof done === 'string' ? done : done(output))
-      await Promise.all(invalidates.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
     },
     onError: onFailure,
   })

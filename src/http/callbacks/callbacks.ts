@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import { findCallbackSigner } from '../../accounts/whatsapp/callback-senders.ts'
 import { findOwner } from '../../accounts/whatsapp/store.ts'
+import { createCallbackNotes } from '../../accounts/whatsapp/health/note-callbacks.ts'
 import type { Deps } from '../../deps.ts'
 import { handleCallback } from '../../messages/status/handle-callback.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
@@ -72,6 +73,7 @@ export async function registerCallbacks(
   const bodies = createBodyReceiver(bodyLimits)
   const turns = createCallbackTurns(turnLimits)
   const signatures = watchSignatures(deps.log)
+  const callbackDeps = { ...deps, noteCallbacks: createCallbackNotes(deps) }
   metrics.registerMetric(
     new Gauge({
       name: 'waybill_whatsapp_callback_bytes_held',
@@ -109,12 +111,12 @@ export async function registerCallbacks(
     if (signer === undefined) {
       discard()
       counters.unsigned.inc()
-      signatures.wrong(request.params.whatsAppAccountId)
+      signatures.rejected(request.params.whatsAppAccountId)
       return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
     }
-    signatures.right()
+    signatures.accepted(request.params.whatsAppAccountId)
     const handling = turns.run(signer, bytes.length, () =>
-      handleCallback(deps, bytes, { signer, default: options.appSecret }),
+      handleCallback(callbackDeps, bytes, { signer, default: options.appSecret }),
     )
     if (!handling) {
       counters.notReceived.inc({ reason: 'too_many' })

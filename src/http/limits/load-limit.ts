@@ -115,7 +115,7 @@ class RequestSlot implements Slot {
   #share: Share
   readonly #shareOfKey: () => Share
   isReleased = false
-  #waits = false
+  #waiting = 0
 
   constructor(share: Share, keyHash: Uint8Array | undefined, shareOfKey: () => Share) {
     this.keyHash = keyHash
@@ -135,28 +135,30 @@ class RequestSlot implements Slot {
   release(): void {
     if (this.isReleased) return
     this.isReleased = true
-    if (this.#waits) this.#share.resume()
+    if (this.#waiting > 0) this.#share.resume()
     this.#share.release()
   }
 
   exempt(whatsapp: WhatsApp): WhatsApp {
-    return {
-      ...whatsapp,
-      sendTemplate: async (...call: Parameters<WhatsApp['sendTemplate']>) => {
-        this.#wait(true)
-        try {
-          return await whatsapp.sendTemplate(...call)
-        } finally {
-          this.#wait(false)
-        }
+    // A proxy, because most requests call one of the many methods.
+    return new Proxy(whatsapp, {
+      get: (client, name, receiver) => {
+        const method: unknown = Reflect.get(client, name, receiver)
+        if (typeof method !== 'function') return method
+        return (...call: unknown[]) => this.#waitFor(() => method.apply(client, call) as Promise<unknown>)
       },
-    }
+    })
   }
 
-  #wait(waits: boolean): void {
-    this.#waits = waits
-    if (this.isReleased) return
-    if (waits) this.#share.pause()
-    else this.#share.resume()
+  /** A request can wait for several answers at once. */
+  async #waitFor<T>(call: () => Promise<T>): Promise<T> {
+    this.#waiting += 1
+    if (this.#waiting === 1 && !this.isReleased) this.#share.pause()
+    try {
+      return await call()
+    } finally {
+      this.#waiting -= 1
+      if (this.#waiting === 0 && !this.isReleased) this.#share.resume()
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type CallbackSender, findCallbackSenders, type Names } from '../../accounts/whatsapp/callback-senders.ts'
-import { noteCallbacks } from '../../accounts/whatsapp/health/note-callbacks.ts'
+import type { NoteCallbacks } from '../../accounts/whatsapp/health/note-callbacks.ts'
 import { applyAccountUpdate } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { applyTemplateUpdate } from '../../templates/apply-update.ts'
@@ -11,7 +11,9 @@ export interface CallbackResult extends StatusCounts {
   ignored: number
 }
 
-type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements'>
+type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements'> & {
+  noteCallbacks: NoteCallbacks
+}
 
 export interface AppSecrets {
   /** Of the app that signed the callback. */
@@ -39,8 +41,8 @@ export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: 
 async function applyPart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<CallbackResult> {
   const { known, unknown } = splitStatuses(part.statuses, spokenFor)
   const ids = spokenFor.map(({ whatsAppAccountId }) => whatsAppAccountId)
-  noteCallbacks(deps, ids, { withStatuses: known.length > 0 })
   const taken = await applyStatuses(deps, known)
+  deps.noteCallbacks(ids, { withStatuses: known.length > 0 })
   await applyUpdates(deps, part, spokenFor)
   return { ...taken, unknown: taken.unknown + unknown, ignored: part.ignored }
 }

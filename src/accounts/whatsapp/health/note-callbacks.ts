@@ -6,26 +6,25 @@ import { recordCallbacks } from './store.ts'
 const intervalMilliseconds = 10_000
 const maxKnown = 10_000
 
-/** When this process last stored a callback, by WhatsApp account and kind. */
-const storedAt = new BoundedMap<string, number>(maxKnown)
-
 /**
  * Stores that WhatsApp reaches this server for these accounts. It runs beside the handling of the callback and never
  * fails it.
  */
-export function noteCallbacks(
-  { db, log }: Pick<Deps, 'db' | 'log'>,
-  whatsAppAccountIds: readonly string[],
-  { withStatuses }: { withStatuses: boolean },
-): void {
-  const now = performance.now()
-  const due = whatsAppAccountIds.filter(
-    (id) => now - (storedAt.get(`${id} ${withStatuses}`) ?? -Infinity) > intervalMilliseconds,
-  )
-  if (due.length === 0) return
-  for (const id of due) storedAt.set(`${id} ${withStatuses}`, now)
-  recordCallbacks(db, due, { withStatuses }).catch((error: unknown) => {
-    for (const id of due) storedAt.delete(`${id} ${withStatuses}`)
-    log.debug({ err: error }, 'could not store the time of a callback')
-  })
+export type NoteCallbacks = (whatsAppAccountIds: readonly string[], kind: { withStatuses: boolean }) => void
+
+export function createCallbackNotes({ db, log }: Pick<Deps, 'db' | 'log'>): NoteCallbacks {
+  /** When this server last stored a callback, by WhatsApp account and kind. */
+  const storedAt = new BoundedMap<string, number>(maxKnown)
+  return (whatsAppAccountIds, { withStatuses }) => {
+    const now = performance.now()
+    const due = whatsAppAccountIds.filter(
+      (id) => now - (storedAt.get(`${id} ${withStatuses}`) ?? -Infinity) > intervalMilliseconds,
+    )
+    if (due.length === 0) return
+    for (const id of due) storedAt.set(`${id} ${withStatuses}`, now)
+    recordCallbacks(db, due, { withStatuses }).catch((error: unknown) => {
+      for (const id of due) storedAt.delete(`${id} ${withStatuses}`)
+      log.debug({ err: error }, 'could not store the time of a callback')
+    })
+  }
 }

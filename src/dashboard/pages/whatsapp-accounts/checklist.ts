@@ -1,23 +1,20 @@
 import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
+import { needsRegistration } from '../../../../contracts/dashboard/connect.ts'
 
 export type StepName = 'token' | 'subscription' | 'callback' | 'registration' | 'templates' | 'test' | 'status'
 
 /** What is known about a step: whether it is done, and what stands in its way. */
 export interface StepState {
   done: boolean
-  finding?: HealthFinding
+  findings: HealthFinding[]
 }
 
-interface TemplateFacts {
-  syncedAt: string | undefined
-  approved: number
-}
-
-const codesOf: Record<Exclude<StepName, 'templates' | 'test' | 'status'>, RegExp> = {
-  token: /^(rejected|token_|permission_)/,
+const codesOf: Record<Exclude<StepName, 'templates' | 'test'>, RegExp> = {
+  token: /^(rejected|disabled|token_|permission_)/,
   subscription: /^not_subscribed$/,
   callback: /^(app_secret_missing|callback_|field)/,
   registration: /^(number_|phone_number_blocked)/,
+  status: /^no_statuses$/,
 }
 
 /**
@@ -26,23 +23,28 @@ const codesOf: Record<Exclude<StepName, 'templates' | 'test' | 'status'>, RegExp
  */
 export function toChecklist(
   health: WhatsAppAccountHealth,
-  templates: TemplateFacts | undefined,
+  approvedTemplates: number,
   isTested: boolean,
 ): Record<StepName, StepState> {
   const { token, number, callbacks, findings } = health
-  const find = (step: keyof typeof codesOf) => findings.find(({ code }) => codesOf[step].test(code))
+  const find = (step: keyof typeof codesOf) => findings.filter(({ code }) => codesOf[step].test(code))
   const isHeard = callbacks.lastCallbackAt !== undefined
   return {
     token: toState(token.valid !== false, find('token')),
     subscription: toState(callbacks.subscribed === true, find('subscription')),
-    callback: isHeard ? { done: true } : toState(callbacks.callbackUrl !== undefined, find('callback')),
-    registration: toState(number.status === 'CONNECTED', find('registration')),
-    templates: { done: (templates?.approved ?? 0) > 0 },
-    test: { done: isTested || callbacks.lastStatusAt !== undefined },
-    status: { done: callbacks.lastStatusAt !== undefined },
+    callback: toState(isHeard || callbacks.callbackUrl !== undefined, find('callback')),
+    registration: toState(number.status !== undefined && !needsRegistration(number.status), find('registration')),
+    templates: toState(approvedTemplates > 0, []),
+    test: toState(isTested || callbacks.lastStatusAt !== undefined, []),
+    status: toState(callbacks.lastStatusAt !== undefined, find('status')),
   }
 }
 
-function toState(done: boolean, finding: HealthFinding | undefined): StepState {
-  return { done: done && finding?.severity !== 'error', ...(finding && { finding }) }
+/** Whether a finding is shown with one of the steps. */
+export function isShownInStep(code: string): boolean {
+  return Object.values(codesOf).some((codes) => codes.test(code))
+}
+
+function toState(done: boolean, findings: HealthFinding[]): StepState {
+  return { done: done && findings.every(({ severity }) => severity !== 'error'), findings }
 }

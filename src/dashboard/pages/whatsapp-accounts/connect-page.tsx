@@ -3,7 +3,11 @@ import { useForm } from '@mantine/form'
 import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import type { ConnectableAccount, TokenReport } from '../../../../contracts/dashboard/connect.ts'
+import {
+  type ConnectableAccount,
+  needsRegistration,
+  type TokenReport,
+} from '../../../../contracts/dashboard/connect.ts'
 import { readFailure, showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -81,7 +85,7 @@ function TokenInstructions() {
   return (
     <Box>
       <Text size="sm" fw={600} mb={4}>
-        You have no token yet?
+        Don’t have a token?
       </Text>
       <List type="ordered" size="sm" spacing={4}>
         <List.Item>Open business.facebook.com, and there Settings → Users → System users. Add a system user.</List.Item>
@@ -203,7 +207,7 @@ function NumberLabel({ number, account }: NumberLabelProps) {
       <Text component="span" size="sm" c="dimmed">
         {[number.verifiedName, account.name].filter((name) => name !== undefined).join(' · ')}
       </Text>
-      {number.status === 'CONNECTED' ? (
+      {number.status !== undefined && !needsRegistration(number.status) ? (
         <StatusBadge tone="good">Registered</StatusBadge>
       ) : (
         <StatusBadge tone="neutral">Not registered yet</StatusBadge>

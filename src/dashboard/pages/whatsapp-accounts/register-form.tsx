@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import type { ConnectStep } from '../../../../contracts/dashboard/connect.ts'
+import { type ConnectStep, needsRegistration, Pin } from '../../../../contracts/dashboard/connect.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
@@ -12,17 +12,18 @@ import { healthKey } from './use-health.ts'
 
 interface RegisterFormProps {
   whatsAppAccountId: string
-  done: boolean
+  /** As WhatsApp reported it last. */
+  status: string | undefined
 }
 
 /** A registered number needs no PIN any more. */
-export function RegisterForm({ whatsAppAccountId, done }: RegisterFormProps) {
+export function RegisterForm({ whatsAppAccountId, status }: RegisterFormProps) {
   const { accountId } = useAccount()
   const [result, setResult] = useState<ConnectStep>()
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { pin: '' },
-    validate: { pin: (pin) => (/^\d{6}$/.test(pin.trim()) ? null : 'Enter six digits.') },
+    validate: { pin: (pin) => (Pin.safeParse(pin.trim()).success ? null : 'Enter six digits.') },
   })
   const register = useChange({
     change: settings.whatsAppAccount.register.mutate,
@@ -32,12 +33,14 @@ export function RegisterForm({ whatsAppAccountId, done }: RegisterFormProps) {
       form.reset()
     },
   })
-  if (done)
+  if (status === undefined || !needsRegistration(status))
     return result ? (
       <StepResult result={result} />
     ) : (
       <Text size="sm" c="dimmed">
-        WhatsApp reports the number as connected.
+        {status === undefined
+          ? 'The status of the number is not known yet. Select Check now.'
+          : `WhatsApp reports the number as ${status.toLowerCase().replaceAll('_', ' ')}.`}
       </Text>
     )
   const submit = form.onSubmit(({ pin }) => register.mutate({ accountId, whatsAppAccountId, pin: pin.trim() }))

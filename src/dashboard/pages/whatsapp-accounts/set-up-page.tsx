@@ -14,7 +14,7 @@ import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { useSync, useTemplates } from '../templates/use-templates.ts'
-import { type StepState, toChecklist } from './checklist.ts'
+import { isShownInStep, type StepState, toChecklist } from './checklist.ts'
 import { RegisterForm } from './register-form.tsx'
 import { StepResult } from './step-result.tsx'
 import { TestStep } from './test-step.tsx'
@@ -70,8 +70,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
   const templates = useTemplates(whatsAppAccountId)
   const [test, setTest] = useState<SentTest>()
   const approved = templates.data?.items.filter(({ status }) => status === 'APPROVED').length ?? 0
-  const facts = templates.data && { syncedAt: templates.data.syncedAt, approved }
-  const steps = toChecklist(health, facts, test !== undefined && test.status !== 'failed')
+  const steps = toChecklist(health, approved, test !== undefined && test.status !== 'failed')
   const done = Object.values(steps).filter((step) => step.done).length
   return (
     <Stack gap="sm" mb="lg">
@@ -112,7 +111,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         perform={() => settings.whatsAppAccount.configureCallback.mutate({ accountId, whatsAppAccountId })}
       />
       <Step title="Registration" state={steps.registration} about="The number is registered with the Cloud API.">
-        <RegisterForm whatsAppAccountId={whatsAppAccountId} done={steps.registration.done} />
+        <RegisterForm whatsAppAccountId={whatsAppAccountId} status={health.number.status} />
       </Step>
       <Step title="Templates" state={steps.templates} about="WhatsApp sends approved templates only.">
         <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} />
@@ -162,14 +161,16 @@ function Step({ title, state, about, children }: StepProps) {
           size={28}
           aria-hidden
         >
-          {state.done ? <IconCheck size={16} /> : state.finding ? <IconAlertCircle size={16} /> : null}
+          {state.done ? <IconCheck size={16} /> : state.findings.length > 0 ? <IconAlertCircle size={16} /> : null}
         </ThemeIcon>
         <Stack gap="xs" flex={1} miw={0}>
           <Title order={2} size="h4">
             {title}
           </Title>
           <Text size="sm">{about}</Text>
-          {state.finding && <FindingText finding={state.finding} />}
+          {state.findings.map((finding) => (
+            <FindingText key={finding.code} finding={finding} />
+          ))}
           {children}
         </Stack>
       </Group>
@@ -243,12 +244,9 @@ function SyncTemplates({ approved, syncedAt }: { approved: number; syncedAt: str
   )
 }
 
-const shownInSteps =
-  /^(rejected|token_|permission_|not_subscribed|app_secret_missing|callback_|field|number_|phone_number_blocked)/
-
 /** Findings that concern no step, such as quality or payment. */
 function OtherFindings({ health }: { health: WhatsAppAccountHealth }) {
-  const others = health.findings.filter(({ code }) => !shownInSteps.test(code))
+  const others = health.findings.filter(({ code }) => !isShownInStep(code))
   if (others.length === 0) return null
   return (
     <Stack gap="sm" mb="lg">

@@ -3,7 +3,9 @@ import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { OwnTemplate, SentTest } from '../../../../contracts/dashboard/template.ts'
+import type { SendMessageRequest } from '../../../../contracts/api/message.ts'
+import { listTrials, type OwnTemplate, type SentTest } from '../../../../contracts/dashboard/template.ts'
+import { PhoneNumber } from '../../../../contracts/fields.ts'
 import { showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -21,30 +23,21 @@ interface TestStepProps {
   onSent: (test: SentTest) => void
 }
 
-/** Media, and variables of headers and buttons, have no values that could be made up. */
-function needsOnlyText({ components }: OwnTemplate): boolean {
-  return components.every(({ type, format, text, buttons }) => {
-    if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
-    if (type === 'BUTTONS') return buttons?.every((button) => ['QUICK_REPLY', 'PHONE_NUMBER'].includes(button.type))
-    return type === 'BODY' || type === 'FOOTER'
-  })
-}
-
-function nameOf({ name, language }: Pick<OwnTemplate, 'name' | 'language'>): string {
-  return `${name} (${language})`
+function nameOf({ template, language }: Pick<SendMessageRequest, 'template' | 'language'>): string {
+  return `${template} (${language})`
 }
 
 /** Sends a template with its example values, and follows its status. */
 export function TestStep({ whatsAppAccountId, templates, test, onSent }: TestStepProps) {
   const { accountId } = useAccount()
   const [problem, setProblem] = useState<string>()
-  const choices = templates
-    .filter((template) => template.sendable && needsOnlyText(template))
-    .toSorted((a, b) => a.placeholders.length - b.placeholders.length)
+  const choices = listTrials(templates)
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { to: '', template: '' },
-    validate: { to: (to) => (/^[1-9]\d{6,14}$/.test(to.trim()) ? null : 'Enter digits only, with the country code.') },
+    validate: {
+      to: (to) => (PhoneNumber.safeParse(to.trim()).success ? null : 'Enter digits only, with the country code.'),
+    },
   })
   const send = useChange({
     change: settings.template.sendTest.mutate,
@@ -58,22 +51,14 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent }: TestSte
   if (choices.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Sync the templates first. A template without media and without variables in headers or buttons is needed.
+        Sync the templates first. A template without media is needed.
       </Text>
     )
   const submit = form.onSubmit(({ to, template }) => {
     setProblem(undefined)
     const chosen = choices.find((choice) => nameOf(choice) === template) ?? choices[0]
     if (!chosen) return
-    const variables = Object.fromEntries(chosen.placeholders.map(({ key, example }) => [key, example ?? 'test']))
-    send.mutate({
-      accountId,
-      whatsAppAccountId,
-      to: to.trim(),
-      template: chosen.name,
-      language: chosen.language,
-      ...(chosen.placeholders.length > 0 && { variables }),
-    })
+    send.mutate({ ...chosen, accountId, whatsAppAccountId, to: to.trim() })
   })
   return (
     <form onSubmit={submit} noValidate>
@@ -93,7 +78,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent }: TestSte
             label="Template"
             description="Variables get their example values."
             data={choices.map(nameOf)}
-            defaultValue={nameOf(choices[0] ?? { name: '', language: '' })}
+            defaultValue={nameOf(choices[0] ?? { template: '', language: '' })}
             allowDeselect={false}
             onChange={(value) => form.setFieldValue('template', value ?? '')}
           />
