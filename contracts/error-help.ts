@@ -17,8 +17,11 @@ interface ErrorHelp {
 const noRetry = 'Do not repeat the request unchanged: it fails again.'
 const notSent = 'Nothing was sent.'
 
-/** One page per code of the public API, at `/docs/errors/CODE`. */
-export const errorHelp: Readonly<Record<ApiErrorCode, ErrorHelp>> = {
+/** The codes of the public API, and what `/mcp` answers to a page of another site. */
+export type DocumentedErrorCode = ApiErrorCode | 'FOREIGN_ORIGIN'
+
+/** One page per code, at `/docs/errors/CODE`. */
+export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
   VALIDATION_ERROR: {
     meaning: 'A field, a parameter or a header is missing or malformed. The message starts with its name.',
     causes: [
@@ -269,4 +272,21 @@ export const errorHelp: Readonly<Record<ApiErrorCode, ErrorHelp>> = {
       'Repeat the request only with the same `Idempotency-Key`. Without one, the recipient may get the message twice.',
     guides: ['idempotency.md', 'operating.md#messages-with-an-unknown-outcome'],
   },
+  FOREIGN_ORIGIN: {
+    meaning: "A page of another site sent the request: its `Origin` is not the server's own address.",
+    causes: [
+      "A web page calls `/mcp` from a visitor's browser. Any page could do so, and reach servers in the visitor's network.",
+      '`WAYBILL_PUBLIC_URL` is not the address under which users open the dashboard, so the dashboard counts as another site.',
+      'A sandboxed frame or a file in the browser sends `Origin: null`.',
+    ],
+    fixes: [
+      'Call `/mcp` from a program outside the browser: it sends no `Origin`.',
+      'Set `WAYBILL_PUBLIC_URL` to the address that users open, with its scheme and port.',
+    ],
+    retry: noRetry,
+    guides: ['mcp.md', 'configuration.md'],
+  },
 }
+
+// The cast is what `Object.keys` forgets: the keys of a table are the keys of its type.
+export const documentedErrorCodes = Object.keys(errorHelp) as DocumentedErrorCode[]

@@ -33,6 +33,27 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
     }
   })
 
+  test('prints the address of the simulated Cloud API, which other clients can call', async () => {
+    const server = await startSandbox()
+    const [, url] = /Base address +(http:\S+)/.exec(server.stdout()) ?? []
+    const [, token] = /Access token +(\S+)/.exec(server.stdout()) ?? []
+    const [, phoneNumberId] = /Phone number ID +(\d+)/.exec(server.stdout()) ?? []
+    const [, wabaId] = /WABA ID +(\d+)/.exec(server.stdout()) ?? []
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+
+    const body = JSON.stringify({
+      messaging_product: 'whatsapp',
+      to: '+34600111222',
+      type: 'template',
+      template: { name: 'hello_world', language: { code: 'en_US' } },
+    })
+    const sent = await fetch(`${url}/v25.0/${phoneNumberId}/messages`, { method: 'POST', headers, body })
+    const listed = await fetch(`${url}/v25.0/${wabaId}/message_templates?name=hello_world`, { headers })
+
+    expect(await sent.json()).toMatchObject({ messages: [{ message_status: 'accepted' }] })
+    expect(await listed.json()).toMatchObject({ data: [{ name: 'hello_world', status: 'APPROVED' }] })
+  })
+
   test('prints a link that signs the demo owner in once and shows a message', async () => {
     const server = await startSandbox()
     const [link = ''] = /http:\S+magic-link\S+/.exec(server.stdout()) ?? []

@@ -1,6 +1,15 @@
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { cargoTarget, copyProgram, documents, fillOnce, openapiGenerator, pythonCommand, run } from './tools.ts'
+import {
+  cargoTarget,
+  copyProgram,
+  documents,
+  fillOnce,
+  installPackages,
+  openapiGenerator,
+  pythonCommand,
+  run,
+} from './tools.ts'
 
 export interface Client {
   /** The folder of the program that uses it. */
@@ -159,13 +168,7 @@ function typescriptClient(generator: string, script: string, [tool = '', ...args
     needs: ['npm'],
     build: async () => {
       const { program } = await copyProgram('typescript', `typescript-${script}`)
-      const lockfile = path.join(program, 'package-lock.json')
-      const installed = await fillOnce('typescript', lockfile, async (folder) => {
-        for (const name of ['package.json', 'package-lock.json'])
-          await cp(path.join(program, name), path.join(folder, name))
-        await run(folder, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
-      })
-      await symlink(path.join(installed, 'node_modules'), path.join(program, 'node_modules'))
+      await installPackages(program, 'typescript')
       await run(program, process.execPath, [path.join('node_modules', tool), ...args])
       const files = { extends: './tsconfig.json', files: [`${script}.ts`] }
       await writeFile(path.join(program, `tsconfig.${script}.json`), JSON.stringify(files))

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -69,16 +69,25 @@ export async function fillOnce(name: string, file: string, fill: (folder: string
 /** The build folder that all Rust programs share, so that each dependency is compiled once. */
 export const cargoTarget = path.join(cache, 'cargo-target')
 
-/** The commands of the Python packages in requirements.txt, the generators among them. */
-export async function pythonCommand(
-  name: 'python' | 'openapi-generator-cli' | 'openapi-python-client',
-): Promise<string> {
-  const requirements = path.join(import.meta.dirname, 'requirements.txt')
-  const folder = await fillOnce('python', requirements, async (venv) => {
+/** A command of the packages in a requirements.txt: by default those of the generators and of what they make. */
+export async function pythonCommand(name: string, requirements = 'requirements.txt'): Promise<string> {
+  const file = path.join(import.meta.dirname, requirements)
+  const folder = await fillOnce('python', file, async (venv) => {
     await run(venv, 'python3', ['-m', 'venv', '.'])
-    await run(venv, path.join(venv, 'bin/pip'), ['install', '--quiet', '--requirement', requirements])
+    await run(venv, path.join(venv, 'bin/pip'), ['install', '--quiet', '--requirement', file])
   })
   return path.join(folder, 'bin', name)
+}
+
+/** Makes the packages of a program's lockfile available in its folder. */
+export async function installPackages(program: string, name: string): Promise<void> {
+  const installed = await fillOnce(name, path.join(program, 'package-lock.json'), async (folder) => {
+    for (const file of ['package.json', 'package-lock.json'])
+      await cp(path.join(program, file), path.join(folder, file))
+    await run(folder, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
+  })
+  const link = path.join(program, 'node_modules')
+  if (!existsSync(link)) await symlink(path.join(installed, 'node_modules'), link)
 }
 
 export async function openapiGenerator(language: string, folder: string, ...options: string[]): Promise<void> {

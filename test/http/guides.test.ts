@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { apiErrorCodes } from '../../contracts/errors.ts'
+import { documentedErrorCodes } from '../../contracts/error-help.ts'
 import { registerDocs } from '../../src/http/docs/docs.ts'
 import { languages } from '../../src/http/docs/render/highlight.ts'
 import { renderMarkdown } from '../../src/http/docs/render/markdown.ts'
@@ -76,13 +76,16 @@ test('every page of the navigation exists once, and every guide is in the naviga
   expect(listed.filter((slug) => slug !== 'api' && !served.has(slug))).toEqual([])
 })
 
-test.each([...apiErrorCodes, ...explainedCodes.map(String)])('%s has a page that says what to do', async (code) => {
-  const { statusCode, body } = await get(`/docs/errors/${code}`)
+test.each([...documentedErrorCodes, ...explainedCodes.map(String)])(
+  '%s has a page that says what to do',
+  async (code) => {
+    const { statusCode, body } = await get(`/docs/errors/${code}`)
 
-  expect(statusCode).toBe(200)
-  expect(body).toMatch(new RegExp(`<h1>(WhatsApp error )?${code}</h1>`))
-  expect(body).toContain('id="what-to-do"')
-})
+    expect(statusCode).toBe(200)
+    expect(body).toMatch(new RegExp(`<h1>(WhatsApp error )?${code}</h1>`))
+    expect(body).toContain('id="what-to-do"')
+  },
+)
 
 describe('for machines', () => {
   test('a page has a Markdown version whose links lead to Markdown versions', async () => {

@@ -3,6 +3,7 @@ import { PhoneNumber } from '../../contracts/fields.ts'
 import { sandboxRecipients } from '../../src/whatsapp/simulator/recipients.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../src/whatsapp/simulator/state.ts'
+import { servedVersion } from '../../src/whatsapp/simulator/versions.ts'
 
 let simulator: Simulator
 const accepted: AcceptedMessage[] = []
@@ -170,7 +171,7 @@ test.each<{ says: string; template: Template; status: number; code: number; deta
     code: 132018,
     details: 'buttons: Button at index 0 must be of type Url',
   },
-  { says: 'components of an unknown type', template: { components: [{ type: 'BODY' }] }, status: 400, code: 100 },
+  { says: 'components of an unknown type', template: { components: [{ type: 'FOOTER' }] }, status: 400, code: 100 },
 ])('rejects $says with $code', async ({ template, status, code, details }) => {
   const answer = await post(message(template))
   expect(answer.status).toBe(status)
@@ -194,6 +195,103 @@ test.each<{ name: string; components: object[] }>([
   { name: 'login_code', components: [body('123456'), url('123456')] },
 ])('accepts $name with complete parameters', async ({ name, components }) => {
   expect(await post(message({ name, components }))).toMatchObject({ status: 200 })
+})
+
+test('accepts the types of components in upper case', async () => {
+  const upperCase = { type: 'BODY', parameters: [{ type: 'TEXT', text: 'Ada' }] }
+  const button = { type: 'BUTTON', sub_type: 'URL', index: 0, parameters: text('A-1024') }
+  expect(await post(message({ name: 'track_parcel', components: [upperCase, button] }))).toMatchObject({ status: 200 })
+
+  const image = { type: 'HEADER', parameters: [{ type: 'IMAGE', image: { link: 'https://example.com/a.png' } }] }
+  expect(await post(message({ name: 'invoice_ready', components: [image, upperCase] }))).toMatchObject({ status: 200 })
+})
+
+test.each<{ body: unknown; says: string }>([
+  {
+    body: message({ components: [body('Ada', 'A-1024'), { type: 'BUTTONS' }] }),
+    says: `Param template['components'][1]['type'] must be one of {BODY, BUTTON, CAROUSEL, HEADER, LIMITED_TIME_OFFER, TAP_TARGET_CONFIGURATION} - got "BUTTONS".`,
+  },
+  {
+    body: message({ components: [{ type: 'button', sub_type: 'phone_number', index: 0, parameters: [] }] }),
+    says: `Param template['components'][0]['sub_type'] must be one of {BOOKING_CONFIRMATION, CATALOG, COPY_CODE, FLOW, MPM, ORDER_DETAILS, QUICK_REPLY, REMINDER, URL, VOICE_CALL} - got "phone_number".`,
+  },
+  {
+    body: message({ components: [{ type: 'button', sub_type: 'url', index: 12, parameters: [] }] }),
+    says: "Param template['components'][0]['index'] must be at most 9 - got 12.",
+  },
+  { body: message({ components: {} }), says: "Param template['components'] must be an array - got {}." },
+  {
+    body: message({ components: [{ type: 'header', parameters: [{ type: 'image', image: { link: 'nowhere' } }] }] }),
+    says: "Param template['components'][0]['parameters'][0]['image']['link'] is not a valid URI - got \"nowhere\".",
+  },
+  {
+    body: message({ components: [{ type: 'header', parameters: [{ type: 'image', image: {} }] }] }),
+    says: "Param template['components'][0]['parameters'][0]['image'] must have either id or link - got {}.",
+  },
+  { body: message({ language: undefined }), says: "The parameter template['language'] is required." },
+  { body: message({}, { template: 'order_shipped' }), says: 'Param template must be an object - got "order_shipped".' },
+  { body: message({}, { to: 34600111222 }), says: 'Param to must be a string - got 34600111222.' },
+  { body: message({}, { to: undefined }), says: 'The parameter to is required.' },
+  {
+    body: message({}, { messaging_product: 'sms' }),
+    says: 'Param messaging_product must be one of {WHATSAPP} - got "sms".',
+  },
+  { body: 'not an object', says: 'The body must be a JSON object.' },
+])('names the parameter and its value: $says', async ({ body, says }) => {
+  expect((await post(body)).body.error).toMatchObject({ code: 100, message: `(#100) ${says}` })
+})
+
+test.each([
+  { requested: 'v25.0', served: 'v25.0' },
+  { requested: 'v14.0', served: 'v21.0' },
+  { requested: 'v2.12', served: 'v21.0' },
+])('serves $requested as $served', async ({ requested, served }) => {
+  const path = `${simulator.wabaId}/message_templates?limit=1`
+  const response = await fetch(`${simulator.url}/${requested}/${path}`, {
+    headers: { authorization: `Bearer ${simulator.accessToken}` },
+  })
+  expect(response.headers.get('facebook-api-version')).toBe(served)
+  const { paging } = (await response.json()) as Reply
+  expect(paging.next).toContain(`${simulator.url}/${served}/`)
+})
+
+test.each(['v99.0', 'v25.1', 'v0.9'])('rejects the version %s, which was never released', async (version) => {
+  const response = await fetch(`${simulator.url}/${version}/${simulator.phoneNumberId}`, {
+    headers: { authorization: `Bearer ${simulator.accessToken}` },
+  })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({
+    error: { message: `Unknown path components: /${simulator.phoneNumberId}`, type: 'OAuthException', code: 2500 },
+  })
+})
+
+test.each([
+  { asked: 'v21.0', at: '2026-11-22', served: 'v21.0' },
+  { asked: 'v21.0', at: '2027-02-01', served: 'v22.0' },
+  { asked: undefined, at: '2026-11-22', served: 'v26.0' },
+])('$asked is served as $served on $at', ({ asked, at, served }) => {
+  expect(servedVersion(asked, Date.parse(at))).toBe(served)
+})
+
+test('returns the requested fields of a business account, its subscribed apps among them', async () => {
+  const fields = 'name,subscribed_apps{id,name},account_review_status'
+  expect((await call(`${simulator.wabaId}?fields=${fields}`)).body).toEqual({
+    id: simulator.wabaId,
+    name: 'Waybill Demo Shop',
+    account_review_status: 'APPROVED',
+    subscribed_apps: { data: [{ whatsapp_business_api_data: expect.objectContaining({ name: 'Waybill demo app' }) }] },
+  })
+  expect(Object.keys((await call(simulator.wabaId)).body).toSorted()).toEqual(
+    ['id', 'name', 'currency', 'timezone_id', 'message_template_namespace'].toSorted(),
+  )
+})
+
+test('summarizes the list of templates on request', async () => {
+  const path = `${simulator.wabaId}/message_templates?status=PAUSED`
+  expect((await call(path)).body).not.toHaveProperty('summary')
+  expect((await call(`${path}&summary=total_count,message_template_count`)).body).toMatchObject({
+    summary: { total_count: 1, message_template_count: simulator.templates.all().length },
+  })
 })
 
 function imageHeader(): object {
@@ -320,6 +418,12 @@ test.each([
   { query: 'name=order_shipped&language=es', found: 1 },
   { query: 'status=paused', found: 1 },
   { query: 'name=order', found: 0 },
+  { query: 'name_or_content=PARCEL', found: 3 },
+  { query: 'content=parcel', found: 3 },
+  { query: 'content=track_parcel', found: 0 },
+  { query: 'status=PAUSED,PENDING', found: 2 },
+  { query: `status=${encodeURIComponent('["PAUSED","PENDING"]')}`, found: 2 },
+  { query: 'quality_score=RED', found: 1 },
 ])('filters the list by $query', async ({ query, found }) => {
   const answer = await call(`${simulator.wabaId}/message_templates?${query}`)
   expect(answer.body.data).toHaveLength(found)

@@ -34,7 +34,9 @@ export const sandbox = localCommand({
             appSecret,
             ...(json ? {} : { onCallbackAccepted: writeReport }),
           })
-          console.log(json ? JSON.stringify({ url, ...demo }) : `\n${writeWelcome(url, demo)}\n`)
+          const { phoneNumberId, wabaId, accessToken } = simulator
+          const cloudApi = { url: simulator.url, phoneNumberId, wabaId, accessToken }
+          console.log(json ? JSON.stringify({ url, ...demo, cloudApi }) : `\n${writeWelcome(url, demo, cloudApi)}\n`)
           await sendFirstMessage(deps, demo.accountId)
         },
         drainMilliseconds: 0,

@@ -1,8 +1,14 @@
 import { sendMessage } from '../../../contracts/api/message.ts'
-import type { Demo } from './demo.ts'
+import type { Demo, DemoNumber } from './demo.ts'
+
+/** Where the simulated WhatsApp is, for clients of the Cloud API. */
+export interface CloudApi extends DemoNumber {
+  /** Base address, without a version. */
+  url: string
+}
 
 /** Returns the text that `npm start` prints: everything needed to send a first message. */
-export function writeWelcome(url: string, demo: Demo): string {
+export function writeWelcome(url: string, demo: Demo, cloudApi: CloudApi): string {
   return [
     `Waybill is running at ${url} with a simulated WhatsApp. No messages are sent.`,
     `Open the dashboard, signed in as the owner of a demo account (the link works once):\n\n  ${url}${demo.signInPath}`,
@@ -15,8 +21,18 @@ export function writeWelcome(url: string, demo: Demo): string {
       `Webhooks     npm run waybill -- webhook add ${demo.accountId} --url http://127.0.0.1:4000/`,
       'Commands     npm run waybill -- --help',
     ].join('\n'),
+    describeCloudApi(cloudApi),
     'Press Ctrl+C to stop. The data is kept.',
   ].join('\n\n')
+}
+
+function describeCloudApi({ url, phoneNumberId, wabaId, accessToken }: CloudApi): string {
+  return `Simulated Cloud API, for programs that call WhatsApp themselves:
+
+  Base address       ${url}
+  Access token       ${accessToken}
+  Phone number ID    ${phoneNumberId}
+  WABA ID            ${wabaId}`
 }
 
 function describeKey({ accountId, apiKey, keyStart }: Demo): string {

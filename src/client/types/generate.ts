@@ -10,7 +10,7 @@ export const marker = '// Written by `waybill-client types` from the approved te
 /** The fields of a send that every template has. */
 const commonFields = new Set(['to', 'template', 'language', 'externalId', 'accountId'])
 
-/** A newer server describes the whole request of a template. */
+/** `sendSchema` as the JSON Schema that it is. A server of an earlier version sends none. */
 type DescribedTemplate = Template & { sendSchema?: JsonSchema }
 
 /** Prints the declarations of the templates. The same templates give the same text, in whatever order they come. */

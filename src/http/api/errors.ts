@@ -1,5 +1,6 @@
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
-import { apiErrorCodes, type ErrorCode, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
+import { documentedErrorCodes } from '../../../contracts/error-help.ts'
+import { type ErrorCode, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
 import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
 import type { Logger } from '../../platform/log.ts'
 
@@ -26,7 +27,7 @@ export function failureHeaders(error: ServiceError, publicUrl: string | undefine
   }
 }
 
-const documented: ReadonlySet<ErrorCode> = new Set(apiErrorCodes)
+const documented: ReadonlySet<ErrorCode> = new Set(documentedErrorCodes)
 
 function helpUrl(code: ErrorCode, publicUrl: string | undefined): string {
   const path = `/docs/errors/${code}`

@@ -150,3 +150,8 @@ export function unknownPath(path: string): Answer {
     code: 803,
   })
 }
+
+/** A version of the Graph API that was never released is taken for a part of the path. */
+export function unknownVersion(path: string): Answer {
+  return failPlainly(400, { message: `Unknown path components: ${path}`, type: 'OAuthException', code: 2500 })
+}

@@ -28,10 +28,11 @@ function parse(text: string): unknown {
   }
 }
 
-export function respond(response: ServerResponse, answer: Answer): void {
+/** `headers` are those of the Graph API's own answers; a proxy's have none of them. */
+export function respond(response: ServerResponse, answer: Answer, headers: Record<string, string> = {}): void {
   switch (answer.kind) {
     case 'json':
-      return write(response, answer.status, 'application/json; charset=UTF-8', JSON.stringify(answer.body))
+      return write(response, answer.status, 'application/json; charset=UTF-8', JSON.stringify(answer.body), headers)
     case 'text':
       return write(response, answer.status, answer.contentType, answer.text, answer.headers)
     case 'cut-off':
@@ -42,7 +43,7 @@ export function respond(response: ServerResponse, answer: Answer): void {
     case 'silence':
       return
     case 'late':
-      return respondLater(response, answer)
+      return respondLater(response, answer, headers)
   }
 }
 
@@ -57,8 +58,12 @@ function cutOff(response: ServerResponse, status: number, text: string): void {
 }
 
 /** The timer of a delayed response is cleared when the client disconnects or the simulator stops. */
-function respondLater(response: ServerResponse, { delayMs, answer }: Extract<Answer, { kind: 'late' }>): void {
-  const timer = setTimeout(() => respond(response, answer), delayMs)
+function respondLater(
+  response: ServerResponse,
+  { delayMs, answer }: Extract<Answer, { kind: 'late' }>,
+  headers: Record<string, string>,
+): void {
+  const timer = setTimeout(() => respond(response, answer, headers), delayMs)
   response.once('close', () => clearTimeout(timer))
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { fail, failWith } from './errors.ts'
 import { type Answer, ok } from './http.ts'
+import { invalidParameter } from './invalid-parameter.ts'
 import { behaviourOf } from './recipients.ts'
 import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
@@ -25,7 +26,7 @@ const TemplateOfMessage = z.object({
 /** `POST /<phone number id>/messages`: reference, section 1. */
 export function sendMessage(state: SimulatorState, from: SimulatedNumber, body: unknown): Answer {
   const message = Message.safeParse(body)
-  if (!message.success) return invalidParameter(message.error)
+  if (!message.success) return invalidParameter(message.error, body)
   const waId = toWaId(message.data.to, from.callingCode)
   if (!/^[1-9]\d{6,14}$/.test(waId)) return invalidValue('Recipient phone number is not valid')
   if (waId === digitsOf(from.displayPhoneNumber)) return sameNumber()
@@ -39,7 +40,7 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
   if (behaviour.kind === 'answer') return behaviour.answer
   if (message.template === undefined) return requiredMissing('Parameter template is missing')
   const asked = TemplateOfMessage.safeParse(message.template)
-  if (!asked.success) return invalidParameter(asked.error, 'template')
+  if (!asked.success) return invalidParameter(asked.error, message, ['template'])
 
   const { name, language, components } = asked.data
   const template = state.templates
@@ -82,12 +83,6 @@ function toWaId(to: string, callingCode: string): string {
 
 function digitsOf(text: string): string {
   return text.replace(/[+\s\-()]/g, '')
-}
-
-function invalidParameter(error: z.ZodError, within?: string): Answer {
-  const [issue] = error.issues
-  const where = [within, ...(issue?.path ?? [])].filter((part) => part !== undefined).join('.')
-  return fail({ status: 400, code: 100, title: 'Invalid parameter', details: `Parameter ${where}: ${issue?.message}` })
 }
 
 function sameNumber(): Answer {

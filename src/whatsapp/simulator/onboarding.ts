@@ -1,4 +1,5 @@
 import { failPlainParameter, refuseAppSecret } from './errors.ts'
+import { pickFields } from './fields.ts'
 import { type Answer, ok } from './http.ts'
 import { failOnboarding } from './onboarding-errors.ts'
 import { businessIdOf } from './phone-numbers.ts'
@@ -8,7 +9,11 @@ import { bearerOf, findAppOfToken, type TokenHolder } from './tokens.ts'
 /** `GET /me/businesses`: the portfolios of the token's business accounts. */
 export function listBusinesses(wabaIds: string[]): Answer {
   const ids = new Set(wabaIds.map(businessIdOf))
-  return ok({ data: [...ids].map((id) => ({ id, name: `Business ${id.slice(-4)}` })) })
+  return ok({ data: [...ids].map((id) => ({ id, name: businessNameOf(id) })) })
+}
+
+function businessNameOf(id: string): string {
+  return `Business ${id.slice(-4)}`
 }
 
 /** `GET /<business ID>/owned_whatsapp_business_accounts`: reference 2, section 5.2. */
@@ -17,9 +22,21 @@ export function listOwnedAccounts(state: SimulatorState, wabaIds: string[], busi
   return ok({ data: owned.map((wabaId) => toAccount(state, wabaId)) })
 }
 
-/** `GET /<WABA ID>`. */
-export function getBusinessAccount(state: SimulatorState, wabaId: string): Answer {
-  return ok({ ...toAccount(state, wabaId), account_review_status: 'APPROVED', ownership_type: 'SELF_OWNED' })
+const defaultAccountFields = ['name', 'currency', 'timezone_id', 'message_template_namespace']
+
+/** `GET /<WABA ID>`: reference 2, section 5.2. */
+export function getBusinessAccount(state: SimulatorState, wabaId: string, query: URLSearchParams): Answer {
+  const account = {
+    ...toAccount(state, wabaId),
+    status: 'ACTIVE',
+    country: 'ES',
+    account_review_status: 'APPROVED',
+    business_verification_status: 'verified',
+    ownership_type: 'SELF_OWNED',
+    owner_business_info: { id: businessIdOf(wabaId), name: businessNameOf(businessIdOf(wabaId)) },
+    subscribed_apps: { data: listSubscribedApps(state, wabaId) },
+  }
+  return ok(pickFields(account, query, defaultAccountFields))
 }
 
 function toAccount(state: SimulatorState, wabaId: string): object {
@@ -28,6 +45,7 @@ function toAccount(state: SimulatorState, wabaId: string): object {
     name: state.businessAccounts.get(wabaId)?.name ?? 'Simulated Business',
     currency: 'EUR',
     timezone_id: '1',
+    message_template_namespace: `00000000_0000_0000_0000_${wabaId.slice(-12).padStart(12, '0')}`,
   }
 }
 
@@ -68,13 +86,7 @@ export async function handleSubscribedApps(
 ): Promise<Answer | undefined> {
   const apps = state.subscriptions.get(wabaId) ?? new Map<string, { overrideCallbackUrl?: string }>()
   state.subscriptions.set(wabaId, apps)
-  if (request.method === 'GET')
-    return ok({
-      data: Array.from(apps, ([id, { overrideCallbackUrl }]) => ({
-        whatsapp_business_api_data: { id, name: state.apps.get(id)?.name ?? '', link: `https://apps.example/${id}` },
-        ...(overrideCallbackUrl !== undefined && { override_callback_uri: overrideCallbackUrl }),
-      })),
-    })
+  if (request.method === 'GET') return ok({ data: listSubscribedApps(state, wabaId) })
   if (request.method === 'DELETE') {
     apps.delete(token.appId)
     return ok({ success: true })
@@ -89,6 +101,13 @@ export async function handleSubscribedApps(
   }
   apps.set(token.appId, overrideCallbackUrl === undefined ? {} : { overrideCallbackUrl })
   return ok({ success: true })
+}
+
+function listSubscribedApps(state: SimulatorState, wabaId: string): object[] {
+  return Array.from(state.subscriptions.get(wabaId) ?? [], ([id, { overrideCallbackUrl }]) => ({
+    whatsapp_business_api_data: { id, name: state.apps.get(id)?.name ?? '', link: `https://apps.example/${id}` },
+    ...(overrideCallbackUrl !== undefined && { override_callback_uri: overrideCallbackUrl }),
+  }))
 }
 
 /** `/<app ID>/subscriptions`, with an app token. Undefined if the app does not exist. */

@@ -1,8 +1,15 @@
+import { pickFields } from './fields.ts'
 import { type Answer, ok } from './http.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
 
-const defaultFields =
-  'verified_name,code_verification_status,display_phone_number,quality_rating,platform_type,throughput'
+const defaultFields = [
+  'verified_name',
+  'code_verification_status',
+  'display_phone_number',
+  'quality_rating',
+  'platform_type',
+  'throughput',
+]
 
 /** `GET /<phone number id>`: reference, section 5. */
 export function getPhoneNumber(number: SimulatedNumber, query: URLSearchParams): Answer {
@@ -30,8 +37,7 @@ function toNode(number: SimulatedNumber, query: URLSearchParams): object {
     health_status: toHealth(number),
     id: number.phoneNumberId,
   }
-  const fields = (query.get('fields') ?? defaultFields).split(',')
-  return Object.fromEntries(Object.entries(node).filter(([field]) => field === 'id' || fields.includes(field)))
+  return pickFields(node, query, defaultFields)
 }
 
 /** `health_status`: reference 2, section 5.5. The overall value is the worst of the entities. */

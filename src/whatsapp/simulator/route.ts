@@ -59,7 +59,7 @@ function routeNode(state: SimulatorState, holder: TokenHolder, { method, id, que
   if (method !== 'GET') return undefined
   const number = holder.numbers.find(({ phoneNumberId }) => phoneNumberId === id)
   if (number) return getPhoneNumber(number, query)
-  if (holder.wabaIds.includes(id)) return findRefusal(holder, 'GET WABA') ?? getBusinessAccount(state, id)
+  if (holder.wabaIds.includes(id)) return findRefusal(holder, 'GET WABA') ?? getBusinessAccount(state, id, query)
   const lists = holder.wabaIds.flatMap((wabaId) => state.templates.get(wabaId) ?? [])
   return getTemplate(lists, id, query)
 }

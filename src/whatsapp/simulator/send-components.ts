@@ -5,7 +5,9 @@ import type { Answer } from './http.ts'
 /** By `id` or by `link`, never by both (reference, section 1.1). */
 const Media = z
   .looseObject({ id: z.string().min(1).optional(), link: z.url({ protocol: /^https?$/ }).optional() })
-  .refine(({ id, link }) => (id === undefined) !== (link === undefined), 'either id or link is required')
+  .refine(({ id, link }) => (id === undefined) !== (link === undefined), {
+    params: { rule: 'must have either id or link' },
+  })
 
 const Degrees = z.union([z.string(), z.number()])
 const Text = z.string().optional()
@@ -39,18 +41,32 @@ const Parameter = z.looseObject({
 })
 export type Parameter = z.infer<typeof Parameter>
 
+/** The values that the Graph API v24.0 lists when it refuses another one (frappe_whatsapp, issue 188). */
+const subTypes = [
+  'booking_confirmation',
+  'catalog',
+  'copy_code',
+  'flow',
+  'mpm',
+  'order_details',
+  'quick_reply',
+  'reminder',
+  'url',
+  'voice_call',
+] as const
+
 const Button = z.object({
   type: z.literal('button'),
-  sub_type: z.string().transform((name) => name.toLowerCase()),
+  sub_type: z.enum(subTypes),
   index: z.coerce.number().int().min(0).max(9),
   parameters: z.array(Parameter).default([]),
 })
 export type SentButton = z.infer<typeof Button>
 
-const Section = z.union([
-  z.object({ type: z.enum(['header', 'body']), parameters: z.array(Parameter).default([]) }),
-  Button,
-])
+const Header = z.object({ type: z.literal('header'), parameters: z.array(Parameter).default([]) })
+const Body = z.object({ type: z.literal('body'), parameters: z.array(Parameter).default([]) })
+
+const Section = z.discriminatedUnion('type', [Header, Body, Button])
 
 const Carousel = z.object({
   type: z.literal('carousel'),
@@ -67,11 +83,31 @@ const LimitedTimeOffer = z.object({
   ),
 })
 
-/** `components` of a send request. Their types are lower case here, but upper case in listings. */
-export const SendComponents = z.array(z.union([Section, Carousel, LimitedTimeOffer]))
+/** Overrides the title under which the first URL button's address opens (reference 2, section 1). */
+const TapTarget = z.object({ type: z.literal('tap_target_configuration'), parameters: z.array(z.looseObject({})) })
+
+const Components = z.array(z.discriminatedUnion('type', [Header, Body, Button, Carousel, LimitedTimeOffer, TapTarget]))
+
+/**
+ * `components` of a send request. Meta's examples write their types in lower case, its enums and clients such as pywa in
+ * upper case; both are accepted.
+ */
+export const SendComponents = z.preprocess(lowerTypes, Components)
 export type SendComponents = z.infer<typeof SendComponents>
 /** The components that a card of a carousel can have too. */
 export type SectionComponents = z.infer<typeof Section>[]
+
+/** Lowers the case of each `type` and `sub_type`, in whatever is nested too. */
+function lowerTypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(lowerTypes)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, nested]) => [
+      key,
+      (key === 'type' || key === 'sub_type') && typeof nested === 'string' ? nested.toLowerCase() : lowerTypes(nested),
+    ]),
+  )
+}
 
 /** Returns WhatsApp's error for a text: reference, section 3.2. */
 export function checkValue({ type, text }: Parameter): Answer | undefined {

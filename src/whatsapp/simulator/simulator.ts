@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { demoTemplates } from './demo-templates.ts'
+import { unknownVersion } from './errors.ts'
 import { type Answer, receive, respond } from './http.ts'
 import { type CallbackTarget, StatusReporter } from './reporter.ts'
 import { route } from './route.ts'
@@ -16,6 +17,7 @@ import type {
 } from './state.ts'
 import { createTemplateList, type TemplateList } from './templates.ts'
 import { demoAppId } from './tokens.ts'
+import { servedVersion } from './versions.ts'
 
 export interface SimulatorOptions {
   /** 0 selects a free port. */
@@ -107,11 +109,17 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     receive(request)
       .then(async (received) => {
         if (requests.push(received) > maxRequests) requests.shift()
-        respond(response, interceptor?.(received) ?? (await route(state, received, url)))
+        const version = servedVersion(received.version, state.now())
+        const answer = interceptor?.(received) ?? (await answerAs(version, received))
+        respond(response, answer, version === undefined ? {} : { 'facebook-api-version': version })
       })
       .catch(() => response.destroy())
   })
   url = await listen(server, options)
+
+  async function answerAs(version: string | undefined, request: ReceivedRequest): Promise<Answer> {
+    return version === undefined ? unknownVersion(request.path) : route(state, { ...request, version }, url)
+  }
 
   function templatesOf(wabaId: string): TemplateList {
     const list = state.templates.get(wabaId) ?? createTemplateList(nextTemplateId)

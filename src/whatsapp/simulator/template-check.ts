@@ -29,7 +29,7 @@ export function checkTemplate(template: GraphTemplate, components: SendComponent
 }
 
 function isOfSection(component: SendComponents[number]): component is SectionComponents[number] {
-  return component.type !== 'carousel' && component.type !== 'limited_time_offer'
+  return component.type === 'header' || component.type === 'body' || component.type === 'button'
 }
 
 /** Checks what a message and a card of a carousel have in common. */

@@ -1,39 +1,84 @@
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { fail } from './errors.ts'
+import { pickFields } from './fields.ts'
 import { type Answer, ok } from './http.ts'
 import type { SimulatorState } from './state.ts'
 
 const defaultFields = ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id']
 const defaultLimit = 25
-const filters = ['name', 'language', 'status', 'category'] as const
+/** Filters that take several values, separated by commas or as a JSON array. */
+const filters = ['language', 'status', 'category'] as const
 
 /**
  * `GET /<WABA id>/message_templates`: reference, section 3.1. `url` is the requested address, including the version.
  */
 export function listTemplates(state: SimulatorState, wabaId: string, query: URLSearchParams, url: string): Answer {
-  const matching = (state.templates.get(wabaId)?.all() ?? []).filter((template) => isAskedFor(template, query))
+  const all = state.templates.get(wabaId)?.all() ?? []
+  const matching = all.filter((template) => isAskedFor(template, query))
   const limit = Number(query.get('limit') ?? defaultLimit)
   if (!Number.isInteger(limit) || limit < 1) return invalid('limit')
   const range = rangeOf(matching, query, limit)
   if (!range) return invalid('after')
   const page = matching.slice(range.from, range.to)
   return ok({
-    data: page.map((template) => pick(template, query)),
+    data: page.map((template) => pickFields(template, query, defaultFields)),
     paging: toPaging(page, { query, url, hasPrevious: range.from > 0, hasNext: range.to < matching.length }),
+    ...summarize(query, { total: matching.length, all: all.length }),
   })
+}
+
+/** The most templates that a WABA of an unverified business can have (reference, section 3.2). */
+const maxTemplates = 250
+
+/** `summary` of a list: reference 2, section 3.1. */
+function summarize(query: URLSearchParams, { total, all }: { total: number; all: number }): { summary?: object } {
+  const fields = query.get('summary')?.split(',')
+  if (!fields) return {}
+  const summary = {
+    total_count: total,
+    message_template_count: all,
+    message_template_limit: maxTemplates,
+    are_translations_complete: true,
+  }
+  return { summary: Object.fromEntries(Object.entries(summary).filter(([field]) => fields.includes(field))) }
 }
 
 /** `GET /<template id>`. */
 export function getTemplate(lists: TemplateList[], id: string, query: URLSearchParams): Answer | undefined {
   const template = lists.flatMap((list) => [...list.all()]).find((one) => one.id === id)
-  return template && ok(pick(template, query))
+  return template && ok(pickFields(template, query, defaultFields))
 }
 
 function isAskedFor(template: GraphTemplate, query: URLSearchParams): boolean {
-  return filters.every((field) => {
-    const wanted = query.get(field)
-    return wanted === null || wanted.toLowerCase() === template[field].toLowerCase()
-  })
+  const { name, quality_score } = template
+  const text = textOf(template)
+  return (
+    filters.every((field) => isAmong(template[field], query.get(field))) &&
+    isAmong(quality_score.score, query.get('quality_score')) &&
+    isAmong(name, query.get('name')) &&
+    contains([text], query.get('content')) &&
+    contains([name, text], query.get('name_or_content'))
+  )
+}
+
+function textOf({ components }: GraphTemplate): string {
+  return components.map(({ text }) => text ?? '').join('\n')
+}
+
+function isAmong(value: string, filter: string | null): boolean {
+  return filter === null || listOf(filter).some((wanted) => wanted.toLowerCase() === value.toLowerCase())
+}
+
+function contains(texts: string[], filter: string | null): boolean {
+  return filter === null || texts.some((text) => text.toLowerCase().includes(filter.toLowerCase()))
+}
+
+/** `APPROVED,PAUSED` or `["APPROVED","PAUSED"]`: clients send either. */
+function listOf(filter: string): string[] {
+  return filter
+    .replace(/^\[|\]$/g, '')
+    .split(',')
+    .map((part) => part.trim().replace(/^"|"$/g, ''))
 }
 
 /** A cursor names a template, so that changes of the list between pages neither lose nor repeat other templates. */
@@ -74,12 +119,6 @@ function toAddress(url: string, query: URLSearchParams, direction: 'before' | 'a
   next.delete('after')
   next.set(direction, cursor)
   return `${url}?${next.toString()}`
-}
-
-/** `id` is always included; `quality_score` and `rejected_reason` only on request. */
-function pick(template: GraphTemplate, query: URLSearchParams): object {
-  const fields = query.get('fields')?.split(',') ?? defaultFields
-  return Object.fromEntries(Object.entries(template).filter(([field]) => field === 'id' || fields.includes(field)))
 }
 
 function invalid(parameter: string): Answer {

@@ -1,5 +1,7 @@
-import { errorHelp } from '../../../../contracts/error-help.ts'
-import { apiErrorCodes, describeError, type ApiErrorCode } from '../../../../contracts/errors.ts'
+import { documentedErrorCodes, type DocumentedErrorCode, errorHelp } from '../../../../contracts/error-help.ts'
+import { describeError, ServiceError } from '../../../../contracts/errors.ts'
+import { toFailureBody } from '../../api/errors.ts'
+import { toMcpFailureBody } from '../../mcp/mcp.ts'
 import { rules } from '../../../whatsapp/error-codes.ts'
 import { adviseOnFailure, explainedCodes } from '../../../whatsapp/failure-advice.ts'
 import { sandboxRecipients } from '../../../whatsapp/simulator/recipients.ts'
@@ -11,15 +13,19 @@ interface ErrorPage {
   markdown: string
 }
 
-/** One page for each code of the public API and for each code of WhatsApp that we can explain. */
+/** One page for each code that an integrator can get and for each code of WhatsApp that we can explain. */
 export function writeErrorPages(titleOf: (guide: string) => string): ErrorPage[] {
-  return [...apiErrorCodes.map((code) => writeApiError(code, titleOf)), ...explainedCodes.map(writeWhatsAppError)]
+  return [
+    ...documentedErrorCodes.map((code) => writeApiError(code, titleOf)),
+    ...explainedCodes.map(writeWhatsAppError),
+  ]
 }
 
-function writeApiError(code: ApiErrorCode, titleOf: (guide: string) => string): ErrorPage {
+function writeApiError(code: DocumentedErrorCode, titleOf: (guide: string) => string): ErrorPage {
   const { status, summary, example } = describeError(code)
   const { meaning, causes, fixes, retry, guides } = errorHelp[code]
-  const body = { success: false, error: { code, message: example } }
+  const failed = new ServiceError(code, example)
+  const body = code === 'FOREIGN_ORIGIN' ? toMcpFailureBody(failed) : toFailureBody(failed)
   const markdown = [
     `# ${code}`,
     `HTTP status ${status}. ${meaning}`,

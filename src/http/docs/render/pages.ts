@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { apiErrorCodes } from '../../../../contracts/errors.ts'
+import { documentedErrorCodes } from '../../../../contracts/error-help.ts'
 import { explainedCodes } from '../../../whatsapp/failure-advice.ts'
 import { contents, referenceSlug } from '../site/contents.ts'
 import { markdownUrlOf, type Page, urlOf } from '../site/page.ts'
@@ -114,7 +114,7 @@ function linkMarkdown(markdown: string, target: (href: string) => Target | undef
 
 /** Code spans that have a page of their own. */
 const terms: ReadonlyMap<string, string> = new Map([
-  ...apiErrorCodes.map((code) => [code, urlOf(`errors/${code}`)] as const),
+  ...documentedErrorCodes.map((code) => [code, urlOf(`errors/${code}`)] as const),
   // Codes with fewer digits could be any number.
   ...explainedCodes.filter((code) => code > 9999).map((code) => [String(code), urlOf(`errors/${code}`)] as const),
   ['/docs/api', urlOf(referenceSlug)],
