@@ -10,6 +10,8 @@ export default defineConfig({
     // The first run downloads and compiles what the clients depend on.
     testTimeout: 900_000,
     hookTimeout: 900_000,
+    // Generators and compilers use more than one core where they can.
+    maxConcurrency: 2,
     globalSetup: 'test/support/pglite.ts',
   },
 })

@@ -1,5 +1,6 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import type { Check } from './scenario.ts'
 import {
   cargoTarget,
   copyProgram,
@@ -18,8 +19,10 @@ export interface Client {
   generator: string
   /** Commands that the machine must have. */
   needs: readonly string[]
-  /** The generated client gives its caller no header of a failure. */
-  hidesHeaders?: boolean
+  /** The document that it is generated from; 3.1 by default. */
+  document?: keyof typeof documents
+  /** Checks that the generated client cannot pass, with the reason. */
+  lacks?: Partial<Record<Check, string>>
   /** Generates the client and compiles the program; returns the command that runs it. */
   build: () => Promise<{ folder: string; command: string; args: string[]; environment?: Record<string, string> }>
 }
@@ -83,7 +86,7 @@ export const clients: readonly Client[] = [
   {
     name: 'go-oapi-codegen',
     language: 'Go',
-    generator: 'oapi-codegen',
+    generator: 'oapi-codegen with its defaults',
     needs: ['go'],
     build: async () => {
       const { program } = await copyProgram('go-oapi-codegen')
@@ -95,11 +98,24 @@ export const clients: readonly Client[] = [
     },
   },
   {
+    name: 'go-ogen',
+    language: 'Go',
+    generator: 'ogen',
+    needs: ['go'],
+    build: async () => {
+      const { program } = await copyProgram('go-ogen')
+      const args = ['--target', 'waybill', '--package', 'waybill', '--clean', documents['3.1']]
+      await run(program, 'go', ['tool', 'ogen', ...args])
+      await run(program, 'go', ['build', '-o', 'sender', '.'])
+      return { folder: program, command: path.join(program, 'sender'), args: [] }
+    },
+  },
+  {
     name: 'rust-openapi-generator',
     language: 'Rust',
     generator: 'openapi-generator',
     needs: ['cargo', 'java', 'python3'],
-    hidesHeaders: true,
+    lacks: { 'reads `Retry-After`': 'keeps no headers of a failure' },
     build: async () => {
       const { program, generated } = await copyProgram('rust-openapi-generator')
       await openapiGenerator('rust', generated)
@@ -110,6 +126,7 @@ export const clients: readonly Client[] = [
     name: 'rust-progenitor',
     language: 'Rust',
     generator: 'progenitor',
+    document: '3.0',
     needs: ['cargo'],
     build: async () => {
       const { program } = await copyProgram('rust-progenitor')
@@ -120,7 +137,7 @@ export const clients: readonly Client[] = [
   {
     name: 'java-openapi-generator',
     language: 'Java',
-    generator: 'openapi-generator',
+    generator: 'openapi-generator with its native HTTP client',
     needs: ['javac', 'mvn', 'python3'],
     build: async () => {
       const { program, generated } = await copyProgram('java-openapi-generator')
@@ -138,7 +155,7 @@ export const clients: readonly Client[] = [
   {
     name: 'php-openapi-generator',
     language: 'PHP',
-    generator: 'openapi-generator',
+    generator: 'openapi-generator with Guzzle',
     needs: ['php', 'java', 'python3'],
     build: async () => {
       const { program, generated } = await copyProgram('php-openapi-generator')
@@ -149,7 +166,7 @@ export const clients: readonly Client[] = [
   {
     name: 'ruby-openapi-generator',
     language: 'Ruby',
-    generator: 'openapi-generator',
+    generator: 'openapi-generator with Typhoeus',
     needs: ['ruby', 'java', 'python3'],
     build: async () => {
       const { program, generated } = await copyProgram('ruby-openapi-generator')

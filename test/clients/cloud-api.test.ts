@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { copyProgram, installPackages, listMissing, pythonCommand, run } from './tools.ts'
+import { copyProgram, installPackages, listMissing, pythonCommand, reportMissing, run } from './tools.ts'
 
 /** Other authors' clients of the Cloud API work with the simulator as they do with Meta. */
 
@@ -37,7 +37,7 @@ function messageIds(count: number): unknown[] {
 const withParcel = ['delivery_feedback', 'track_parcel', 'pick_up_point']
 
 const missing = listMissing(['python3', 'npm'])
-if (missing.length > 0) console.warn(`Skipped: the clients of the Cloud API need ${missing.join(' and ')}.`)
+if (missing.length > 0) reportMissing('sending with clients of the Cloud API', missing)
 
 test.skipIf(missing.includes('python3'))(
   'pywa sends upper-case components, lists templates and reads the account',

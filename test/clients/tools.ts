@@ -43,6 +43,13 @@ export function listMissing(commands: readonly string[]): string[] {
   })
 }
 
+/** Where every toolchain must be there, as `.ci/run` says, a missing one is a failure; elsewhere a test is skipped. */
+export function reportMissing(what: string, missing: readonly string[]): void {
+  const text = `${what} needs ${missing.join(' and ')}`
+  if (process.env['REQUIRE_TOOLCHAINS'] === 'true') throw new Error(text)
+  console.warn(`Skipped: ${text}.`)
+}
+
 /** A fresh copy of a program's folder, with an empty `generated` beside it. */
 export async function copyProgram(name: string, copy = name): Promise<{ program: string; generated: string }> {
   const folder = path.join(cache, 'work', copy)
@@ -53,10 +60,19 @@ export async function copyProgram(name: string, copy = name): Promise<{ program:
   return { program, generated }
 }
 
+const fills = new Map<string, Promise<string>>()
+
 /** A folder that is filled once for each content of a file, such as a list of dependencies. */
 export async function fillOnce(name: string, file: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const hash = createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16)
   const folder = path.join(cache, `${name}-${hash}`)
+  // Clients that are built at the same time wait for the same folder.
+  const filling = fills.get(folder) ?? fillFolder(folder, fill)
+  fills.set(folder, filling)
+  return filling
+}
+
+async function fillFolder(folder: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const complete = path.join(folder, '.complete')
   if (existsSync(complete)) return folder
   await rm(folder, { recursive: true, force: true })

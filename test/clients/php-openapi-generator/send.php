@@ -68,7 +68,9 @@ $report['invalid'] = describe(fail($messages, request(['to' => '+34600111222']))
 
 $limitedMessages = new MessagesApi(null, connect('WAYBILL_LIMITED_API_KEY'));
 $limited = fail($limitedMessages, request()) ?? fail($limitedMessages, request()) ?? fail($limitedMessages, request());
-$report['limited'] = describe($limited) + ['retryAfter' => (int) $limited->getResponseHeaders()['Retry-After'][0]];
+// Guzzle keeps the names as they were sent, and HTTP/1.1 servers differ in their case.
+$headers = array_change_key_case($limited->getResponseHeaders());
+$report['limited'] = describe($limited) + ['retryAfter' => (int) $headers['retry-after'][0]];
 
 $report['messages'] = pages(
     fn ($cursor) => $messages->listMessages(cursor: $cursor, limit: 2),

@@ -1,0 +1,49 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type Check, checks } from './scenario.ts'
+
+/** What a run found out about one client. */
+export interface Row {
+  language: string
+  generator: string
+  document: string
+  failed: readonly string[]
+  lacks: Partial<Record<Check, string>>
+}
+
+const guide = path.resolve(import.meta.dirname, '../../src/http/docs/guides/testing.md')
+const block = /(<!-- measured:clients -->\n\n)([^]*?)(\n\n<!-- \/measured:clients -->)/
+
+/** Replaces the table in the guide. Needs every toolchain: a client that did not run has no row. */
+export async function writeTable(rows: readonly Row[]): Promise<void> {
+  const text = await readFile(guide, 'utf8')
+  await writeFile(
+    guide,
+    text.replace(block, (_, before: string, __, after: string) => before + print(rows) + after),
+  )
+}
+
+/** Returns the rows of this run that the guide does not have, and, of a complete run, those that only the guide has. */
+export async function compareTable(rows: readonly Row[]): Promise<string[]> {
+  const [, , table = ''] = block.exec(await readFile(guide, 'utf8')) ?? []
+  const documented = new Set(table.split('\n').map(withoutPadding))
+  return print(rows)
+    .split('\n')
+    .map(withoutPadding)
+    .filter((line) => !documented.has(line))
+}
+
+/** The formatter aligns the columns of the guide. */
+function withoutPadding(line: string): string {
+  return line.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-')
+}
+
+function print(rows: readonly Row[]): string {
+  const head = ['Language', 'Generator', 'OpenAPI', ...checks]
+  return [head, head.map(() => '-'), ...rows.map(toCells)].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function toCells({ language, generator, document, failed, lacks }: Row): string[] {
+  const results = checks.map((check) => (failed.includes(check) ? `no: it ${lacks[check] ?? 'fails'}` : 'yes'))
+  return [language, generator, document, ...results]
+}
