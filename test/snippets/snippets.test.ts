@@ -11,13 +11,11 @@ import { webhooks } from '../../contracts/events.ts'
 import { freePort } from '../support/postgres.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { listSnippets, type Snippet } from './extract.ts'
-import { findMissing, type Program, start, toolchains } from './toolchains.ts'
+import { findMissing, type Program, reportMissing, start, toolchains } from './toolchains.ts'
 
 const snippets = listSnippets()
 const missing = new Map(Object.keys(toolchains).map((language) => [language, findMissing(language)]))
-for (const [language, command] of missing)
-  if (command !== undefined)
-    console.warn(`Skipped: the snippets in ${language}, because this command fails: ${command}`)
+for (const [language, command] of missing) if (command !== undefined) reportMissing(language, command)
 
 let server: TestServer
 let account: TestAccount

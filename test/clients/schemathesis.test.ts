@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { AccountId, MessageId } from '../../contracts/fields.ts'
+import { encodeId, type IdPrefix } from '../../src/platform/ids.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { documents, listMissing, pythonCommand, reportMissing, run } from './tools.ts'
+
+/**
+ * Schemathesis generates requests from the OpenAPI document, valid and invalid, and checks each answer against it.
+ * `schemathesis/checks.py` lists what it may find.
+ */
+
+const seconds = 110
+/** A busy machine generates fewer cases; so few would mean that the run is broken. */
+const leastCases = 300
+
+/** The first account and message have the IDs of the document's examples, so that requests with them find something. */
+const exampleIds = new Map<IdPrefix, string>([
+  ['wa', exampleOf(AccountId)],
+  ['msg', exampleOf(MessageId)],
+])
+
+function exampleOf(schema: z.ZodType): string {
+  return z.array(z.string()).min(1).parse(schema.meta()?.['examples'])[0] ?? ''
+}
+
+function newId(prefix: IdPrefix, at?: Date): string {
+  const example = exampleIds.get(prefix)
+  exampleIds.delete(prefix)
+  return example ?? encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10))
+}
+
+let server: TestServer
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'waybill-schemathesis-'))
+  server = await startTestServer({ deps: { newId } })
+})
+afterAll(async () => {
+  await server?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const Summary = z.object({
+  operations: z.object({ selected: z.int(), tested: z.int() }),
+  test_cases: z.object({ generated: z.int(), unique_failures: z.int() }),
+})
+
+const missing = listMissing(['python3'])
+if (missing.length > 0) reportMissing('Schemathesis', missing)
+
+test.skipIf(missing.length > 0)('generated requests get the answers that the document describes', async () => {
+  const account = await server.account()
+  for (let count = 0; count < 3; count++) await account.post('/api/v1/message/send', sendMessage.example.input)
+  const report = path.join(folder, 'report.json')
+
+  const command = await pythonCommand('st', 'schemathesis/requirements.txt')
+  const limits = ['--max-time', String(seconds), '--workers', '2', '--continue-on-failure', '--no-shrink']
+  const checks = ['--checks', 'all', '--exclude-checks', 'positive_data_acceptance']
+  const target = [documents['3.1'], '--url', server.url, '--header', `X-API-Key: ${account.apiKey}`]
+  // The command fails if a check does; the error then carries what it printed.
+  await run(folder, command, ['run', ...target, ...checks, ...limits, '--report-json-path', report], {
+    SCHEMATHESIS_HOOKS: 'checks',
+    PYTHONPATH: path.join(import.meta.dirname, 'schemathesis'),
+  })
+
+  const { operations, test_cases: cases } = Summary.parse(JSON.parse(await readFile(report, 'utf8')))
+  console.log(`Schemathesis: ${cases.generated} cases of ${operations.tested} operations, no finding.`)
+  expect(operations.tested).toBe(operations.selected)
+  expect(cases.generated).toBeGreaterThan(leastCases)
+  expect(cases.unique_failures).toBe(0)
+})

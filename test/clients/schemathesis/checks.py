@@ -1,0 +1,33 @@
+"""
+What Schemathesis finds that is no defect, with the reasons.
+
+Its check `positive_data_acceptance` expects that every request that fits the document's schemas is accepted.
+`rejection_is_explained` replaces it: a rejection must be one of those below. All other checks run as they are.
+"""
+
+import re
+
+import schemathesis
+
+# The code, how the message begins, and why a request that fits the schema is rejected.
+EXPLAINED = [
+    ("VALIDATION_ERROR", r"cursor: ", "A cursor is opaque: only one that an answer contained is accepted."),
+    ("NO_ACTIVE_ACCOUNT", r"accountId: ", "The ID is well formed, but the caller has no WhatsApp account with it."),
+    (
+        "VALIDATION_ERROR",
+        r"(variables|header|buttons|code|cards|limitedTimeOffer|components)\b",
+        "Which values a message needs depends on its template, which the document does not know.",
+    ),
+    ("IDEMPOTENCY_KEY_REUSED", r"", "The same key came with another body, which is what the key protects from."),
+]
+
+REJECTED = {400, 422}
+
+
+@schemathesis.check
+def rejection_is_explained(_context, response, case):
+    if case.meta is None or not case.meta.generation.mode.is_positive or response.status_code not in REJECTED:
+        return
+    error = response.json()["error"]
+    if not any(error["code"] == code and re.match(start, error["message"]) for code, start, _reason in EXPLAINED):
+        raise AssertionError(f"A request that fits the schema was rejected with {error['code']}: {error['message']}")
