@@ -14,7 +14,7 @@ const databaseIndependent = [
   'test/accounts/{allow-list-ranges,ip-allow-list}.test.ts',
   'test/cli/{control-socket,syntax,usage}.test.ts',
   'test/http/{callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
-  'test/messages/{status,status-times}.test.ts',
+  'test/messages/{number,status,status-times}.test.ts',
   'test/templates/{example,variables}.test.ts',
   'test/webhooks/{address,endpoint-concurrency,receiver,retry,sign}.test.ts',
 ]
@@ -25,9 +25,9 @@ const databaseIndependent = [
  */
 const onBothDatabases = [
   'test/{users,platform/db}/**/*.test.ts',
-  'test/messages/{idempotency,journal,outcome-unknown,overdue,overview,reading,record,send,settle}.test.ts',
+  'test/messages/{erasure,idempotency,journal,outcome-unknown,overdue,overview,reading,record,send,settle}.test.ts',
   'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
-  'test/cli/{doctor,running-server}.test.ts',
+  'test/cli/{doctor,recipient,running-server}.test.ts',
   'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics}.test.ts',
   'test/http/dashboard/messages.test.ts',
   'test/templates/sync.test.ts',

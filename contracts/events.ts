@@ -17,7 +17,7 @@ import {
 const MessageFacts = z.object({
   messageId: responseField(MessageId),
   waMessageId: WaMessageId,
-  to: responseField(PhoneNumber),
+  to: responseField(PhoneNumber).describe('Recipient number; `erased` after the recipient was erased.'),
   template: responseField(TemplateName),
   language: responseField(LanguageCode),
   accountId: responseField(AccountId).describe('ID of the WhatsApp account that sent it.'),

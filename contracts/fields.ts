@@ -36,6 +36,9 @@ export const PhoneNumber = z
   .describe('Recipient phone number: country code followed by the number, digits only. No `+`, spaces or hyphens.')
   .meta({ examples: ['34600111222'] })
 
+/** Stands in the place of a recipient's number that was erased (GDPR, article 17). */
+export const erasedRecipient = 'erased'
+
 /** WhatsApp's language codes: `en`, `en_US`, `prs_AF`. */
 export const LanguageCode = z
   .string()
@@ -68,7 +71,7 @@ export const MessageIdInPath = MessageId.meta({ pattern: '^msg_[0-9a-z]{26}$' })
 export const WaMessageId = z
   .string()
   .describe(
-    'Message ID assigned by WhatsApp. It contains the recipient number: treat it as personal data. Empty when it is not known.',
+    'Message ID assigned by WhatsApp. It contains the recipient number: treat it as personal data. Empty when it is not known, or after the recipient was erased.',
   )
   .meta({ examples: ['wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA'] })
 

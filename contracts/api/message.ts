@@ -237,7 +237,7 @@ export const Message = z
       'Message ID assigned by WhatsApp; absent until WhatsApp accepted the message. It contains the recipient number.',
     ),
     status: MessageStatus,
-    to: responseField(PhoneNumber).describe('Recipient number.'),
+    to: responseField(PhoneNumber).describe('Recipient number; `erased` after the recipient was erased.'),
     template: responseField(TemplateName).describe('Template name used.'),
     language: responseField(LanguageCode),
     accountId: responseField(AccountId).describe('ID of the WhatsApp account that sends.'),

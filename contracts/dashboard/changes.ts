@@ -24,6 +24,9 @@ export const changes = {
   deactivate: (whatsAppAccountId: string) => `deactivated ${whatsAppAccountId}`,
   removeWhatsAppAccount: (whatsAppAccountId: string) => `removed ${whatsAppAccountId}`,
   resolveMessage: (messageId: string, as: string) => `resolved ${messageId} as ${as}`,
+  eraseRecipient: () => 'erased a recipient',
+  exportAccount: () => 'exported the data of the account',
+  removeAccount: () => 'removed the account',
   addEndpoint: () => 'added a webhook endpoint',
   updateEndpoint: (endpointId: string, fields: readonly string[]) =>
     fields.length === 0 ? undefined : `changed ${fields.join(', ')} of the webhook endpoint ${endpointId}`,

@@ -7,6 +7,7 @@ import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
 import { messageGet, messageList, messageResolve } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
 import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
+import { recipientErase } from './commands/recipient.ts'
 import { rekey } from './commands/rekey.ts'
 import { templateList, templateSync } from './commands/template.ts'
 import {
@@ -72,6 +73,7 @@ export const dataCommands: readonly DataCommand[] = [
   messageGet,
   messageList,
   messageResolve,
+  recipientErase,
   auditList,
   auditVerify,
   auditExport,

@@ -17,6 +17,7 @@ export interface IdempotentRequest {
 
 /** The first request with a key, as it stands now. */
 export interface EarlierRequest {
+  /** Empty if its recipient was erased. */
   requestHash: Uint8Array
   /** It may still be running: it is younger than any send can take. */
   mayBeRunning: boolean
@@ -63,6 +64,11 @@ function sortKeys(_: string, value: unknown): unknown {
  * since. Throws the `ServiceError` that the first request ended in, or why there is no answer yet.
  */
 export function replay(earlier: EarlierRequest, request: IdempotentRequest): SentMessage {
+  if (earlier.requestHash.length === 0)
+    throw new ServiceError(
+      'IDEMPOTENCY_KEY_REUSED',
+      'The recipient of the first request with this Idempotency-Key was erased. Use a new key for a new message.',
+    )
   const hashes = [request.requestHash, ...(request.earlierHashes ?? [])]
   if (!hashes.some((hash) => Buffer.compare(earlier.requestHash, hash) === 0))
     throw new ServiceError(

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { erasedRecipient } from '../../../contracts/fields.ts'
 import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -21,7 +22,8 @@ export interface Acceptance {
 const acceptance = `
   on conflict (account_id, id) do update set
     status = case when m.status = 'pending' then 'sent' else m.status end,
-    wa_message_id = coalesce(m.wa_message_id, excluded.wa_message_id),
+    -- A wamid contains the number of its recipient, who was erased while the message was under way.
+    wa_message_id = case when m.to_number = '${erasedRecipient}' then '' else coalesce(m.wa_message_id, excluded.wa_message_id) end,
     sent_at = coalesce(m.sent_at, excluded.sent_at)`
 
 type Accepted = RecordedMessage & { waMessageId: string; sentAt: Date }
@@ -88,7 +90,8 @@ export async function settleFailed(
       delete from idempotency_keys
       where account_id = ${message.accountId} and key = ${releaseKey ?? null}::text and message_id = ${message.id}
     )
-    update messages set status = 'failed', failed_at = ${at}::timestamptz, error_code = ${code}, error_message = ${reason}
+    update messages set status = 'failed', failed_at = ${at}::timestamptz, error_code = ${code},
+      error_message = case when to_number <> ${erasedRecipient} then ${reason} end
     where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'`.execute(db)
   return numAffectedRows === 1n
 }

@@ -17,6 +17,11 @@ export interface Report {
   error: { code: string; message: string } | undefined
 }
 
+/** For a message whose recipient was erased: the wamid contains the number, and a reason can quote it. */
+export function withoutRecipient({ error, ...report }: Report): Report {
+  return { ...report, waMessageId: '', error: error && { code: error.code, message: '' } }
+}
+
 /**
  * The state after a report, and whether the status changed, which is what an event tells. Whatever
  * the order and however often the same reports come, the last state is the same.

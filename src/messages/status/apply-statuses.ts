@@ -1,9 +1,10 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
+import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { createFairBatcher } from '../../platform/fair-batch.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { StoredMessage } from '../columns.ts'
-import { applyReport, type Report } from './advance.ts'
+import { applyReport, type Report, withoutRecipient } from './advance.ts'
 import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
 import { toEvent } from './to-event.ts'
 
@@ -109,7 +110,7 @@ function fold(
     const before = find(reference)
     if (!before) return 'unknown'
     const current = after.get(before) ?? before
-    const { state, changed } = applyReport(current, report)
+    const { state, changed } = applyReport(current, current.to === erasedRecipient ? withoutRecipient(report) : report)
     const message = { ...current, ...state }
     after.set(before, message)
     const event = changed ? toEvent(message, report.at) : undefined

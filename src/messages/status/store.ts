@@ -119,7 +119,8 @@ export async function writeStates(db: Kysely<Database>, changes: readonly StateC
   const messages = changes.map(({ message }) => message)
   await writeAll(db, listsOf(messageColumns, messages))
   const findable = changes
-    .filter(({ before, message }) => before.waMessageId === null && message.waMessageId !== null)
+    // Empty: its recipient was erased.
+    .filter(({ before, message }) => before.waMessageId === null && message.waMessageId)
     .map(({ message }) => message)
   if (findable.length > 0) await writeWaMessageIds(db, listsOf(newWaMessageIdColumns, findable))
 }

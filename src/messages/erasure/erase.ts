@@ -1,0 +1,91 @@
+import type { Kysely } from 'kysely'
+import { changes } from '../../../contracts/dashboard/changes.ts'
+import { retryLocked } from '../../platform/db/retry-locked.ts'
+import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { matchNumber } from './number.ts'
+import { endClaimsOfErased, eraseSomeMessages, findAccountsWithMessagesTo } from './store.ts'
+import { type ErasedRows, sweep, type SweepProgress } from './sweep.ts'
+
+export interface Erasure {
+  /** Digits only. */
+  number: string
+  /** All accounts if absent. */
+  accountId?: string | undefined
+}
+
+export interface Erased {
+  /** Accounts that had stored the number. */
+  accountIds: string[]
+  /** Messages to the number. They remain without it. */
+  messages: number
+  /** Further rows that contained the number, by table. */
+  rows: ErasedRows
+  /** Whether a last search found the number nowhere. */
+  complete: boolean
+}
+
+export interface ErasureHooks {
+  report?: (progress: SweepProgress) => void
+  /** Runs the change of one account, recorded in its audit log. */
+  audited: <Result>(accountId: string, what: string, run: () => Promise<Result>) => Promise<Result>
+}
+
+const messagesAtOnce = 200
+/** While others keep writing the number, a search can find it again. */
+const maxSearches = 5
+
+/**
+ * Removes a person's number from everything that is stored. Messages remain as rows without a recipient, so counts do
+ * not change. Each step is a short transaction, and a repetition continues where an interrupted erasure stopped. What
+ * is recorded while it runs is erased too; a message that is requested after it is a new one.
+ */
+export async function eraseRecipient(
+  db: Kysely<Database>,
+  { number, accountId }: Erasure,
+  { report, audited }: ErasureHooks,
+): Promise<Erased> {
+  const matcher = matchNumber(number)
+  const rows: ErasedRows = {}
+  const recorded = new Set<string>()
+  let messages = 0
+
+  async function eraseMessages(): Promise<number> {
+    const found = await findAccountsWithMessagesTo(db, number)
+    let erased = 0
+    for (const id of found.filter((one) => accountId === undefined || one === accountId))
+      erased += await inAuditOf(id, () => eraseMessagesOf(id))
+    messages += erased
+    return erased
+  }
+
+  async function eraseMessagesOf(id: string): Promise<number> {
+    let erased = 0
+    for (;;) {
+      const some = await retryLocked(() => eraseSomeMessages(db, { accountId: id, number, matcher }, messagesAtOnce))
+      erased += some
+      if (some < messagesAtOnce) return erased
+    }
+  }
+
+  /** One entry for each account, however many steps concern it. */
+  function inAuditOf<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
+    if (recorded.has(id)) return run()
+    recorded.add(id)
+    return audited(id, changes.eraseRecipient(), run)
+  }
+
+  if (accountId !== undefined) await inAuditOf(accountId, () => Promise.resolve())
+  await eraseMessages()
+  for (let search = 1; search <= maxSearches; search += 1) {
+    const swept = await sweep(db, { matcher, accountId }, report)
+    for (const [table, count] of Object.entries(swept.erased)) rows[table] = (rows[table] ?? 0) + count
+    for (const id of swept.accountIds) await inAuditOf(id, () => Promise.resolve())
+    const settled = await awaitRunningWrites(db)
+    const late = await eraseMessages()
+    for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
+    const isClean = swept.accountIds.size === 0 && late === 0 && settled
+    if (isClean) return { accountIds: [...recorded].sort(), messages, rows, complete: true }
+  }
+  return { accountIds: [...recorded].sort(), messages, rows, complete: false }
+}

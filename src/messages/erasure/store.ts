@@ -1,0 +1,126 @@
+import { type Kysely, sql } from 'kysely'
+import { erasedRecipient } from '../../../contracts/fields.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { eraseWamids, type NumberMatcher } from './number.ts'
+
+/** Reads all accounts: those with a message to this number. */
+export async function findAccountsWithMessagesTo(db: Kysely<Database>, number: string): Promise<string[]> {
+  const rows = await db.selectFrom('messages').select('account_id').distinct().where('to_number', '=', number).execute()
+  return rows.map((row) => row.account_id).sort()
+}
+
+interface LockedMessage {
+  id: string
+  waMessageId: string | null
+}
+
+/**
+ * Erases the recipient of some messages of an account, with everything that belongs to them, in one transaction.
+ * Returns how many there were. The messages are locked first, so a status that is being applied is finished, and its
+ * event is found; a later one finds the recipient erased.
+ */
+export function eraseSomeMessages(
+  db: Kysely<Database>,
+  { accountId, number, matcher }: { accountId: string; number: string; matcher: NumberMatcher },
+  atOnce: number,
+): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    const messages = await lockMessagesTo(trx, { accountId, number }, atOnce)
+    if (messages.length === 0) return 0
+    const ids = messages.map(({ id }) => id)
+    await sql`
+      update messages set to_number = ${erasedRecipient}, error_message = null,
+        wa_message_id = case when wa_message_id is not null then '' end
+      where account_id = ${accountId} and id = any(${ids}::text[])`.execute(trx)
+    await forgetWamids(trx, messages)
+    await emptyRequestHashes(trx, accountId, ids)
+    const eventIds = await eraseEvents(trx, accountId, ids, matcher)
+    await eraseAttempts(trx, accountId, eventIds)
+    return messages.length
+  })
+}
+
+async function lockMessagesTo(
+  trx: Kysely<Database>,
+  { accountId, number }: { accountId: string; number: string },
+  limit: number,
+): Promise<LockedMessage[]> {
+  return trx
+    .selectFrom('messages')
+    .select(['id', 'wa_message_id as waMessageId'])
+    .where('to_number', '=', number)
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .limit(limit)
+    .forUpdate()
+    .execute()
+}
+
+async function forgetWamids(trx: Kysely<Database>, messages: readonly LockedMessage[]): Promise<void> {
+  const known = messages.filter(({ waMessageId }) => waMessageId !== null)
+  await sql`
+    delete from wa_message_ids w
+    using unnest(${known.map(({ id }) => id)}::text[], ${known.map(({ waMessageId }) => waMessageId)}::text[]) as m (id, wamid)
+    where w.hash = hashtextextended(m.wamid, 0) and w.message_id = m.id`.execute(trx)
+}
+
+/**
+ * A plain hash of a request gives away the number to whoever tries all of them. The key stays, so that a retry does not
+ * send again. Message and key were recorded in one transaction, so an index on the time leads to the key.
+ */
+async function emptyRequestHashes(trx: Kysely<Database>, accountId: string, ids: readonly string[]): Promise<void> {
+  await sql`
+    update idempotency_keys k set request_hash = ''
+    from messages m
+    where m.account_id = ${accountId} and m.id = any(${ids}::text[])
+      and k.created_at = m.recorded_at and k.account_id = m.account_id and k.message_id = m.id`.execute(trx)
+}
+
+async function eraseEvents(
+  trx: Kysely<Database>,
+  accountId: string,
+  messageIds: readonly string[],
+  matcher: NumberMatcher,
+): Promise<string[]> {
+  const events = await trx
+    .selectFrom('events')
+    .select(['id', 'payload'])
+    .where('account_id', '=', accountId)
+    .where('message_id', 'in', messageIds)
+    .execute()
+  const payloads = events.map(({ payload }) => eraseWamids(matcher.erase(payload)))
+  await sql`
+    update events e set payload = erased.payload
+    from unnest(${events.map(({ id }) => id)}::text[], ${payloads}::text[]) as erased (id, payload)
+    where e.account_id = ${accountId} and e.id = erased.id`.execute(trx)
+  return events.map(({ id }) => id)
+}
+
+/**
+ * Empties the stored responses, which can quote the request. A worker that sends an event right now loses its claim, so
+ * that its response is not stored; the delivery is repeated when its lease ends.
+ */
+async function eraseAttempts(trx: Kysely<Database>, accountId: string, eventIds: readonly string[]): Promise<void> {
+  const { rows: waiting } = await sql<{ id: string }>`
+    update webhook_deliveries set generation = generation + 1
+    where account_id = ${accountId} and event_id = any(${eventIds}::text[])
+    returning id`.execute(trx)
+  const { rows: finished } = await sql<{ id: string }>`
+    select id from webhook_finished_deliveries
+    where endpoint_id in (select id from webhook_endpoints where account_id = ${accountId})
+      and event_id = any(${eventIds}::text[])`.execute(trx)
+  const deliveryIds = [...waiting, ...finished].map(({ id }) => id)
+  await sql`
+    update webhook_attempts set response_start = null
+    where delivery_id = any(${deliveryIds}::text[]) and response_start is not null`.execute(trx)
+}
+
+/** Ends claims of erased events that were taken over just before the erasure, with the number in memory. */
+export async function endClaimsOfErased(db: Kysely<Database>, accountId: string): Promise<void> {
+  await sql`
+    update webhook_deliveries d set generation = d.generation + 1
+    from events e
+    where d.account_id = ${accountId} and d.due_at > now() and d.generation > d.attempts
+      and e.account_id = d.account_id and e.id = d.event_id
+      and e.payload like ${`%"${erasedRecipient}"%`}`.execute(db)
+}

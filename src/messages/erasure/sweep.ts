@@ -1,0 +1,134 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { countBlocks, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
+import { numberColumns } from '../../platform/db/number-columns.ts'
+import { retryLocked } from '../../platform/db/retry-locked.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import type { NumberMatcher } from './number.ts'
+
+/** How many rows of a table were changed or deleted. */
+export type ErasedRows = Record<string, number>
+
+interface Target {
+  matcher: NumberMatcher
+  /** Only rows of this account. */
+  accountId: string | undefined
+}
+
+/** Columns of a table to search. */
+interface Place {
+  table: string
+  columns: string[]
+  deletesRows: boolean
+}
+
+export interface SweepProgress {
+  table: string
+  rows: number
+}
+
+/** Rows of a statement: small enough to take milliseconds, so that the server keeps serving in between. */
+const rowsAtOnce = 2_000
+const blocksAtOnce = 128
+
+export function listPlaces(): Place[] {
+  return Object.entries(numberColumns).flatMap(([table, columns]) =>
+    (['replace', 'delete-row'] as const).flatMap((kind) => {
+      const names = Object.keys(columns).filter((name) => columns[name] === kind)
+      return names.length === 0 ? [] : [{ table, columns: names, deletesRows: kind === 'delete-row' }]
+    }),
+  )
+}
+
+/**
+ * Reads all listed columns and removes the number, in bounded statements, so that a large table never blocks others.
+ * Returns the accounts whose rows changed. Reads all accounts unless one is given.
+ */
+export async function sweep(
+  db: Kysely<Database>,
+  target: Target,
+  report: (progress: SweepProgress) => void = () => {},
+): Promise<{ erased: ErasedRows; accountIds: Set<string> }> {
+  const erased: ErasedRows = {}
+  const accountIds = new Set<string>()
+  for (const place of listPlaces()) {
+    let rows = 0
+    for (const leaf of await findLeafTables(db, place.table))
+      for await (const range of leaf.key.length > 0 ? listKeyRanges(db, leaf) : listBlockRanges(db, leaf)) {
+        for (const accountId of await retryLocked(() => eraseIn(db, { place, leaf, range }, target))) {
+          accountIds.add(accountId)
+          erased[place.table] = (erased[place.table] ?? 0) + 1
+        }
+        rows += rowsAtOnce
+        if (rows % (100 * rowsAtOnce) === 0) report({ table: place.table, rows })
+      }
+  }
+  return { erased, accountIds }
+}
+
+type Range = RawBuilder<boolean>
+
+/** Ranges of the primary key: a row keeps its place in them, however often it is updated meanwhile. */
+async function* listKeyRanges(db: Kysely<Database>, { name, key }: LeafTable): AsyncGenerator<Range> {
+  const columns = sql.join(key.map((column) => sql.ref(column)))
+  for (let after: string[] | undefined; ;) {
+    const from: Range = after === undefined ? sql`true` : sql`(${columns}) > (${sql.join(after)})`
+    const { rows } = await sql<Record<string, string>>`
+      select ${columns} from ${sql.table(name)} where ${from}
+      order by ${columns} offset ${sql.lit(rowsAtOnce - 1)} limit 1`.execute(db)
+    const [last] = rows
+    if (!last) {
+      yield from
+      return
+    }
+    const until = key.map((column) => String(last[column]))
+    yield sql`${from} and (${columns}) <= (${sql.join(until)})`
+    after = until
+  }
+}
+
+/** For a table without a primary key, whose rows are never updated and therefore never move. */
+async function* listBlockRanges(db: Kysely<Database>, { name }: LeafTable): AsyncGenerator<Range> {
+  const blocks = await countBlocks(db, name)
+  for (let block = 0; block < blocks; block += blocksAtOnce)
+    yield sql`ctid >= ${`(${block},0)`}::tid and ctid < ${`(${block + blocksAtOnce},0)`}::tid`
+}
+
+interface FoundRow {
+  place: string
+  account_id: string
+  texts: (string | null)[]
+}
+
+/** Returns the account of each row that was changed or deleted. */
+async function eraseIn(
+  db: Kysely<Database>,
+  { place: { columns, deletesRows }, leaf, range }: { place: Place; leaf: LeafTable; range: Range },
+  { matcher, accountId }: Target,
+): Promise<string[]> {
+  const table = sql.table(leaf.name)
+  const texts = columns.map((column) => sql`${sql.ref(column)}::text`)
+  const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`
+  return db.transaction().execute(async (trx) => {
+    const { rows } = await sql<FoundRow>`
+      select ctid::text as place, account_id, array[${sql.join(texts)}] as texts from ${table}
+      where ${range} and ${ofAccount}
+        and (${sql.join(
+          texts.map((text) => sql`${text} ~ ${matcher.pattern}`),
+          sql` or `,
+        )})
+      for update`.execute(trx)
+    const changed: string[] = []
+    for (const { place, account_id, texts: before } of rows) {
+      const after = before.map((text) => (text === null ? null : matcher.erase(text)))
+      if (after.every((text, index) => text === before[index])) continue
+      // The row is locked, so it is still at its place.
+      if (deletesRows) await sql`delete from ${table} where ctid = ${place}::tid`.execute(trx)
+      else {
+        const values = columns.map((column, index) => sql`${sql.ref(column)} = ${after[index] ?? null}`)
+        await sql`update ${table} set ${sql.join(values)} where ctid = ${place}::tid`.execute(trx)
+      }
+      changed.push(account_id)
+    }
+    return changed
+  })
+}

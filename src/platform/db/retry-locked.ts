@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isLockTimeout } from './unavailable.ts'
+
+const retryMilliseconds = [100, 500, 1_000, 2_000, 5_000]
+
+/**
+ * Repeats a transaction that another one kept from a lock. For background work: a request gives up at once instead.
+ */
+export async function retryLocked<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (const milliseconds of retryMilliseconds) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!isLockTimeout(error) && !isDeadlock(error)) throw error
+      await delay(milliseconds)
+    }
+  }
+  return run()
+}
+
+function isDeadlock(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '40P01'
+}
