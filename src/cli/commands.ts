@@ -1,5 +1,6 @@
 import type { DataCommand } from './command.ts'
 import { accountCreate, accountList, accountUpdate } from './commands/account.ts'
+import { accountExport, accountRemove } from './commands/account-data.ts'
 import { allowListSet } from './commands/allow-list.ts'
 import { auditExport, auditList, auditVerify } from './commands/audit.ts'
 import { doctor } from './commands/doctor.ts'
@@ -41,6 +42,8 @@ export const dataCommands: readonly DataCommand[] = [
   accountCreate,
   accountUpdate,
   accountList,
+  accountExport,
+  accountRemove,
   keyGenerate,
   keyRegenerate,
   keyRevoke,

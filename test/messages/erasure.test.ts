@@ -288,7 +288,7 @@ test('logs no number', async () => {
   const account = await server.account()
   const number = newNumber()
   await sendOne(account, { to: number })
-  await account.get(`/api/v1/message/list?to=${number}`)
+  await account.get(`/api/v1/message?to=${number}`)
   await account.post('/api/v1/message/send', { to: `+${number}`, template: 'none', language: 'en' })
   await erase(number)
 

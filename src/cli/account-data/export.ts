@@ -1,0 +1,215 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { MessageEvent } from '../../../contracts/events.ts'
+import { requireAccount } from '../../accounts/account.ts'
+import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
+import type { Deps } from '../../deps.ts'
+import { messageColumns, type StoredMessage } from '../../messages/columns.ts'
+import { toMessage } from '../../messages/message.ts'
+import { fieldsOf } from '../../platform/db/columns.ts'
+import type { Database, EventsTable } from '../../platform/db/schema.ts'
+import type { TemplateRow } from '../../templates/store.ts'
+import { toTemplate } from '../../templates/template.ts'
+import type { AuditDeps } from '../../users/audit/append.ts'
+import { exportAudit } from '../../users/audit/export.ts'
+import { findMembers } from '../../users/store.ts'
+import { toDelivery } from '../../webhooks/deliveries/list.ts'
+import { type DeliveryRow, findAttempts } from '../../webhooks/deliveries/store.ts'
+import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
+
+export type ExportDeps = Pick<Deps, 'db' | 'now'> & AuditDeps
+
+/** Yields records a page at a time, so that an export of any size needs little memory. */
+type Pages = AsyncGenerator<object[], void, void>
+type Section = (deps: ExportDeps, accountId: string) => Pages
+
+/**
+ * What an export does with each table of an account: the type of its records and how they are read, or why it is left
+ * out. A test compares the list with the schema.
+ */
+export const exportedTables: Readonly<Record<string, { type: string; read: Section } | { leftOut: string }>> = {
+  accounts: {
+    type: 'account',
+    read: async function* ({ db }, accountId) {
+      yield [await requireAccount(db, accountId)]
+    },
+  },
+  whatsapp_accounts: {
+    type: 'whatsAppAccount',
+    read: async function* (deps, accountId) {
+      yield await listWhatsAppAccounts(deps, accountId)
+    },
+  },
+  webhook_endpoints: {
+    type: 'webhookEndpoint',
+    read: async function* (deps, accountId) {
+      yield await listEndpoints(deps, accountId)
+    },
+  },
+  owner_roles: {
+    type: 'member',
+    read: async function* ({ db }, accountId) {
+      yield (await findMembers(db, accountId)).map(({ email, name, role }) => ({ email, name, role }))
+    },
+  },
+  owner_invitations: {
+    type: 'invitation',
+    read: async function* ({ db }, accountId) {
+      const rows = await db
+        .selectFrom('owner_invitations')
+        .select(['email', 'role', 'created_at as createdAt', 'expires_at as expiresAt'])
+        .where('account_id', '=', accountId)
+        .execute()
+      yield rows
+    },
+  },
+  templates: {
+    type: 'template',
+    read: ({ db }, accountId) =>
+      readPages<TemplateRow>(db, accountId, {
+        table: 'templates',
+        fields: '*',
+        key: ['waba_id', 'name', 'language'],
+        // Its example and schema are derived from the rest.
+        show: (row) => ({ wabaId: row.waba_id, ...toTemplate(row), example: undefined, sendSchema: undefined }),
+      }),
+  },
+  messages: {
+    type: 'message',
+    read: ({ db }, accountId) =>
+      readPages<StoredMessage>(db, accountId, {
+        table: 'messages',
+        fields: fieldsOf(messageColumns, 'messages'),
+        key: ['id'],
+        show: toMessage,
+      }),
+  },
+  events: {
+    type: 'event',
+    read: ({ db }, accountId) =>
+      readPages<Selectable<EventsTable>>(db, accountId, {
+        table: 'events',
+        fields: '*',
+        key: ['id'],
+        show: ({ id, created_at, payload }) => ({
+          eventId: id,
+          createdAt: created_at.toISOString(),
+          event: readPayload(payload),
+        }),
+      }),
+  },
+  webhook_deliveries: { type: 'delivery', read: (deps, accountId) => readDeliveries(deps, accountId, waiting) },
+  webhook_finished_deliveries: {
+    type: 'delivery',
+    read: (deps, accountId) => readDeliveries(deps, accountId, finished),
+  },
+  message_counts: {
+    type: 'messageCount',
+    read: async function* ({ db }, accountId) {
+      const { rows } = await sql<object>`
+        select to_char(day, 'YYYY-MM-DD') as day, status, accepted, error_code as "errorCode",
+          delivery_seconds as "deliverySeconds", count
+        from message_counts where account_id = ${accountId}
+        order by day, status, accepted, error_code, delivery_seconds`.execute(db)
+      yield rows
+    },
+  },
+  audit_entries: {
+    type: 'audit',
+    read: async function* (deps, accountId) {
+      for await (const lines of exportAudit(deps, accountId))
+        yield lines.map((line) => ({ ...(JSON.parse(line) as object) }))
+    },
+  },
+  webhook_attempts: { leftOut: 'part of their delivery' },
+  audit_chains: { leftOut: 'its head is a record of the audit log' },
+  audit_log_unchained: { leftOut: 'moves to audit_entries before the audit log is read' },
+  api_keys: { leftOut: 'a hash of the key; the account shows how the key starts' },
+  whatsapp_account_health: { leftOut: 'facts that Meta can be asked for again' },
+  idempotency_keys: { leftOut: 'hashes of requests of the last 24 hours' },
+  message_count_deltas: { leftOut: 'added to message_counts within seconds' },
+  event_clocks: { leftOut: 'the time of the last event ID' },
+  rate_limits: { leftOut: 'requests of the current minute' },
+  overdue_messages: { leftOut: 'IDs of messages that are pending' },
+  wa_message_ids: { leftOut: 'an index of messages' },
+}
+
+/** Yields an export as JSON Lines. The last line counts the records, so that a shortened file is noticed. */
+export async function* exportAccount(deps: ExportDeps, accountId: string): AsyncGenerator<string[], void, void> {
+  await requireAccount(deps.db, accountId)
+  const counts: Record<string, number> = {}
+  for (const table of Object.values(exportedTables)) {
+    if ('leftOut' in table) continue
+    const { type, read } = table
+    counts[type] ??= 0
+    for await (const page of read(deps, accountId)) {
+      counts[type] += page.length
+      if (page.length > 0) yield page.map((data) => JSON.stringify({ type, data }))
+    }
+  }
+  yield [JSON.stringify({ type: 'end', data: { accountId, exportedAt: deps.now().toISOString(), counts } })]
+}
+
+const rowsAtOnce = 500
+
+interface Reading<Row> {
+  table: string
+  /** Our own SQL. */
+  fields: string
+  /** Columns after `account_id` that order the rows. */
+  key: string[]
+  show: (row: Row) => object
+}
+
+async function* readPages<Row>(
+  db: Kysely<Database>,
+  accountId: string,
+  { table, fields, key, show }: Reading<Row>,
+): Pages {
+  const columns = sql.join(key.map((column) => sql`${sql.table(table)}.${sql.ref(column)}`))
+  const keyTexts = sql.join(key.map((column) => sql`${sql.table(table)}.${sql.ref(column)}::text`))
+  for (let after: string[] | undefined; ;) {
+    const rest = after === undefined ? sql`` : sql`and (${columns}) > (${sql.join(after)})`
+    const { rows } = await sql<Row & { exportKey: string[] }>`
+      select ${sql.raw(fields)}, array[${keyTexts}] as "exportKey" from ${sql.table(table)}
+      where account_id = ${accountId} ${rest}
+      order by ${columns} limit ${sql.lit(rowsAtOnce)}`.execute(db)
+    yield rows.map(({ exportKey: _, ...row }) => show(row as Row))
+    after = rows.at(-1)?.exportKey
+    if (!after || rows.length < rowsAtOnce) return
+  }
+}
+
+/** An event whose type a later version added is exported as it is stored. */
+function readPayload(payload: string): unknown {
+  const stored: unknown = JSON.parse(payload)
+  const known = MessageEvent.safeParse(stored)
+  return known.success ? known.data : stored
+}
+
+const waiting = {
+  table: 'webhook_deliveries',
+  fields: `id, endpoint_id, event_id, 'waiting' as state, created_at, due_at, null::timestamptz as finished_at`,
+}
+const finished = {
+  table: 'webhook_finished_deliveries',
+  fields: `id, endpoint_id, event_id, outcome as state, created_at, null::timestamptz as due_at, finished_at`,
+}
+
+type StoredDelivery = Omit<DeliveryRow, 'type' | 'message_id'> & { endpoint_id: string }
+
+/** The event says which message a delivery is about. */
+async function* readDeliveries(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  from: { table: string; fields: string },
+): Pages {
+  const pages = readPages<StoredDelivery>(db, accountId, { ...from, key: ['id'], show: (row) => row })
+  for await (const page of pages as AsyncGenerator<StoredDelivery[], void, void>) {
+    const ids = page.map(({ id }) => id)
+    const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
+    yield page.map((row) => ({
+      endpointId: row.endpoint_id,
+      ...toDelivery({ ...row, type: null, message_id: null }, attempts.get(row.id) ?? [], true),
+    }))
+  }
+}

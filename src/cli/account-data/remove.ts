@@ -1,0 +1,122 @@
+import { type Kysely, sql } from 'kysely'
+import { countBlocks, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
+import { retryLocked } from '../../platform/db/retry-locked.ts'
+import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { deleteOwnerWithoutRole } from '../../users/store.ts'
+
+/** Number of rows that were deleted, by table. */
+export type RemovedRows = Record<string, number>
+
+/** Proves who changed what, so it outlives its account until its entries expire. */
+const auditTables = ['audit_entries', 'audit_chains']
+const rowsAtOnce = 5_000
+const blocksAtOnce = 512
+const maxPasses = 5
+
+/** Returns whether anything of the account is stored, apart from its audit log: a removal may have been interrupted. */
+export async function hasData(db: Kysely<Database>, accountId: string): Promise<boolean> {
+  for (const table of await listAccountTables(db)) {
+    const { rows } = await sql`select from ${sql.table(table)} where account_id = ${accountId} limit 1`.execute(db)
+    if (rows.length > 0) return true
+  }
+  return false
+}
+
+/**
+ * Removes an account and all its data. The row of the account goes first, with its API key, numbers, endpoints and
+ * members, in one transaction: from then on every process rejects its requests. The rest follows in short statements.
+ */
+export async function removeAccount(
+  db: Kysely<Database>,
+  accountId: string,
+  report: (progress: string) => void = () => {},
+): Promise<RemovedRows> {
+  await retryLocked(() => db.transaction().execute((trx) => deleteAccountRow(trx, accountId)))
+  const removed: RemovedRows = {}
+  const tables = await listAccountTables(db)
+  for (let pass = 1; pass <= maxPasses; pass += 1) {
+    let found = 0
+    for (const table of tables) {
+      const rows = await deleteRows(db, table, accountId, report)
+      found += rows
+      if (rows > 0) removed[table] = (removed[table] ?? 0) + rows
+    }
+    // A request that was under way can still have recorded something.
+    const settled = await awaitRunningWrites(db)
+    if (found === 0 && settled) break
+  }
+  return removed
+}
+
+export async function removeAuditLog(db: Kysely<Database>, accountId: string): Promise<void> {
+  for (const table of auditTables) await deleteRows(db, table, accountId, () => {})
+}
+
+/** A member who has no other account is deleted too. */
+async function deleteAccountRow(trx: Kysely<Database>, accountId: string): Promise<void> {
+  const members = await trx
+    .selectFrom('owner_roles')
+    .select('owner_id')
+    .where('account_id', '=', accountId)
+    .forUpdate()
+    .execute()
+  await trx.deleteFrom('accounts').where('id', '=', accountId).execute()
+  for (const { owner_id } of members) await deleteOwnerWithoutRole(trx, owner_id)
+}
+
+/** Every table with an account in each row, also one that a later version added. */
+async function listAccountTables(db: Kysely<Database>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select c.relname as name
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'account_id' and not a.attisdropped
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    order by c.relname`.execute(db)
+  return rows.map(({ name }) => name).filter((name) => !auditTables.includes(name))
+}
+
+async function deleteRows(
+  db: Kysely<Database>,
+  table: string,
+  accountId: string,
+  report: (progress: string) => void,
+): Promise<number> {
+  let deleted = 0
+  for (const leaf of await findLeafTables(db, table))
+    for await (const rows of leaf.key[0] === 'account_id'
+      ? deleteByKey(db, leaf, accountId)
+      : deleteByBlock(db, leaf, accountId)) {
+      deleted += rows
+      if (rows > 0) report(`${table}: ${deleted} rows deleted`)
+    }
+  return deleted
+}
+
+async function* deleteByKey(db: Kysely<Database>, { name }: LeafTable, accountId: string): AsyncGenerator<number> {
+  const table = sql.table(name)
+  for (;;) {
+    const { numAffectedRows } = await retryLocked(() =>
+      sql`
+        delete from ${table} where ctid = any(array(
+          select ctid from ${table} where account_id = ${accountId} limit ${sql.lit(rowsAtOnce)}
+        ))`.execute(db),
+    )
+    yield Number(numAffectedRows ?? 0)
+    if (Number(numAffectedRows ?? 0) < rowsAtOnce) return
+  }
+}
+
+/** No index leads to the rows of an account, so the table is read once. */
+async function* deleteByBlock(db: Kysely<Database>, { name }: LeafTable, accountId: string): AsyncGenerator<number> {
+  const blocks = await countBlocks(db, name)
+  for (let block = 0; block < blocks; block += blocksAtOnce) {
+    const [from, until] = [`(${block},0)`, `(${block + blocksAtOnce},0)`]
+    const { numAffectedRows } = await retryLocked(() =>
+      sql`
+        delete from ${sql.table(name)}
+        where ctid >= ${from}::tid and ctid < ${until}::tid and account_id = ${accountId}`.execute(db),
+    )
+    yield Number(numAffectedRows ?? 0)
+  }
+}
