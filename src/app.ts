@@ -3,6 +3,7 @@ import { noJournal } from './messages/journal/journal.ts'
 import { type Config, readOrCreateSecretKey } from './platform/config.ts'
 import { createAnnouncements } from './platform/db/announcements.ts'
 import { openDatabase } from './platform/db/database.ts'
+import { createMailTransport } from './platform/email/transport.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
 import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
@@ -40,6 +41,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,
     log,
+    mail: config.smtp && createMailTransport(config.smtp),
     callbacks: { ...config.meta, baseUrl: findCallbackBase(config) },
     publicUrl: config.publicUrl ?? ownUrl(config),
   }

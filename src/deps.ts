@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { SendJournal } from './messages/journal/journal.ts'
 import type { Announcements } from './platform/db/announcements.ts'
 import type { Database } from './platform/db/schema.ts'
+import type { MailTransport } from './platform/email/transport.ts'
 import type { IdPrefix } from './platform/ids.ts'
 import type { Logger } from './platform/log.ts'
 import type { SecretBox } from './platform/secrets.ts'
@@ -21,6 +22,8 @@ export interface Deps {
   newId: (prefix: IdPrefix, at?: Date) => string
   randomBytes: (size: number) => Uint8Array
   log: Logger
+  /** The SMTP server; undefined if none is set up, and then nothing may be put into the outbox. */
+  mail: MailTransport | undefined
   callbacks: CallbackSettings
   /** Address of the dashboard in browsers, such as `https://waybill.example.com`, used as the prefix of links. */
   publicUrl: string

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { countStalePending } from '../messages/status/stale-pending.ts'
 import { listPendingMigrations } from '../platform/db/migrate.ts'
 import { PoolerError, rejectPooler } from '../platform/db/pooler.ts'
+import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/unavailable.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './rekey-all.ts'
@@ -37,6 +38,7 @@ export async function examine(deps: Deps): Promise<Finding[]> {
     ...(await checkHealth(deps)),
     ...(await checkTemplates(deps)),
     await checkMessages(deps),
+    ...(await checkEmail(deps)),
   ]
 }
 
@@ -184,6 +186,28 @@ async function checkMessages({ db }: Deps): Promise<Finding> {
     message: `${count} from the last day have been pending for more than a minute: it is unknown whether WhatsApp accepted them`,
     fix: 'Status callbacks settle them: check that the callback URL of the Meta app ends in /webhooks/whatsapp, or in /webhooks/whatsapp/<WA> for an app with its own secret. If you know the outcome, record it: waybill message resolve --help',
   }
+}
+
+/** Signs in to the SMTP server, if there is one, and sends nothing. */
+async function checkEmail({ mail }: Deps): Promise<Finding[]> {
+  if (!mail) return []
+  const check = 'e-mail'
+  try {
+    await mail.verify()
+    return [{ check, ok: true, message: 'the SMTP server accepts the connection and the credentials' }]
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error
+    const message = `the SMTP server cannot be used (${error.code}): ${error.message}`
+    return [{ check, ok: false, message, fix: describeMailFix(error.code) }]
+  }
+}
+
+function describeMailFix(code: string): string {
+  if (code === 'EAUTH' || code === 'ENOAUTH')
+    return 'Check the user and password in SMTP_URL. Percent-encode special characters, such as %2F for a slash.'
+  if (code === 'ETLS')
+    return 'The server must offer STARTTLS with a valid certificate. For TLS from the start, use smtps:// and port 465.'
+  return 'Check the host and port in SMTP_URL, that this machine can connect to it, and that its certificate is valid for the host. For your own certificate authority, set NODE_EXTRA_CA_CERTS.'
 }
 
 function canDecrypt(box: SecretBox, { ciphertext, purpose }: StoredSecret): boolean {

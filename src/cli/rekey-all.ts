@@ -1,5 +1,6 @@
 import type { ListSecrets } from '../accounts/rekey.ts'
 import { listWhatsAppAccountSecrets } from '../accounts/whatsapp/secrets.ts'
+import { listEmailSecrets } from '../platform/email/outbox.ts'
 import { listAuditKeys } from '../users/audit/chain.ts'
 import { listAuthSecrets } from '../users/sign-in/secret.ts'
 import { listEndpointSecrets } from '../webhooks/endpoints/secrets.ts'
@@ -10,4 +11,5 @@ export const listStoredSecrets: ListSecrets = async (db) => [
   ...(await listEndpointSecrets(db)),
   ...(await listAuthSecrets(db)),
   ...(await listAuditKeys(db)),
+  ...(await listEmailSecrets(db)),
 ]

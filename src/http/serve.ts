@@ -4,9 +4,11 @@ import { Registry } from 'prom-client'
 import type { App } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import { type Config, findConfigWarnings } from '../platform/config.ts'
+import { Mailer } from '../platform/email/mailer.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { Worker } from '../webhooks/queue/worker.ts'
 import { startClockWatch } from './ops/clock-watch.ts'
+import { registerEmailMetric } from './ops/email-metric.ts'
 import { startHousekeeping } from './ops/housekeeping.ts'
 import { startJournal } from './ops/journal.ts'
 import { registerOutcomesUnknownMetric } from './ops/metrics.ts'
@@ -56,6 +58,7 @@ export async function startServing(
   const journal = startJournal(appDeps, config, { sends: role !== 'worker' })
   const deps: Deps = { ...appDeps, journal: journal.journal }
   const worker = role === 'api' ? undefined : createWorker(deps, config, registry)
+  const mailer = role === 'api' ? undefined : createMailer(deps, registry)
   const server = await createServer(deps, {
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
@@ -70,6 +73,7 @@ export async function startServing(
   })
   const url = await server.listen({ host: config.host, port: config.port })
   worker?.start()
+  mailer?.start()
   const onOutcomesUnknown = registerOutcomesUnknownMetric(registry)
   const housekeeping = doesHousekeeping ? startHousekeeping(deps, { ...config, onOutcomesUnknown }) : undefined
   const clockWatch = startClockWatch(deps, registry)
@@ -79,13 +83,17 @@ export async function startServing(
       state = staysReady ? 'retiring' : 'draining'
       housekeeping?.stop()
       clockWatch.stop()
-      const workerStopped = worker?.stop()
+      const workersStopped = Promise.all([worker?.stop(), mailer?.stop()])
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
-      await workerStopped
+      await workersStopped
       await journal.stop()
     },
   }
+}
+
+function createMailer(deps: Deps, registry: Registry): Mailer | undefined {
+  return deps.mail && new Mailer(deps, deps.mail, registerEmailMetric(registry))
 }
 
 function createWorker(deps: Deps, config: Config, registry: Registry): Worker {

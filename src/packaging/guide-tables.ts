@@ -19,6 +19,7 @@ import { listTools } from '../http/mcp/tools.ts'
 import { registerProcessMetrics } from '../cli/processes/member.ts'
 import { registerClockMetric } from '../http/ops/clock-watch.ts'
 import { registerOutcomesUnknownMetric } from '../http/ops/metrics.ts'
+import { registerEmailMetric } from '../http/ops/email-metric.ts'
 import { createServer } from '../http/server.ts'
 import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
@@ -116,6 +117,7 @@ async function listMetrics(): Promise<{ name: string; help: string }[]> {
   registerOutcomesUnknownMetric(registry)
   registerClockMetric(registry)
   registerProcessMetrics(registry)
+  registerEmailMetric(registry)
   await rm(dataDir, { recursive: true })
   return registry
     .getMetricsAsArray()

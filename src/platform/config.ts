@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { SmtpUrl } from './email/smtp-url.ts'
+import type { MailConfig } from './email/transport.ts'
 import { logLevels } from './log.ts'
 
 const secretKeyBytes = 32
@@ -106,6 +108,8 @@ const Environment = z
       (url) => new URL(url).pathname === '/',
       'must have no path, such as https://waybill.example.com',
     ).optional(),
+    SMTP_URL: SmtpUrl.optional(),
+    SMTP_FROM: z.email('must be an e-mail address, such as waybill@example.com').optional(),
     OIDC_ISSUER: WebUrl.optional(),
     OIDC_CLIENT_ID: z.string().optional(),
     OIDC_CLIENT_SECRET: z.string().optional(),
@@ -118,6 +122,12 @@ const Environment = z
         code: 'custom',
         path: ['WAYBILL_SECRET_KEY'],
         message: 'is required with DATABASE_URL: 32 bytes in base64. Make one with: openssl rand -base64 32',
+      })
+    if (env.SMTP_URL !== undefined && env.WAYBILL_PUBLIC_URL === undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['WAYBILL_PUBLIC_URL'],
+        message: 'is required with SMTP_URL: the links in e-mails start with it',
       })
     const oidc = [env.OIDC_ISSUER, env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET]
     if (oidc.some((value) => value !== undefined))
@@ -176,6 +186,11 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
     meaning:
       'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links start with `HOST` and `PORT`',
   },
+  SMTP_URL: {
+    meaning:
+      'SMTP server for invitations, password resets and alerts: `smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS, which is required except on the loopback interface. Requires `WAYBILL_PUBLIC_URL`; if absent, no e-mail is sent',
+  },
+  SMTP_FROM: { meaning: 'E-mail address of the sender; by default `waybill@` and the host of `WAYBILL_PUBLIC_URL`' },
   OIDC_ISSUER: { meaning: 'OpenID provider for dashboard sign-in; requires the other two `OIDC_` variables' },
   OIDC_CLIENT_ID: { meaning: 'Client ID at the OpenID provider' },
   OIDC_CLIENT_SECRET: { meaning: 'Client secret at the OpenID provider' },
@@ -213,6 +228,8 @@ export interface Config {
   outcomeUnknownAfterSeconds: number
   /** Address of the dashboard in browsers. With https, its cookies are secure. */
   publicUrl: string | undefined
+  /** The SMTP server and the sender; undefined if no e-mail is sent. */
+  smtp: MailConfig | undefined
   /** The OpenID provider for dashboard sign-in. */
   oidc: { issuer: string; clientId: string; clientSecret: string } | undefined
   logLevel: (typeof logLevels)[number]
@@ -233,6 +250,7 @@ export const secretVariables = [
   'WAYBILL_SECRET_KEY',
   'META_APP_SECRET',
   'META_VERIFY_TOKEN',
+  'SMTP_URL',
   'OIDC_CLIENT_SECRET',
   'METRICS_TOKEN',
 ] as const
@@ -294,6 +312,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     retentionDays: env.WAYBILL_RETENTION_DAYS,
     outcomeUnknownAfterSeconds: env.WAYBILL_OUTCOME_UNKNOWN_AFTER,
     publicUrl: env.WAYBILL_PUBLIC_URL,
+    smtp:
+      env.SMTP_URL !== undefined && env.WAYBILL_PUBLIC_URL !== undefined
+        ? { ...env.SMTP_URL, from: env.SMTP_FROM ?? `waybill@${new URL(env.WAYBILL_PUBLIC_URL).hostname}` }
+        : undefined,
     oidc:
       env.OIDC_ISSUER !== undefined && env.OIDC_CLIENT_ID !== undefined && env.OIDC_CLIENT_SECRET !== undefined
         ? { issuer: env.OIDC_ISSUER, clientId: env.OIDC_CLIENT_ID, clientSecret: env.OIDC_CLIENT_SECRET }

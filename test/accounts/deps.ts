@@ -34,6 +34,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       check: () => Promise.resolve('allowed'),
       close: () => Promise.resolve(),
     },
+    mail: undefined,
     publicUrl: 'https://waybill.example.com',
     callbacks: {
       appSecret: 'test-app-secret',

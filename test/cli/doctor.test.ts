@@ -6,12 +6,14 @@ import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
 import { deactivateRefused } from '../../src/accounts/whatsapp/refusals.ts'
 import { examine } from '../../src/cli/doctor.ts'
 import type { Deps } from '../../src/deps.ts'
+import { createMailTransport, type MailConfig } from '../../src/platform/email/transport.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { startSmtpServer } from '../support/smtp.ts'
 
 const simulator = await startSimulator()
 const database = await openTestDatabase()
@@ -129,6 +131,25 @@ test('reports messages that stay pending for more than a minute', async () => {
   expect((await failures())['messages']?.message).toMatch(/^1 from the last day/)
   await age(25 * 3600)
   expect(await failures()).not.toHaveProperty('messages')
+})
+
+test('reports an SMTP server that works, rejects the password, or is down', async () => {
+  const smtp = await startSmtpServer({ tls: 'none', auth: { user: 'waybill', pass: 'right' } })
+  const examineMail = async (config: MailConfig) => {
+    const findings = await examine({ ...deps, mail: createMailTransport(config) })
+    return findings.filter(({ check }) => check === 'e-mail')
+  }
+
+  expect(await examineMail({ ...smtp.config, requireTls: false })).toMatchObject([{ ok: true }])
+  expect(await examineMail({ ...smtp.config, auth: { user: 'waybill', pass: 'wrong' } })).toMatchObject([
+    { ok: false, message: expect.stringContaining('EAUTH'), fix: expect.stringContaining('SMTP_URL') },
+  ])
+  expect(await examineMail({ ...smtp.config, requireTls: true })).toMatchObject([
+    { ok: false, fix: expect.stringContaining('STARTTLS') },
+  ])
+  await smtp.close()
+  expect(await examineMail(smtp.config)).toMatchObject([{ ok: false, fix: expect.stringContaining('host and port') }])
+  expect(await examine(deps)).not.toContainEqual(expect.objectContaining({ check: 'e-mail' }))
 })
 
 test('reports an outdated schema before any other check', async () => {

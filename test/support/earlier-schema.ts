@@ -1,5 +1,14 @@
+/** Reverts migration 0019. */
+const undoPeople = [
+  'drop table emails',
+  'alter table owner_sessions drop column "lastSeenAt", drop column "lastSeenAddress"',
+  'alter table owner_invitations drop column invited_by, drop column proves_email',
+  `delete from waybill_migrations where name = '0019-people'`,
+]
+
 /** Reverts migration 0017. */
 const undoAlerts = [
+  ...undoPeople,
   'alter table whatsapp_account_health drop column traffic, drop column next_traffic_at, drop column announced_quality',
   'alter table webhook_endpoints drop column announced_failing',
   `delete from waybill_migrations where name = '0017-alerts'`,
@@ -12,7 +21,7 @@ const undoWhatsAppHealth = [
   `delete from waybill_migrations where name = '0012-whatsapp-health'`,
 ]
 
-/** Reverts migration 0011. */
+/** Reverts migrations 0011 and later. */
 export const undoAuditChain = [
   ...undoWhatsAppHealth,
   'drop table audit_entries, audit_chains, audit_keys',

@@ -92,6 +92,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     db: database.db,
     whatsapp,
     webhooks,
+    mail: undefined,
     announcements: options.beside?.deps.announcements ?? createLocalAnnouncements(),
     journal: noJournal,
     secrets: options.beside?.deps.secrets ?? createSecretBox([randomBytes(32)], randomBytes),

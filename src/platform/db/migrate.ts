@@ -15,6 +15,7 @@ import * as clocks from './migrations/0010-clocks.ts'
 import * as auditChain from './migrations/0011-audit-chain.ts'
 import * as whatsappHealth from './migrations/0012-whatsapp-health.ts'
 import * as alerts from './migrations/0017-alerts.ts'
+import * as people from './migrations/0019-people.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './pooler.ts'
 import type { Database } from './schema.ts'
@@ -34,6 +35,7 @@ const migrations: Record<string, Migration> = {
   '0011-audit-chain': auditChain,
   '0012-whatsapp-health': whatsappHealth,
   '0017-alerts': alerts,
+  '0019-people': people,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

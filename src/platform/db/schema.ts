@@ -312,6 +312,21 @@ interface OwnersTable {
 interface OwnerSessionsTable {
   id: string
   userId: string
+  ipAddress: string | null
+  userAgent: string | null
+  createdAt: Date
+  expiresAt: Date
+  /** Recorded every few minutes. */
+  lastSeenAt: Date | null
+  lastSeenAddress: string | null
+}
+
+/** better-auth's table: links and pending sign-ins, whose identifiers are hashed where they are links. */
+interface OwnerVerificationsTable {
+  id: string
+  identifier: string
+  /** ID of the user. */
+  value: string
 }
 
 /** better-auth's table: sign-in attempts by address. */
@@ -360,8 +375,30 @@ export interface OwnerInvitationsTable {
   role: Role
   /** True if an operator reset the user's password: the link sets a new one. */
   sets_password: Generated<boolean>
+  /** E-mail address of the owner who sent it in the dashboard; null for operators. */
+  invited_by: Generated<string | null>
+  /** False if an owner of the account has seen the link, who may not be the person with that address. */
+  proves_email: Generated<boolean>
   created_at: Generated<Date>
   expires_at: Date
+}
+
+/** E-mails that wait to be sent. A sent one is deleted. */
+export interface EmailsTable {
+  id: string
+  /** Null for e-mails about a user instead of an account. */
+  account_id: string | null
+  kind: string
+  recipient: string
+  /** Subject and texts as encrypted JSON, because they hold links. */
+  content_encrypted: string
+  /** Number of started attempts. */
+  attempts: Generated<number>
+  /** When the next attempt is due; during an attempt, when its lease ends. */
+  due_at: Generated<Date>
+  /** It is not sent any more from then on. */
+  expires_at: Date
+  created_at: Generated<Date>
 }
 
 /** Entries written by an earlier version. They move to `audit_entries` when the audit log is first used. */
@@ -416,6 +453,7 @@ export interface AuditKeysTable {
 export interface Database {
   owners: OwnersTable
   owner_sessions: OwnerSessionsTable
+  owner_verifications: OwnerVerificationsTable
   owner_sign_in_rates: OwnerSignInRatesTable
   owner_tries: OwnerTriesTable
   owner_credentials: OwnerCredentialsTable
@@ -423,6 +461,7 @@ export interface Database {
   owner_auth_secret: OwnerAuthSecretTable
   owner_roles: OwnerRolesTable
   owner_invitations: OwnerInvitationsTable
+  emails: EmailsTable
   audit_log_unchained: AuditLogUnchainedTable
   audit_entries: AuditEntriesTable
   audit_chains: AuditChainsTable

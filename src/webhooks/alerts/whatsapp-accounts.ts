@@ -9,8 +9,12 @@ import { daysUntil } from '../../accounts/whatsapp/health/findings.ts'
 import { whyInactive } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
+import { mailAlerts } from './alert-email.ts'
 
-type AlertDeps = Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>
+type AlertDeps = Pick<
+  Deps,
+  'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'mail' | 'publicUrl'
+>
 
 interface Alert {
   row: ChangedRow
@@ -41,10 +45,13 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
       payload: JSON.stringify(event),
     }))
     await recordEvents(trx, events, deps)
+    const mailed = found.map(({ row, event }) => ({ accountId: row.account_id, event }))
+    await mailAlerts(deps, trx, mailed)
     return found
   })
   // After the commit: the workers find the deliveries that they are woken for.
   if (alerts.length > 0) deps.announcements.announce('deliveries')
+  if (alerts.length > 0 && deps.mail) deps.announcements.announce('emails')
   for (const alert of alerts) logAlert(deps, alert)
   return alerts.length
 }

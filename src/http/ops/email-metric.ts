@@ -1,0 +1,13 @@
+import { Counter, type Registry } from 'prom-client'
+import type { EmailOutcome } from '../../platform/email/mailer.ts'
+
+/** Registers a counter of e-mails; returns the function that counts. */
+export function registerEmailMetric(registry: Registry): (outcome: EmailOutcome) => void {
+  const emails = new Counter({
+    name: 'waybill_emails_total',
+    help: 'Attempts to send an e-mail by outcome: sent, failed (it is tried again), rejected or expired (it was dropped).',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  return (outcome) => emails.inc({ outcome })
+}

@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Announcements } from '../db/announcements.ts'
+import type { Database } from '../db/schema.ts'
+import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import type { Logger } from '../log.ts'
+import type { SecretBox } from '../secrets.ts'
+import { type ClaimedEmail, claimEmails, deleteEmail, openEmail, postponeEmail } from './outbox.ts'
+import { type Email, MailError, type MailTransport } from './transport.ts'
+
+interface MailerDeps {
+  db: Kysely<Database>
+  secrets: SecretBox
+  announcements: Announcements
+  log: Logger
+}
+
+/** `rejected`: the SMTP server refuses it for good. `expired`: it was not sent in time. `failed`: it is tried again. */
+export type EmailOutcome = 'sent' | 'failed' | 'rejected' | 'expired'
+
+/** Connections to the SMTP server at once. */
+const concurrency = 4
+/** Longer than the longest attempt. */
+const leaseSeconds = 120
+/** Notifications can get lost. */
+const pollMilliseconds = 5_000
+const retrySeconds = [10, 60, 300, 900, 1800]
+
+/** Returns how long to wait after the given number of failed attempts. */
+export function retryDelay(attempts: number): number {
+  return retrySeconds[Math.min(attempts, retrySeconds.length) - 1] ?? 0
+}
+
+/** Sends the waiting e-mails of all accounts, beside the requests that caused them. */
+export class Mailer {
+  readonly #deps: MailerDeps
+  readonly #transport: MailTransport
+  readonly #onOutcome: (outcome: EmailOutcome) => void
+  #wake = new AbortController()
+  #stopped = false
+  #stopListening = () => {}
+  #running: Promise<void> = Promise.resolve()
+  /** Whether the server failed at the last attempt, so that only changes are logged. */
+  #failing = false
+
+  constructor(deps: MailerDeps, transport: MailTransport, onOutcome: (outcome: EmailOutcome) => void = () => {}) {
+    this.#deps = deps
+    this.#transport = transport
+    this.#onOutcome = onOutcome
+  }
+
+  start(): void {
+    this.#stopListening = this.#deps.announcements.listen('emails', () => this.#wake.abort())
+    this.#running = this.#run()
+  }
+
+  /** Finishes the attempts under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#stopListening()
+    this.#wake.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      this.#wake = new AbortController()
+      const { signal } = this.#wake
+      await this.#sendDue()
+      await delay(pollMilliseconds, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  async #sendDue(): Promise<void> {
+    try {
+      while (!this.#stopped) {
+        const claimed = await claimEmails(this.#deps.db, { limit: concurrency, leaseSeconds })
+        if (claimed.length === 0) return
+        await Promise.all(claimed.map((email) => this.#attempt(email)))
+      }
+    } catch (error) {
+      const level = isDatabaseUnavailable(error) ? 'debug' : 'error'
+      this.#deps.log[level]({ err: error }, 'could not read or update the e-mails that wait to be sent')
+    }
+  }
+
+  /** No address and no content is logged: the content holds links. */
+  async #attempt(claimed: ClaimedEmail): Promise<void> {
+    const { db, log } = this.#deps
+    const { id, kind, attempts, expired } = claimed
+    const email = expired ? undefined : this.#open(claimed)
+    if (!email) {
+      if (expired) log.warn({ id, kind, attempts }, 'an e-mail was not sent in time and was dropped')
+      await deleteEmail(db, id)
+      this.#onOutcome('expired')
+      return
+    }
+    const failure = await this.#send(email)
+    if (failure?.permanent === true) {
+      const { code, replyCode } = failure
+      log.warn({ id, kind, code, replyCode }, 'the SMTP server rejected an e-mail for good; it was dropped')
+      await deleteEmail(db, id)
+      this.#onOutcome('rejected')
+    } else if (failure) {
+      if (!failure.isRefusal) this.#reportFailing(failure)
+      await postponeEmail(db, id, retryDelay(attempts))
+      this.#onOutcome('failed')
+    } else {
+      if (this.#failing) log.info('the SMTP server takes e-mails again')
+      this.#failing = false
+      await deleteEmail(db, id)
+      this.#onOutcome('sent')
+    }
+  }
+
+  #open(claimed: ClaimedEmail): Email | undefined {
+    try {
+      return openEmail(this.#deps.secrets, claimed)
+    } catch (error) {
+      const { id, kind } = claimed
+      this.#deps.log.error({ err: error, id, kind }, 'could not decrypt an e-mail; it was dropped')
+      return undefined
+    }
+  }
+
+  async #send(email: Email): Promise<MailError | undefined> {
+    try {
+      await this.#transport.send(email)
+      return undefined
+    } catch (error) {
+      if (error instanceof MailError) return error
+      throw error
+    }
+  }
+
+  #reportFailing({ code, replyCode }: MailError): void {
+    if (!this.#failing)
+      this.#deps.log.error(
+        { code, replyCode },
+        'the SMTP server takes no e-mails; retrying. For the reason: waybill doctor',
+      )
+    this.#failing = true
+  }
+}

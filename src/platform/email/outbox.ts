@@ -1,0 +1,129 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../db/schema.ts'
+import type { IdPrefix } from '../ids.ts'
+import type { SecretBox } from '../secrets.ts'
+import type { EmailContent } from './compose.ts'
+import type { Email } from './transport.ts'
+
+export type EmailKind = 'invitation' | 'password_reset' | 'alert'
+
+export interface NewEmail extends Email {
+  kind: EmailKind
+  accountId: string | undefined
+  /** It is pointless later, such as after its link has expired. */
+  validSeconds: number
+}
+
+interface OutboxDeps {
+  db: Kysely<Database>
+  secrets: SecretBox
+  newId: (prefix: IdPrefix) => string
+}
+
+/** An SMTP server that is down for a day must not fill the database. */
+const maxWaiting = 10_000
+
+/**
+ * Stores e-mails to be sent by any server, so that they survive a crash and an SMTP server that is down. Within a
+ * transaction, they are sent only if it commits. Returns false if too many e-mails are waiting: then none is stored.
+ */
+export async function enqueueEmails({ db, secrets, newId }: OutboxDeps, emails: readonly NewEmail[]): Promise<boolean> {
+  if (emails.length === 0) return true
+  if ((await countEmails(db)) + emails.length > maxWaiting) return false
+  const rows = emails.map(({ kind, accountId, to, validSeconds, ...content }) => {
+    const id = newId('eml')
+    return {
+      id,
+      kind,
+      account_id: accountId ?? null,
+      recipient: to,
+      content_encrypted: secrets.encrypt(JSON.stringify(content), contentPurpose(id)),
+      expires_at: sql<Date>`now() + make_interval(secs => ${validSeconds})`,
+    }
+  })
+  await db.insertInto('emails').values(rows).execute()
+  return true
+}
+
+/** Counts the e-mails of all accounts. */
+async function countEmails(db: Kysely<Database>): Promise<number> {
+  const { count } = await db
+    .selectFrom('emails')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export interface ClaimedEmail {
+  id: string
+  kind: EmailKind
+  recipient: string
+  contentEncrypted: string
+  /** Including the one that it was claimed for. */
+  attempts: number
+  expired: boolean
+}
+
+/** Claims due e-mails of all accounts until the lease ends; a crashed process releases them by doing nothing. */
+export async function claimEmails(
+  db: Kysely<Database>,
+  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+): Promise<ClaimedEmail[]> {
+  const { rows } = await sql<ClaimedEmail>`
+    update emails set due_at = now() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
+    where id in (
+      select id from emails where due_at <= now() order by due_at limit ${limit} for update skip locked
+    )
+    returning id, kind, recipient, content_encrypted as "contentEncrypted", attempts, expires_at <= now() as expired`.execute(
+    db,
+  )
+  return rows
+}
+
+export function openEmail(secrets: SecretBox, { id, contentEncrypted, recipient }: ClaimedEmail): Email {
+  // Written by `enqueueEmails` alone.
+  const content = JSON.parse(secrets.decrypt(contentEncrypted, contentPurpose(id))) as EmailContent
+  return { ...content, to: recipient }
+}
+
+/** The ID names one e-mail, whatever its account. */
+export async function deleteEmail(db: Kysely<Database>, id: string): Promise<void> {
+  await db.deleteFrom('emails').where('id', '=', id).execute()
+}
+
+/** The ID names one e-mail, whatever its account. */
+export async function postponeEmail(db: Kysely<Database>, id: string, seconds: number): Promise<void> {
+  await db
+    .updateTable('emails')
+    .set({ due_at: sql<Date>`now() + make_interval(secs => ${seconds})` })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Lists the encrypted contents of all accounts, so that they can be encrypted with another key. */
+export async function listEmailSecrets(db: Kysely<Database>) {
+  const rows = await db.selectFrom('emails').select(['id', 'content_encrypted']).execute()
+  return rows.map(({ id, content_encrypted: from }) => ({
+    ownerId: id,
+    purpose: contentPurpose(id),
+    ciphertext: from,
+    replace: (to: Kysely<Database>, ciphertext: string) => replaceContent(to, { id, from, ciphertext }),
+  }))
+}
+
+async function replaceContent(
+  db: Kysely<Database>,
+  { id, from, ciphertext }: { id: string; from: string; ciphertext: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('emails')
+    .set({ content_encrypted: ciphertext })
+    .where('id', '=', id)
+    .where('content_encrypted', '=', from)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+function contentPurpose(id: string): string {
+  return `emails.content:${id}`
+}

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { EmailContent } from './compose.ts'
+import type { SmtpServer } from './smtp-url.ts'
+
+export interface Email extends EmailContent {
+  to: string
+}
+
+/** Hands e-mails to an SMTP server. */
+export interface MailTransport {
+  /** Resolves once the server has taken the e-mail; throws a `MailError` otherwise. */
+  send(email: Email): Promise<void>
+  /** Connects and signs in without sending anything; throws a `MailError` if that fails. */
+  verify(): Promise<void>
+}
+
+export interface MailConfig extends SmtpServer {
+  /** E-mail address of the sender. */
+  from: string
+}
+
+/** Why the SMTP server did not take an e-mail. The message may quote the server, so it is for operators only. */
+export class MailError extends Error {
+  /** True if the server works and refused this e-mail, such as for its recipient. */
+  readonly isRefusal: boolean
+  /** True if it would refuse this e-mail again. */
+  readonly permanent: boolean
+  /** The kind of failure, such as `ETIMEDOUT`, and the reply code of the server, if it gave one. */
+  readonly code: string
+  readonly replyCode: number | undefined
+
+  constructor(message: string, facts: Pick<MailError, 'isRefusal' | 'permanent' | 'code' | 'replyCode'>) {
+    super(message)
+    this.name = 'MailError'
+    this.isRefusal = facts.isRefusal
+    this.permanent = facts.permanent
+    this.code = facts.code
+    this.replyCode = facts.replyCode
+  }
+}
+
+interface Timeouts {
+  /** For each of: name lookup, connection, greeting. */
+  connectMs: number
+  /** Without a byte from the server. */
+  idleMs: number
+  /** For everything, since a server could keep a connection alive byte by byte. */
+  totalMs: number
+}
+
+const defaultTimeouts: Timeouts = { connectMs: 10_000, idleMs: 20_000, totalMs: 60_000 }
+
+/** Uses one connection per e-mail: they are few, and a server closes idle connections. */
+export function createMailTransport(config: MailConfig, timeouts = defaultTimeouts): MailTransport {
+  const open = async () => {
+    // Imported here because most processes and commands send no e-mail.
+    const { createTransport } = await import('nodemailer')
+    return createTransport(toOptions(config, timeouts))
+  }
+  return {
+    send: async ({ to, ...content }) => {
+      const transport = await open()
+      const message = {
+        from: { name: 'Waybill', address: config.from },
+        to: { name: '', address: to },
+        // RFC 3834: no automatic reply is wanted.
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        ...content,
+      }
+      await withDeadline(transport.sendMail(message), timeouts.totalMs)
+    },
+    verify: async () => {
+      const transport = await open()
+      await withDeadline(transport.verify(), timeouts.totalMs)
+    },
+  }
+}
+
+function toOptions({ host, port, implicitTls, requireTls, auth }: MailConfig, { connectMs, idleMs }: Timeouts) {
+  return {
+    host,
+    port,
+    secure: implicitTls,
+    requireTLS: requireTls,
+    // On the loopback interface, a certificate could not match the name.
+    ignoreTLS: !requireTls,
+    ...(auth && { auth }),
+    tls: { minVersion: 'TLSv1.2' as const },
+    dnsTimeout: connectMs,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: idleMs,
+    // Texts only: nothing may be read from a file or fetched from a URL.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }
+}
+
+async function withDeadline(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  const finished = new AbortController()
+  const deadline = delay(milliseconds, undefined, { signal: finished.signal, ref: false }).then(
+    () => {
+      const facts = { isRefusal: false, permanent: false, code: 'ETIMEDOUT', replyCode: undefined }
+      throw new MailError('the SMTP server took too long', facts)
+    },
+    () => {},
+  )
+  // Whichever loses must not be reported as an unhandled rejection.
+  work.catch(() => {})
+  try {
+    await Promise.race([work, deadline])
+  } catch (error) {
+    throw toMailError(error)
+  } finally {
+    finished.abort()
+  }
+}
+
+/**
+ * Only a refused recipient or content is about the e-mail itself. Wrong credentials, a missing STARTTLS or a refused
+ * sender are a matter of configuration, and the e-mail can still be sent later.
+ */
+function toMailError(error: unknown): MailError {
+  if (error instanceof MailError) return error
+  const {
+    message = '',
+    code = 'UNKNOWN',
+    command,
+    responseCode,
+    permanent,
+  } = (error ?? {}) as Partial<NodemailerFailure>
+  const isRefusal = (code === 'EENVELOPE' && command === 'RCPT TO') || code === 'EMESSAGE'
+  return new MailError(message, {
+    isRefusal,
+    permanent: isRefusal && permanent === true,
+    code,
+    replyCode: responseCode,
+  })
+}
+
+/** Fields that nodemailer adds to its errors. */
+interface NodemailerFailure {
+  message: string
+  code: string
+  /** The SMTP command that was refused. */
+  command: string
+  responseCode: number
+  permanent: boolean
+}

@@ -1,0 +1,178 @@
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { rekey } from '../../../src/accounts/rekey.ts'
+import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
+import { composeEmail } from '../../../src/platform/email/compose.ts'
+import { type EmailOutcome, Mailer, retryDelay } from '../../../src/platform/email/mailer.ts'
+import { enqueueEmails } from '../../../src/platform/email/outbox.ts'
+import { createMailTransport } from '../../../src/platform/email/transport.ts'
+import { createSecretBox } from '../../../src/platform/secrets.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
+
+let server: TestServer
+let smtp: TestSmtpServer
+const mailers: Mailer[] = []
+
+beforeAll(async () => {
+  server = await startTestServer()
+  smtp = await startSmtpServer()
+})
+
+afterEach(async () => {
+  await Promise.all(mailers.splice(0).map((mailer) => mailer.stop()))
+  await server.deps.db.deleteFrom('emails').execute()
+  smtp.received.length = 0
+  smtp.refuse = {}
+  server.log.length = 0
+})
+
+afterAll(async () => {
+  await smtp?.close()
+  await server?.close()
+})
+
+function start(config = smtp.config): EmailOutcome[] {
+  const outcomes: EmailOutcome[] = []
+  const mailer = new Mailer(server.deps, createMailTransport(config), (outcome) => outcomes.push(outcome))
+  mailer.start()
+  mailers.push(mailer)
+  return outcomes
+}
+
+async function enqueue(to: string, validSeconds = 3600): Promise<boolean> {
+  const content = composeEmail({ subject: 'Hello', paragraphs: ['A secret link.'] })
+  const stored = await enqueueEmails(server.deps, [
+    { kind: 'alert', accountId: undefined, to, validSeconds, ...content },
+  ])
+  server.deps.announcements.announce('emails')
+  return stored
+}
+
+/** As if the delay before the next attempt had passed. */
+async function makeDue(): Promise<void> {
+  await sql`update emails set due_at = now()`.execute(server.deps.db)
+  server.deps.announcements.announce('emails')
+}
+
+const recipients = () => smtp.received.flatMap(({ to }) => to)
+const countWaiting = async () => (await server.deps.db.selectFrom('emails').select('id').execute()).length
+
+test('sends an e-mail as soon as it is stored, and deletes it', async () => {
+  start()
+  await enqueue('ada@example.com')
+
+  await vi.waitFor(() => expect(recipients()).toEqual(['ada@example.com']))
+  await vi.waitFor(async () => expect(await countWaiting()).toBe(0))
+})
+
+test('stores the content encrypted, and with the new key after a rotation', async () => {
+  await enqueue('ada@example.com')
+  const row = await server.deps.db.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
+  expect(JSON.stringify(row)).not.toContain('secret link')
+  const stored = await listStoredSecrets(server.deps.db)
+  expect(stored.map(({ ownerId }) => ownerId)).toContain(row.id)
+  const box = createSecretBox([Buffer.alloc(32, 1)], server.deps.randomBytes)
+  // Decrypts with the earlier key, encrypts with the new one.
+  const secrets = { ...box, decrypt: server.deps.secrets.decrypt.bind(server.deps.secrets), isCurrent: () => false }
+
+  await rekey({ db: server.deps.db, secrets }, async (db) =>
+    (await listStoredSecrets(db)).filter(({ ownerId }) => ownerId === row.id),
+  )
+
+  const renewed = (await listStoredSecrets(server.deps.db)).find(({ ownerId }) => ownerId === row.id)
+  expect(box.decrypt(renewed?.ciphertext ?? '', renewed?.purpose ?? '')).toContain('secret link')
+})
+
+test('retries while the SMTP server is down, and logs the change of state once', async () => {
+  const down = await startSmtpServer()
+  const { port } = down.config
+  await down.close()
+  const outcomes = start(down.config)
+  await enqueue('ada@example.com')
+  await vi.waitFor(() => expect(outcomes).toEqual(['failed']))
+  await makeDue()
+  await vi.waitFor(() => expect(outcomes).toEqual(['failed', 'failed']))
+
+  const up = await startSmtpServer({ port })
+  await makeDue()
+  await vi.waitFor(() => expect(up.received).toHaveLength(1))
+  await vi.waitFor(() => expect(outcomes).toEqual(['failed', 'failed', 'sent']))
+
+  await up.close()
+  const messages = server.log.filter((line) => line.includes('SMTP')).map((line) => JSON.parse(line))
+  expect(messages.map(({ msg }) => msg)).toEqual([
+    'the SMTP server takes no e-mails; retrying. For the reason: waybill doctor',
+    'the SMTP server takes e-mails again',
+  ])
+  expect(server.log.join('')).not.toMatch(/secret link|ada@example/)
+})
+
+test('waits longer after each failure, at most half an hour', () => {
+  expect([1, 2, 3, 4, 5, 6, 100].map(retryDelay)).toEqual([10, 60, 300, 900, 1800, 1800, 1800])
+})
+
+test('retries a temporary refusal and drops a permanent one', async () => {
+  const outcomes = start()
+  smtp.refuse = { recipient: 450 }
+  await enqueue('greylisted@example.com')
+  await vi.waitFor(() => expect(outcomes).toEqual(['failed']))
+  smtp.refuse = {}
+  await makeDue()
+  await vi.waitFor(() => expect(recipients()).toEqual(['greylisted@example.com']))
+
+  smtp.refuse = { recipient: 550 }
+  await enqueue('unknown@example.com')
+  await vi.waitFor(() => expect(outcomes).toEqual(['failed', 'sent', 'rejected']))
+  expect(await countWaiting()).toBe(0)
+})
+
+test('sends the others while one recipient is refused', async () => {
+  const outcomes = start()
+  smtp.refuse = { recipient: 450 }
+  await enqueue('slow@example.com')
+  await vi.waitFor(() => expect(outcomes).toEqual(['failed']))
+  smtp.refuse = {}
+  await enqueue('ada@example.com')
+
+  await vi.waitFor(() => expect(recipients()).toEqual(['ada@example.com']))
+  await vi.waitFor(async () => expect(await countWaiting()).toBe(1))
+  // The server itself works.
+  expect(server.log.join('')).not.toContain('takes no e-mails')
+})
+
+test('drops an e-mail whose time has passed', async () => {
+  await enqueue('late@example.com', 0)
+  const outcomes = start()
+
+  await vi.waitFor(() => expect(outcomes).toEqual(['expired']))
+  expect(recipients()).toEqual([])
+})
+
+test('sends each e-mail once with several servers', async () => {
+  for (let count = 0; count < 30; count++) await enqueue(`person${count}@example.com`)
+  start()
+  start()
+
+  await vi.waitFor(async () => expect(await countWaiting()).toBe(0), { timeout: 30_000 })
+  expect(recipients()).toHaveLength(30)
+  expect(new Set(recipients()).size).toBe(30)
+})
+
+test('sends what a crashed server had claimed once its lease has ended', async () => {
+  await enqueue('ada@example.com')
+  await sql`update emails set due_at = now() + interval '120 seconds', attempts = 1`.execute(server.deps.db)
+  start()
+  await makeDue()
+
+  await vi.waitFor(() => expect(recipients()).toEqual(['ada@example.com']))
+})
+
+test('stores no more than 10,000 e-mails', async () => {
+  await sql`
+    insert into emails (id, kind, recipient, content_encrypted, expires_at, due_at)
+    select 'eml_' || n, 'alert', 'x@example.com', '', now() + interval '1 day', now() + interval '1 day'
+    from generate_series(1, 10000) n`.execute(server.deps.db)
+
+  expect(await enqueue('ada@example.com')).toBe(false)
+})

@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
+import { Mailer } from '../../src/platform/email/mailer.ts'
+import { createMailTransport } from '../../src/platform/email/transport.ts'
+import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
+import { signedInOwner } from '../support/owner.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { startSmtpServer, type TestSmtpServer } from '../support/smtp.ts'
+
+let smtp: TestSmtpServer
+let server: TestServer
+/** Another server on the same database. */
+let node: TestServer
+let mailer: Mailer
+
+beforeAll(async () => {
+  smtp = await startSmtpServer()
+  const mail = createMailTransport(smtp.config)
+  server = await startTestServer({ deps: { mail } })
+  node = await startTestServer({ beside: server, deps: { mail } })
+  mailer = new Mailer(server.deps, mail)
+  mailer.start()
+})
+
+afterAll(async () => {
+  await mailer?.stop()
+  await node?.close()
+  await server?.close()
+  await smtp?.close()
+})
+
+/** Both servers look for changes, several times. */
+async function announce(): Promise<void> {
+  for (let round = 0; round < 2; round++) await Promise.all([announceChanges(server.deps), announceChanges(node.deps)])
+}
+
+const subjects = () => smtp.received.map(({ to, subject }) => `${to.join()}: ${subject}`).toSorted()
+
+test('mails each alert once to every member, and once more when it is over', async () => {
+  const { accountId, whatsAppAccountId } = await server.account()
+  const ada = await signedInOwner(server, accountId)
+  const bob = await signedInOwner(server, accountId, { role: 'viewer' })
+  const other = await server.account()
+  await signedInOwner(server, other.accountId)
+  // As the simulator shows every number.
+  const number = '+1 555-010-0001'
+
+  await sql`update whatsapp_accounts set inactive_reason = 'the token has expired'
+    where id = ${whatsAppAccountId}`.execute(server.deps.db)
+  await announce()
+  await vi.waitFor(() =>
+    expect(subjects()).toEqual(
+      [`${ada.email}: ${number} cannot send any more`, `${bob.email}: ${number} cannot send any more`].toSorted(),
+    ),
+  )
+  expect(smtp.received[0]).toMatchObject({
+    link: `https://waybill.example.com/settings/${accountId}/whatsapp-accounts/${whatsAppAccountId}`,
+    body: expect.stringContaining('the token has expired'),
+  })
+
+  await activateWhatsAppAccount(server.deps, accountId, whatsAppAccountId)
+  await announce()
+  await vi.waitFor(() => expect(smtp.received).toHaveLength(4))
+  expect(subjects()).toEqual(
+    [ada, bob]
+      .flatMap(({ email }) => [`${email}: ${number} can send again`, `${email}: ${number} cannot send any more`])
+      .toSorted(),
+  )
+})
+
+test('mails that a token expires, once for each notice', async () => {
+  const { accountId, whatsAppAccountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId)
+  const expire = (days: string) =>
+    sql`update whatsapp_account_health set token_expires_at = now() + ${days}::interval
+      where whatsapp_account_id = ${whatsAppAccountId}`.execute(server.deps.db)
+  smtp.received.length = 0
+
+  await expire('10 days')
+  await announce()
+  await expire('6 days')
+  await announce()
+
+  await vi.waitFor(() => expect(smtp.received).toHaveLength(2))
+  expect(smtp.received.every(({ to }) => to.join() === email)).toBe(true)
+  expect(smtp.received.every(({ subject }) => /^The access token of .* expires in \d+ days$/.test(subject))).toBe(true)
+})
+
+test('still announces by log and webhook where no SMTP server is set up', async () => {
+  const plain = await startTestServer({ beside: server })
+  const { accountId, whatsAppAccountId } = await server.account()
+  await signedInOwner(server, accountId)
+  smtp.received.length = 0
+
+  await deactivateWhatsAppAccount(plain.deps, accountId, whatsAppAccountId)
+
+  expect(await announceChanges(plain.deps)).toBe(1)
+  expect(await server.deps.db.selectFrom('emails').select('id').where('account_id', '=', accountId).execute()).toEqual(
+    [],
+  )
+  await plain.close()
+})
