@@ -6,6 +6,10 @@ export const changes = {
   switchApi: (enabled: boolean) => `${enabled ? 'enabled' : 'disabled'} API access`,
   setAllowList: (entries: readonly string[]) =>
     entries.length === 0 ? 'emptied the allow-list' : `set the allow-list to ${entries.join(', ')}`,
+  setMemberRole: (email: string, role: string) => `changed the role of ${email} to ${role}`,
+  removeMember: (email: string) => `removed ${email}`,
+  inviteMember: (email: string, role: string) => `invited ${email} as ${role}`,
+  revokeInvitation: (email: string) => `revoked the invitation of ${email}`,
   syncTemplates: () => 'synced the templates',
   addWhatsAppAccount: (phoneNumberId: string, { unverified = false } = {}) =>
     `added the WhatsApp account of phone number ID ${phoneNumberId}${unverified ? ' unverified' : ''}`,

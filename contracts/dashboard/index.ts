@@ -1,9 +1,11 @@
 import { checkHealth, configureCallback, getHealth, inspectToken, registerNumber, subscribeApp } from './connect.ts'
+import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
 import { countMessages, getMessage, listMessages } from './message.ts'
 import { getOverview } from './overview.ts'
-import { acceptInvitation, getInvitation, getSession, getSignInOptions, listAudit } from './owner.ts'
+import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './owner.ts'
 import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
 import { generateKey, getApiAccess, regenerateKey, revokeKey, setAccess, setAllowList } from './public-api.ts'
+import { listSessions, requestPasswordReset, resetPassword, revokeOtherSessions, revokeSession } from './session.ts'
 import { listTemplates, sendTest, syncTemplates } from './template.ts'
 import {
   addEndpoint,
@@ -33,8 +35,23 @@ import {
 /** The table of contents of the dashboard, in the shape of its tRPC router. */
 export const settingsContracts = {
   settings: {
-    session: { get: getSession, options: getSignInOptions },
-    invitation: { get: getInvitation, accept: acceptInvitation },
+    session: {
+      get: getSession,
+      options: getSignInOptions,
+      list: listSessions,
+      revoke: revokeSession,
+      revokeOthers: revokeOtherSessions,
+    },
+    password: { requestReset: requestPasswordReset, reset: resetPassword },
+    invitation: { get: getInvitation, accept: acceptInvitation, join: joinAccount },
+    member: {
+      list: listMembers,
+      setRole: setMemberRole,
+      remove: removeMember,
+      invite: inviteMember,
+      invitations: listInvitations,
+      revokeInvitation,
+    },
     audit: { list: listAudit },
     publicApi: { get: getApiAccess, setAccess, generateKey, regenerateKey, revokeKey, setAllowList },
     whatsAppAccount: {

@@ -22,6 +22,8 @@ export const getSignInOptions = settingsProcedure({
   output: z.object({
     /** The host of the organisation's own provider (OpenID Connect), such as `login.example.com`; absent when there is none. */
     organisation: z.string().optional(),
+    /** How a forgotten password is reset: by e-mail if present, else by the operator of this server. */
+    passwordReset: z.literal('email').optional(),
   }),
 })
 
@@ -53,6 +55,19 @@ export const acceptInvitation = settingsProcedure({
   summary: 'Accept an invitation',
   input: z.strictObject({ token: line(128), name: line(100).optional(), password: Password.optional() }),
   output: z.object({ email: z.string(), accountId: CustomerId }),
+})
+
+/**
+ * Gives the user who is signed in the role of an invitation, which is spent. The link is needed as well as the session,
+ * and both must be for the same e-mail address: a link that was forwarded, or opened in the browser of somebody else,
+ * gives nobody a role.
+ */
+export const joinAccount = settingsProcedure({
+  kind: 'mutation',
+  admits: 'signed-in',
+  summary: 'Accept an invitation as the user who is signed in',
+  input: z.strictObject({ token: line(128) }),
+  output: z.object({ accountId: CustomerId }),
 })
 
 export const Membership = z.object({ accountId: z.string(), name: z.string(), role: Role })

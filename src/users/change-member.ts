@@ -1,5 +1,10 @@
+import type { Kysely } from 'kysely'
+import type { Member } from '../../contracts/dashboard/member.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
+import type { Database } from '../platform/db/schema.ts'
 import { inviteOwner, type IssuedInvitation } from './invitation.ts'
 import { findMember, memberNotFound, normalizeEmail, requireMember } from './member.ts'
 import {
@@ -9,6 +14,8 @@ import {
   deletePasswordLinks,
   deleteRole,
   deleteSessions,
+  lockOwners,
+  saveRole,
 } from './store.ts'
 
 /**
@@ -25,6 +32,51 @@ export async function removeOwner({ db }: Pick<Deps, 'db'>, accountId: string, e
   await deleteRole(db, accountId, ownerId)
   await deleteSessions(db, ownerId)
   await deleteOwnerWithoutRole(db, ownerId)
+}
+
+/** Changes the role of a member. The account keeps at least one owner. */
+export async function setMemberRole(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  { email, role }: { email: string; role: Role },
+): Promise<Member> {
+  return db.transaction().execute(async (trx) => {
+    const member = await requireOtherOwner(trx, accountId, { email, unless: role === 'owner' })
+    await saveRole(trx, { account_id: accountId, owner_id: member.ownerId, role })
+    return { email: member.email, name: member.name, twoFactor: member.twoFactor, role }
+  })
+}
+
+/**
+ * Removes a member from one account, which keeps at least one owner. Sessions stay, because they are for all accounts of
+ * the user and roles are read for every request. A user without another account is deleted, and their sessions with
+ * them.
+ */
+export async function removeMember({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const { ownerId } = await requireOtherOwner(trx, accountId, { email, unless: false })
+    await deleteRole(trx, accountId, ownerId)
+    await deleteInvitation(trx, accountId, normalizeEmail(email))
+    await deleteOwnerWithoutRole(trx, ownerId)
+  })
+}
+
+/** Returns the member; throws if they are the last owner, `unless` that doesn't matter. */
+async function requireOtherOwner(
+  trx: Kysely<Database>,
+  accountId: string,
+  { email, unless }: { email: string; unless: boolean },
+) {
+  const owners = await lockOwners(trx, accountId)
+  const member = await findMember(trx, accountId, email)
+  if (!member) throw new ServiceError('NOT_FOUND', 'This account has no member with this e-mail address.')
+  if (!unless && owners.every((ownerId) => ownerId === member.ownerId))
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `${member.email} is the last owner of this account. Make somebody else an owner first.`,
+      { remedy: `An operator can remove them: waybill owner remove ${accountId} --email ${member.email}` },
+    )
+  return member
 }
 
 /**

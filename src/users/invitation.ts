@@ -10,7 +10,16 @@ import { audited } from './audit/audit.ts'
 import type { OwnerAuth } from './sign-in/better-auth.ts'
 import { takePasswordAttempt } from './sign-in/login-throttle.ts'
 import type { OidcProvider } from './sign-in/options.ts'
-import { deleteSessions, findInvitation, findOwnerByEmail, saveInvitation, saveRole, spendInvitation } from './store.ts'
+import { normalizeEmail } from './member.ts'
+import {
+  deleteSessions,
+  findInvitation,
+  findOwnerByEmail,
+  markEmailProven,
+  saveInvitation,
+  saveRole,
+  spendInvitation,
+} from './store.ts'
 
 const tokenBytes = 32
 const lasts = '1 day'
@@ -23,6 +32,16 @@ export interface IssuedInvitation {
   expiresAt: string
 }
 
+interface NewInvitation {
+  email: string
+  role: Role
+  setsPassword?: boolean
+  /** The owner who invites; null for an operator. */
+  invitedBy?: string | null
+  /** False if an owner of the account gets to see the link. */
+  provesEmail?: boolean
+}
+
 /**
  * Invites a user to an account with a one-time link that is valid for a day. An existing user gets the role
  * immediately, and the link leads to the account.
@@ -30,7 +49,7 @@ export interface IssuedInvitation {
 export async function inviteOwner(
   deps: Pick<Deps, 'db' | 'randomBytes'>,
   accountId: string,
-  { email: given, role, setsPassword = false }: { email: string; role: Role; setsPassword?: boolean },
+  { email: given, role, setsPassword = false, invitedBy = null, provesEmail = true }: NewInvitation,
 ): Promise<IssuedInvitation> {
   await requireAccount(deps.db, accountId)
   const email = Email.safeParse(given)
@@ -43,6 +62,8 @@ export async function inviteOwner(
     email: email.data,
     role,
     sets_password: setsPassword,
+    invited_by: invitedBy,
+    proves_email: provesEmail,
     lasts,
   })
   return { email: email.data, role, path: `/settings/invitation/${token}`, expiresAt: expires_at.toISOString() }
@@ -79,7 +100,7 @@ export async function acceptInvitation(
 ): Promise<{ email: string; accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw spent()
-  const { email, account_id, role, sets_password: setsPassword } = invitation
+  const { email, account_id, role, sets_password: setsPassword, proves_email: provesEmail } = invitation
   if (password === undefined && (setsPassword || !oidc)) throw missing('password')
   const known = await findOwnerByEmail(deps.db, email)
   if (known && password !== undefined && !setsPassword)
@@ -90,13 +111,42 @@ export async function acceptInvitation(
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
   return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
-    const ownerId = known?.id ?? (await ownerAuth.createOwner({ email, name: name ?? email, passwordHash })).ownerId
+    const ownerId =
+      known?.id ?? (await ownerAuth.createOwner({ email, name: name ?? email, passwordHash, provesEmail })).ownerId
+    if (known && provesEmail) await markEmailProven(deps.db, known.id)
     if (known && passwordHash !== undefined) {
       await ownerAuth.setPassword(known.id, passwordHash)
       await deleteSessions(deps.db, known.id)
     }
     await saveRole(deps.db, { account_id, owner_id: ownerId, role })
     return { email, accountId: account_id }
+  })
+}
+
+/**
+ * Accepts an invitation with the session of the invited user instead of their password. The session of another address
+ * is refused: its user was not invited, however they came by the link.
+ */
+export async function joinAccount(
+  deps: AuditDeps,
+  { ownerId, email, address }: { ownerId: string; email: string; address: string },
+  token: string,
+): Promise<{ accountId: string }> {
+  const invitation = await findInvitation(deps.db, hash(token))
+  if (!invitation) throw spent()
+  if (invitation.sets_password)
+    throw new ServiceError('SETTING_REFUSED', 'This link sets a new password. Sign out, then open it again.')
+  if (invitation.email !== normalizeEmail(email))
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `This invitation is for ${invitation.email}, and you are signed in as ${email}. Sign out, or ask for an invitation to ${email}.`,
+    )
+  const { account_id: accountId, role, proves_email: provesEmail } = invitation
+  if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
+  return audited(deps, { accountId, who: email, what: `accepted an invitation as ${role}`, address }, async () => {
+    if (provesEmail) await markEmailProven(deps.db, ownerId)
+    await saveRole(deps.db, { account_id: accountId, owner_id: ownerId, role })
+    return { accountId }
   })
 }
 

@@ -7,7 +7,9 @@ import { findMembers } from './store.ts'
 interface Member {
   ownerId: string
   email: string
+  name: string
   role: Role
+  twoFactor: boolean
 }
 
 /** Returns the user with this e-mail address in the account, ignoring case; throws if there is none. */

@@ -44,14 +44,31 @@ export function findOwnerByEmail(db: Kysely<Database>, email: string): Promise<{
 export function findMembers(
   db: Kysely<Database>,
   accountId: string,
-): Promise<{ ownerId: string; email: string; name: string; role: Role }[]> {
+): Promise<{ ownerId: string; email: string; name: string; role: Role; twoFactor: boolean }[]> {
   return db
     .selectFrom('owner_roles')
     .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
     .select(['owners.id as ownerId', 'owners.email', 'owners.name', 'owner_roles.role'])
+    .select('owners.twoFactorEnabled as twoFactor')
     .where('owner_roles.account_id', '=', accountId)
     .orderBy('owners.email')
     .execute()
+}
+
+/**
+ * Returns the IDs of the owners of an account and locks their roles until the transaction ends, so that of two owners
+ * who remove each other at once, one stays.
+ */
+export async function lockOwners(trx: Kysely<Database>, accountId: string): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('owner_roles')
+    .select('owner_id')
+    .where('account_id', '=', accountId)
+    .where('role', '=', 'owner')
+    .orderBy('owner_id')
+    .forUpdate()
+    .execute()
+  return rows.map((row) => row.owner_id)
 }
 
 /** Returns whether the role existed. */
@@ -73,6 +90,19 @@ export async function deleteOtherSessions(db: Kysely<Database>, ownerId: string,
   await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).where('id', '!=', keptId).execute()
 }
 
+/** Records that the user has shown to receive e-mails at their address. */
+export async function markEmailProven(db: Kysely<Database>, ownerId: string): Promise<void> {
+  await db.updateTable('owners').set({ emailVerified: true }).where('id', '=', ownerId).execute()
+}
+
+/**
+ * Deletes the links that reset the password of a user, and their sign-ins that wait for a code: both must end when the
+ * password changes.
+ */
+export async function deleteVerifications(db: Kysely<Database>, ownerId: string): Promise<void> {
+  await db.deleteFrom('owner_verifications').where('value', '=', ownerId).execute()
+}
+
 /** Deletes the password of a user for all accounts. They cannot sign in until they set a new one. */
 export async function deletePassword(db: Kysely<Database>, ownerId: string): Promise<void> {
   await db
@@ -80,6 +110,7 @@ export async function deletePassword(db: Kysely<Database>, ownerId: string): Pro
     .where('userId', '=', ownerId)
     .where('providerId', '=', 'credential')
     .execute()
+  await deleteVerifications(db, ownerId)
   await db.deleteFrom('owner_two_factors').where('userId', '=', ownerId).execute()
   await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', ownerId).execute()
 }
@@ -108,6 +139,8 @@ export async function saveInvitation(
         token_hash: ref('excluded.token_hash'),
         role: ref('excluded.role'),
         sets_password: ref('excluded.sets_password'),
+        invited_by: ref('excluded.invited_by'),
+        proves_email: ref('excluded.proves_email'),
         expires_at: ref('excluded.expires_at'),
         created_at: sql<Date>`now()`,
       })),
@@ -153,4 +186,53 @@ export async function deleteInvitation(db: Kysely<Database>, accountId: string, 
     .returning('email')
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Lists the invitations that can still be accepted. Links that set a new password are none. */
+export function findInvitations(
+  db: Kysely<Database>,
+  accountId: string,
+): Promise<{ email: string; role: Role; expires_at: Date; invited_by: string | null; emailWaiting: boolean }[]> {
+  return db
+    .selectFrom('owner_invitations as i')
+    .select(['i.email', 'i.role', 'i.expires_at', 'i.invited_by'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('emails as e')
+          .select('e.id')
+          .where('e.kind', '=', 'invitation')
+          .whereRef('e.account_id', '=', 'i.account_id')
+          .whereRef('e.recipient', '=', 'i.email'),
+      )
+        .$castTo<boolean>()
+        .as('emailWaiting'),
+    )
+    .where('i.account_id', '=', accountId)
+    .where('i.sets_password', '=', false)
+    .where('i.expires_at', '>', sql<Date>`now()`)
+    .orderBy('i.email')
+    .execute()
+}
+
+/** Returns whether there was one to revoke. Its e-mail is not sent any more. */
+export async function revokeInvitationOf(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
+  await deleteInvitationEmails(db, accountId, email)
+  const row = await db
+    .deleteFrom('owner_invitations')
+    .where('account_id', '=', accountId)
+    .where('email', '=', email)
+    .where('sets_password', '=', false)
+    .returning('email')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Deletes e-mails that wait to be sent and whose link is invalid. */
+export async function deleteInvitationEmails(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
+  await db
+    .deleteFrom('emails')
+    .where('account_id', '=', accountId)
+    .where('recipient', '=', email)
+    .where('kind', '=', 'invitation')
+    .execute()
 }

@@ -2,6 +2,8 @@ import { settingsContracts } from '../../contracts/dashboard/index.ts'
 import { type DashboardProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { inviteOwner } from '../../src/users/invitation.ts'
+import { signedInOwner } from './owner.ts'
 import type { TestAccount, TestServer } from './server.ts'
 
 /** Every procedure of the dashboard by its dotted name without `settings.`. */
@@ -14,6 +16,9 @@ export interface PopulatedAccount extends TestAccount {
   messageId: string
   endpointId: string
   deliveryId: string
+  /** E-mail addresses of a viewer, and of somebody with a pending invitation. */
+  memberEmail: string
+  invitedEmail: string
 }
 
 export async function createPopulatedAccount(server: TestServer): Promise<PopulatedAccount> {
@@ -32,14 +37,23 @@ export async function createPopulatedAccount(server: TestServer): Promise<Popula
     .select('id')
     .where('account_id', '=', account.accountId)
     .executeTakeFirstOrThrow()
-  return { ...account, messageId, endpointId, deliveryId }
+  const { email: memberEmail } = await signedInOwner(server, account.accountId, { role: 'viewer' })
+  const invitedEmail = `invited-${account.accountId}@example.com`
+  await inviteOwner(server.deps, account.accountId, { email: invitedEmail, role: 'viewer' })
+  return { ...account, messageId, endpointId, deliveryId, memberEmail, invitedEmail }
 }
 
 /** An input with the account's own IDs for each procedure of an account. */
 export function inputsOf(account: PopulatedAccount): Record<string, object> {
-  const { messageId, endpointId, deliveryId, whatsAppAccountId } = account
+  const { messageId, endpointId, deliveryId, whatsAppAccountId, memberEmail, invitedEmail } = account
   return {
     'audit.list': {},
+    'member.list': {},
+    'member.setRole': { email: memberEmail, role: 'owner' },
+    'member.remove': { email: memberEmail },
+    'member.invite': { email: 'new@example.com', role: 'owner' },
+    'member.invitations': {},
+    'member.revokeInvitation': { email: invitedEmail },
     'publicApi.get': {},
     'publicApi.setAccess': { enabled: false },
     'publicApi.generateKey': {},

@@ -1,8 +1,10 @@
+import { ServiceError } from '../../../contracts/errors.ts'
 import { type Role, roles } from '../../../contracts/procedure.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { removeOwner, resetPassword } from '../../users/change-member.ts'
 import { inviteOwner, type IssuedInvitation } from '../../users/invitation.ts'
+import { mailInvitation } from '../../users/invite-member.ts'
 import { findMembers } from '../../users/store.ts'
 import { type Answer, dataCommand } from '../command.ts'
 import { formatTable } from '../help.ts'
@@ -21,20 +23,28 @@ export const ownerInvite = dataCommand({
       help: 'owner (default): full access; viewer: read only',
       choices: roles,
     },
+    send: { help: 'Also send the link by e-mail; requires SMTP_URL' },
   },
   notes: [
-    'Send the link to the user yourself: Waybill sends no e-mail. Inviting an existing member changes their role.\nThe link starts with WAYBILL_PUBLIC_URL.',
+    'Without --send, pass the link on yourself. Inviting an existing member changes their role.\nThe link starts with WAYBILL_PUBLIC_URL.',
   ],
   examples: [
     'waybill owner invite acc_… --email ada@example.com',
-    'waybill owner invite acc_… --email bob@example.com --role viewer',
+    'waybill owner invite acc_… --email bob@example.com --role viewer --send',
   ],
   audit: ({ options }) => `invited ${options.email} as ${options.role ?? 'owner'}`,
   run: async (deps, { args: [accountId], options }) => {
     // The syntax accepts only these choices.
     const role = (options.role ?? 'owner') as Role
+    if (options.send && !deps.mail)
+      throw new ServiceError('SETTING_REFUSED', '--send needs an SMTP server: set SMTP_URL.')
     const invitation = await inviteOwner(deps, accountId, { email: options.email, role })
-    return showLink(deps, invitation, `With this link, ${invitation.email} can join ${accountId} as ${role}`)
+    if (options.send) {
+      await mailInvitation(deps, accountId, { issued: invitation, invitedBy: undefined })
+      deps.announcements.announce('emails')
+    }
+    const sent = options.send ? 'It is also on its way by e-mail. ' : ''
+    return showLink(deps, invitation, `${sent}With this link, ${invitation.email} can join ${accountId} as ${role}`)
   },
 })
 

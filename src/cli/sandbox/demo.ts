@@ -65,7 +65,8 @@ const email = 'demo@example.com'
 async function prepareDemoOwner(deps: Deps, accountId: string, publicUrl: string): Promise<string> {
   const ownerAuth = createOwnerAuth(deps, { publicUrl, oidc: undefined, signInLinks: true })
   const { id: ownerId } =
-    (await findOwnerByEmail(deps.db, email)) ?? toId(await ownerAuth.createOwner({ email, name: 'Demo owner' }))
+    (await findOwnerByEmail(deps.db, email)) ??
+    toId(await ownerAuth.createOwner({ email, name: 'Demo owner', provesEmail: true }))
   await saveRole(deps.db, { account_id: accountId, owner_id: ownerId, role: 'owner' })
   return ownerAuth.createSignInLink(email)
 }

@@ -7,6 +7,7 @@ import type { OwnerAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/options.ts'
 import { findRole } from '../../users/store.ts'
 import type { ProcedureCall } from '../api/procedures.ts'
+import type { RunAside } from './aside.ts'
 import { toHeaders } from './pages.ts'
 
 /** How people get in. */
@@ -16,6 +17,9 @@ export interface AuthServices {
   oidc: OidcProvider | undefined
   /** Whether this server is the sandbox. */
   sandbox: boolean
+  /** Records when and from where a session was used. */
+  sawSession(sessionId: string, address: string): void
+  aside: RunAside
 }
 
 /** What a settings procedure learns of its caller. */
@@ -44,6 +48,7 @@ export async function authorizeMember(
   const person = admits === 'anybody' ? undefined : await authServices.ownerAuth.findSession(headers)
   if (admits !== 'anybody' && !person)
     throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
+  if (person) authServices.sawSession(person.sessionId, request.ip)
   if (person && isRole(admits)) assertRole(admits, await findRole(db, accountId, person.ownerId))
   return {
     ...authServices,

@@ -26,8 +26,12 @@ import { sendTest } from '../../messages/send/send-test.ts'
 import { listOwnTemplates } from '../../templates/list-own.ts'
 import { syncTemplates } from '../../templates/sync.ts'
 import { listAudit } from '../../users/audit/audit.ts'
-import { acceptInvitation, readInvitation } from '../../users/invitation.ts'
-import { findMemberships } from '../../users/store.ts'
+import { removeMember, setMemberRole } from '../../users/change-member.ts'
+import { acceptInvitation, joinAccount, readInvitation } from '../../users/invitation.ts'
+import { inviteMember, listInvitations, revokeInvitation } from '../../users/invite-member.ts'
+import { requestPasswordReset, resetPassword } from '../../users/password-reset.ts'
+import { listSessions, revokeOtherSessions, revokeSession } from '../../users/sign-in/sessions.ts'
+import { findMembers, findMemberships } from '../../users/store.ts'
 import { listDeliveries } from '../../webhooks/deliveries/list.ts'
 import { recoverStepwise } from '../../webhooks/deliveries/recover.ts'
 import { requireDelivery, retryDelivery } from '../../webhooks/deliveries/retry.ts'
@@ -55,7 +59,9 @@ const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overvie
 }
 
 /** Who is signed in, how one gets in, and what was changed. */
-const memberHandlers: DashboardHandlers<Pick<SettingsContracts['settings'], 'session' | 'invitation' | 'audit'>> = {
+const signInHandlers: DashboardHandlers<
+  Pick<SettingsContracts['settings'], 'session' | 'password' | 'invitation' | 'audit'>
+> = {
   session: {
     get: async ({ db }, call) => {
       const { ownerId, name, email, twoFactor } = call.person()
@@ -68,13 +74,47 @@ const memberHandlers: DashboardHandlers<Pick<SettingsContracts['settings'], 'ses
         ...(call.sandbox && { sandbox: { recipients: sandboxRecipients.map(({ to, does }) => ({ to, does })) } }),
       }
     },
-    options: (_deps, { oidc }) => Promise.resolve(oidc ? { organisation: new URL(oidc.issuer).host } : {}),
+    options: ({ mail }, { oidc }) =>
+      Promise.resolve({
+        ...(oidc && { organisation: new URL(oidc.issuer).host }),
+        ...(mail && { passwordReset: 'email' as const }),
+      }),
+    list: async (deps, call) => ({ items: await listSessions(deps, call.person()) }),
+    revoke: async (deps, call, { sessionId }) => {
+      await revokeSession(deps, call.person(), { sessionId, address: call.address })
+      return { revoked: true }
+    },
+    revokeOthers: async (deps, call) => ({ revoked: await revokeOtherSessions(deps, call.person(), call.address) }),
+  },
+  password: {
+    requestReset: async (deps, call, input) => {
+      call.aside(await requestPasswordReset(deps, call, input))
+      return {}
+    },
+    reset: (deps, call, input) => resetPassword(deps, call, input),
   },
   invitation: {
     get: (deps, _call, { token }) => readInvitation(deps, token),
     accept: (deps, authServices, input) => acceptInvitation(deps, authServices, input),
+    join: (deps, call, { token }) => joinAccount(deps, { ...call.person(), address: call.address }, token),
   },
   audit: { list: (deps, _call, input) => listAudit(deps, input) },
+}
+
+const memberHandlers: DashboardHandlers<SettingsContracts['settings']['member']> = {
+  list: async ({ db }, _call, { accountId }) => ({ items: await findMembers(db, accountId) }),
+  setRole: (deps, _call, { accountId, ...change }) => setMemberRole(deps, accountId, change),
+  remove: async (deps, _call, { accountId, email }) => {
+    await removeMember(deps, accountId, email)
+    return { removed: true }
+  },
+  invite: (deps, call, { accountId, ...invitation }) =>
+    inviteMember(deps, { accountId, invitedBy: call.person().email }, invitation),
+  invitations: async (deps, _call, { accountId }) => ({ items: await listInvitations(deps, accountId) }),
+  revokeInvitation: async (deps, _call, { accountId, email }) => {
+    await revokeInvitation(deps, accountId, email)
+    return { revoked: true }
+  },
 }
 
 const publicApiHandlers: DashboardHandlers<SettingsContracts['settings']['publicApi']> = {
@@ -150,7 +190,8 @@ const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['
 /** What each procedure of the dashboard does. One that is in the contracts and not here does not compile. */
 export const settingsHandlers: DashboardHandlers<SettingsContracts> = {
   settings: {
-    ...memberHandlers,
+    ...signInHandlers,
+    member: memberHandlers,
     publicApi: publicApiHandlers,
     whatsAppAccount: whatsAppAccountHandlers,
     template: templateHandlers,

@@ -7,10 +7,12 @@ import { audited } from '../../users/audit/audit.ts'
 import { createOwnerAuth } from '../../users/sign-in/better-auth.ts'
 import type { OwnerAuthOptions } from '../../users/sign-in/options.ts'
 import type { SignInOutcome } from '../../users/sign-in/record.ts'
+import { createSessionWatch } from '../../users/sign-in/sessions.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
 import { registerTrpc } from '../api/trpc.ts'
 import { type CallBudget, createCallBudget } from '../limits/call-budget.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
+import { createAside } from './aside.ts'
 import { registerSettingsAuth } from './auth.ts'
 import { authorizeMember, type SettingsCall } from './authorize.ts'
 import { settingsHandlers } from './handlers.ts'
@@ -27,7 +29,13 @@ export async function registerSettings(
 ): Promise<void> {
   const ownerAuth = createOwnerAuth(deps, { ...options, onSignIn: countSignIns(registry) })
   // Sign-in links exist in the sandbox only.
-  const authServices = { ownerAuth, oidc: options.oidc, sandbox: options.signInLinks }
+  const authServices = {
+    ownerAuth,
+    oidc: options.oidc,
+    sandbox: options.signInLinks,
+    sawSession: createSessionWatch(deps),
+    aside: createAside(deps.log, 20),
+  }
   // In a context of their own: the hook is for these routes, and costs a send nothing.
   await app.register(async (settings) => {
     settings.addHook('onRequest', (_request, reply, done) => {

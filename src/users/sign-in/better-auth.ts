@@ -1,11 +1,14 @@
 import { sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { OwnerAuthOptions } from './options.ts'
-import { authPath } from './paths.ts'
+import { authPath, resetLinkSeconds, resetPrefix } from './paths.ts'
 import { readAuthSecret } from './secret.ts'
+
+const resetTokenBytes = 32
 
 export interface SignedIn {
   ownerId: string
+  sessionId: string
   name: string
   email: string
   /** Whether the user has set up an authenticator app. */
@@ -18,10 +21,22 @@ export interface OwnerAuth {
   /** Returns the user of the session in the cookies; undefined if there is no valid session. */
   findSession(headers: Headers): Promise<SignedIn | undefined>
   /**
-   * Creates a user. Their e-mail address counts as verified, because they received the invitation. Without a password,
-   * they sign in with their organisation.
+   * Creates a user. Without a password, they sign in with their organisation, which proves their address. A user with a
+   * password whose invitation does not prove the address cannot sign in with the organisation: the person of that
+   * address there may be somebody else.
    */
-  createOwner(person: { email: string; name: string; passwordHash?: string | undefined }): Promise<{ ownerId: string }>
+  createOwner(person: {
+    email: string
+    name: string
+    passwordHash?: string | undefined
+    provesEmail: boolean
+  }): Promise<{ ownerId: string }>
+  hasPassword(ownerId: string): Promise<boolean>
+  /** Creates a token that sets a new password once. */
+  createResetToken(ownerId: string): Promise<{ token: string; expiresAt: Date }>
+  isResetToken(token: string): Promise<boolean>
+  /** Returns the ID of the user to only one of several concurrent callers, and undefined to the others. */
+  spendResetToken(token: string): Promise<string | undefined>
   /** Returns undefined if the user has no password. */
   checkPassword(ownerId: string, password: string): Promise<boolean | undefined>
   /** Throws a `ServiceError` if too many hashes are waiting, so call it before irreversible changes. */
@@ -71,16 +86,35 @@ export function createOwnerAuth(
       const { id, name, email } = session.user
       return {
         ownerId: id,
+        sessionId: session.session.id,
         name,
         email,
         twoFactor: 'twoFactorEnabled' in session.user && session.user.twoFactorEnabled === true,
       }
     },
-    createOwner: async ({ email, name, passwordHash }) => {
+    createOwner: async ({ email, name, passwordHash, provesEmail }) => {
       const { internalAdapter } = await (await open()).$context
-      const { id } = await internalAdapter.createUser({ email, name, emailVerified: true })
+      const emailVerified = provesEmail || passwordHash === undefined
+      const { id } = await internalAdapter.createUser({ email, name, emailVerified })
       if (passwordHash !== undefined) await setPassword(id, passwordHash)
       return { ownerId: id }
+    },
+    hasPassword: async (ownerId) => typeof (await findHash(ownerId)) === 'string',
+    createResetToken: async (ownerId) => {
+      const { internalAdapter } = await (await open()).$context
+      const token = Buffer.from(deps.randomBytes(resetTokenBytes)).toString('base64url')
+      const expiresAt = new Date(Date.now() + 1000 * resetLinkSeconds)
+      await internalAdapter.createVerificationValue({ identifier: resetPrefix + token, value: ownerId, expiresAt })
+      return { token, expiresAt }
+    },
+    isResetToken: async (token) => {
+      const { internalAdapter } = await (await open()).$context
+      const verification = await internalAdapter.findVerificationValue(resetPrefix + token)
+      return verification !== null && verification.expiresAt > new Date()
+    },
+    spendResetToken: async (token) => {
+      const { internalAdapter } = await (await open()).$context
+      return (await internalAdapter.consumeVerificationValue(resetPrefix + token))?.value
     },
     checkPassword: async (ownerId, password) => {
       const { password: hasher } = await (await open()).$context

@@ -2,7 +2,7 @@ import type { BetterAuthPlugin } from 'better-auth'
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { AuditDeps } from '../audit/append.ts'
-import { deleteOtherSessions } from '../store.ts'
+import { deleteOtherSessions, deleteVerifications } from '../store.ts'
 import {
   codeAttempts,
   type Lock,
@@ -73,6 +73,14 @@ export function personGuard(deps: GuardDeps): BetterAuthPlugin {
             // Within a session, a code confirms the app and starts a new session. The user's other sessions, which
             // never presented a code, end.
             if (session && newSession) await deleteOtherSessions(deps.db, newSession.user.id, newSession.session.id)
+          }),
+        },
+        {
+          matcher: ({ path }) => path === '/change-password',
+          handler: createAuthMiddleware(async (ctx) => {
+            // Whoever asked for a link before the change may be why the password was changed.
+            const { session } = ctx.context
+            if (session && !(ctx.context.returned instanceof Error)) await deleteVerifications(deps.db, session.user.id)
           }),
         },
         {

@@ -5,7 +5,7 @@ import type { AuditDeps } from '../audit/append.ts'
 import { personGuard } from './guard.ts'
 import { takeRequest } from './login-throttle.ts'
 import { createPasswordHashing } from './password-hashing.ts'
-import { addressHeader, authPath, oidcProviderId } from './paths.ts'
+import { addressHeader, authPath, oidcProviderId, resetPrefix } from './paths.ts'
 import type { SignInOutcome } from './record.ts'
 
 /** NIST SP 800-63B, 3.1.1.2: length matters most. The contract of an invitation has the same limits. */
@@ -66,7 +66,10 @@ export function toAuthOptions(
     account: { modelName: 'owner_credentials', updateAccountOnSignIn: false },
     // The provider only identifies the user at sign-in, so its tokens are not stored.
     databaseHooks: { account: { create: { before: (account) => Promise.resolve({ data: withoutTokens(account) }) } } },
-    verification: { modelName: 'owner_verifications' },
+    verification: {
+      modelName: 'owner_verifications',
+      storeIdentifier: { default: 'plain', overrides: { [resetPrefix]: 'hashed' } },
+    },
     rateLimit: {
       enabled: true,
       customStorage: countedRequests(deps),

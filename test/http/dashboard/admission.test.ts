@@ -43,8 +43,9 @@ function call(person: TestOwner, { name, contract }: Named, input: object): Prom
 /** Everything in an account that a procedure could change, as text. */
 async function snapshot(accountId: string): Promise<string> {
   const tables = ['api_keys', 'whatsapp_accounts', 'templates', 'messages', 'webhook_endpoints', 'webhook_deliveries']
+  const ofPeople = ['owner_roles', 'owner_invitations', 'audit_entries']
   const rows = await Promise.all(
-    [...tables, 'audit_entries'].map((table) =>
+    [...tables, ...ofPeople].map((table) =>
       sql`select * from ${sql.table(table)} where account_id = ${accountId}`.execute(server.deps.db),
     ),
   )
@@ -77,10 +78,13 @@ describe.each(ofAnAccount)('$name', (procedure) => {
   })
 })
 
-const namesSomething = ofAnAccount.filter(({ name }) =>
-  ['whatsAppAccountId', 'messageId', 'endpointId', 'deliveryId'].some(
-    (id) => id in (inputsOf({} as PopulatedAccount)[name] ?? {}),
-  ),
+const namesSomething = ofAnAccount.filter(
+  ({ name }) =>
+    // An invitation may name anybody.
+    name !== 'member.invite' &&
+    ['whatsAppAccountId', 'messageId', 'endpointId', 'deliveryId', 'email'].some(
+      (id) => id in (inputsOf({} as PopulatedAccount)[name] ?? {}),
+    ),
 )
 
 test.each(namesSomething)('finds no resource of another customer with $name', async (procedure) => {
@@ -114,8 +118,15 @@ test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'viewer'))(
   },
 )
 
-test('restricts every mutation to owners and records it in the audit log', () => {
-  const changing = changes.filter(({ contract }) => contract.admits !== 'anybody')
+/** What users change about themselves, which their handlers record. */
+const ownChanges = ['session.revoke', 'session.revokeOthers', 'invitation.join']
+
+test('lets everybody who is signed in change only what is their own', () => {
+  expect(changes.filter(({ contract }) => contract.admits === 'signed-in').map(({ name }) => name)).toEqual(ownChanges)
+})
+
+test('restricts every other mutation of users to owners and records it in the audit log', () => {
+  const changing = changes.filter(({ contract, name }) => contract.admits !== 'anybody' && !ownChanges.includes(name))
 
   expect(changing.filter(({ contract }) => contract.admits !== 'owner').map(({ name }) => name)).toEqual([])
   expect(changing.filter(({ contract }) => !contract.audit).map(({ name }) => name)).toEqual([])

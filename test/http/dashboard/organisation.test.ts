@@ -71,6 +71,23 @@ test('links a sign-in with an organisation to the existing user with a password'
   expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
 })
 
+test('does not link the user of an invitation that an owner could have accepted in their name', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const victim = 'victim@example.com'
+  const { data } = await owner.mutate<{ link: string }>('member.invite', { accountId, email: victim, role: 'viewer' })
+  const token = data.link.split('/').at(-1)
+  // The owner keeps the link and chooses a password that only they know.
+  await visitor(server).mutate('invitation.accept', { token, name: 'Victim', password: 'known to the owner' })
+  provider.person = { email: victim, email_verified: true }
+  const browser = openCookieBrowser()
+
+  const { url } = await signInWithOrganisation(browser)
+
+  expect(new URL(url).search).toBe('?error=account_not_linked')
+  expect((await sessionOf(browser)).status).toBe(401)
+})
+
 test('rejects a user without an invitation, whatever the provider claims', async () => {
   provider.person = { email: 'uninvited@example.com', email_verified: true }
   const browser = openCookieBrowser()

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { Timestamp } from '../fields.ts'
+import { ofAccount, Role, settingsProcedure } from '../procedure.ts'
+import { changes } from './changes.ts'
+import { Email } from './owner.ts'
+
+export const Member = z.object({
+  email: z.string(),
+  name: z.string(),
+  role: Role,
+  /** Whether an authenticator app is asked for at sign-in. */
+  twoFactor: z.boolean(),
+})
+export type Member = z.infer<typeof Member>
+
+export const listMembers = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'List the members of the account',
+  input: ofAccount({}),
+  output: z.object({ items: z.array(Member) }),
+})
+
+export const setMemberRole = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Change the role of a member; the last owner stays one',
+  input: ofAccount({ email: Email, role: Role }),
+  output: Member,
+  audit: ({ email, role }) => changes.setMemberRole(email, role),
+})
+
+export const removeMember = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Remove a member from the account; the last owner stays',
+  input: ofAccount({ email: Email }),
+  output: z.object({ removed: z.literal(true) }),
+  audit: ({ email }) => changes.removeMember(email),
+})
+
+export const PendingInvitation = z.object({
+  email: z.string(),
+  role: Role,
+  expiresAt: Timestamp,
+  /** E-mail address of the owner who sent it; absent if an operator did. */
+  invitedBy: z.string().optional(),
+  /** Whether its e-mail has not been sent yet, for example because the SMTP server is down. */
+  emailWaiting: z.boolean(),
+})
+export type PendingInvitation = z.infer<typeof PendingInvitation>
+
+export const listInvitations = settingsProcedure({
+  kind: 'query',
+  admits: 'owner',
+  summary: 'List invitations that were not accepted yet',
+  input: ofAccount({}),
+  output: z.object({ items: z.array(PendingInvitation) }),
+})
+
+export const SentInvitation = z.object({
+  email: z.string(),
+  role: Role,
+  expiresAt: Timestamp,
+  /** The link, if this server sends no e-mail: the owner passes it on. It cannot be shown again. */
+  link: z.string().optional(),
+})
+export type SentInvitation = z.infer<typeof SentInvitation>
+
+/** Inviting an address again replaces its earlier invitation, whose link becomes invalid. */
+export const inviteMember = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Invite somebody by e-mail, or create a link to pass on where no SMTP server is set up',
+  input: ofAccount({ email: Email, role: Role }),
+  output: SentInvitation,
+  audit: ({ email, role }) => changes.inviteMember(email, role),
+})
+
+export const revokeInvitation = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Revoke an invitation: its link becomes invalid',
+  input: ofAccount({ email: Email }),
+  output: z.object({ revoked: z.literal(true) }),
+  audit: ({ email }) => changes.revokeInvitation(email),
+})

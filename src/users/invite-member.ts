@@ -1,0 +1,88 @@
+import type { z } from 'zod'
+import type { PendingInvitation, SentInvitation } from '../../contracts/dashboard/member.ts'
+import { invalidField, ServiceError } from '../../contracts/errors.ts'
+import type { Role } from '../../contracts/procedure.ts'
+import { requireAccount } from '../accounts/account.ts'
+import type { Deps } from '../deps.ts'
+import { enqueueEmails } from '../platform/email/outbox.ts'
+import { writeInvitation } from './emails.ts'
+import { inviteOwner, type IssuedInvitation } from './invitation.ts'
+import { findMember } from './member.ts'
+import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
+import { deleteInvitationEmails, findInvitations, revokeInvitationOf } from './store.ts'
+
+/** Limits the e-mails that an account can have this server send. */
+const invitationsPerAccount: AttemptLimit = { of: 'invitation of account', most: 50, seconds: 3600 }
+/** Limits the e-mails to one address, whichever accounts send them. */
+const invitationsPerAddress: AttemptLimit = { of: 'invitation to address', most: 5, seconds: 3600 }
+
+type InviteDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'mail' | 'publicUrl' | 'announcements'>
+
+/**
+ * Invites somebody as an owner of the account. The link is sent by e-mail, which proves the address; without an SMTP
+ * server the owner gets it and passes it on.
+ */
+export async function inviteMember(
+  deps: InviteDeps,
+  { accountId, invitedBy }: { accountId: string; invitedBy: string },
+  { email, role }: { email: string; role: Role },
+): Promise<z.output<typeof SentInvitation>> {
+  if (await findMember(deps.db, accountId, email))
+    throw invalidField('email', 'This person is a member already. Change their role instead.')
+  const lock =
+    (await takeAttempt(deps, invitationsPerAccount, accountId)) ??
+    (await takeAttempt(deps, invitationsPerAddress, email))
+  if (lock)
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many invitations. Try again later.', {
+      retryAfterSeconds: lock.secondsLeft,
+    })
+  const provesEmail = deps.mail !== undefined
+  const issued = await deps.db.transaction().execute(async (db) => {
+    const issued = await inviteOwner({ ...deps, db }, accountId, { email, role, invitedBy, provesEmail })
+    if (provesEmail) await mailInvitation({ ...deps, db }, accountId, { issued, invitedBy })
+    return issued
+  })
+  if (provesEmail) deps.announcements.announce('emails')
+  const sent = { email: issued.email, role, expiresAt: issued.expiresAt }
+  return provesEmail ? sent : { ...sent, link: new URL(issued.path, deps.publicUrl).href }
+}
+
+/** Puts the e-mail of an invitation into the outbox, and drops an earlier one whose link is invalid now. */
+export async function mailInvitation(
+  deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'publicUrl'>,
+  accountId: string,
+  { issued: { email, role, path, expiresAt }, invitedBy }: { issued: IssuedInvitation; invitedBy: string | undefined },
+): Promise<void> {
+  const { name } = await requireAccount(deps.db, accountId)
+  await deleteInvitationEmails(deps.db, accountId, email)
+  const expires = new Date(expiresAt)
+  // The links of e-mails start with the configured URL, never with what a request claims.
+  const link = new URL(path, deps.publicUrl).href
+  const content = writeInvitation({ accountName: name, role, invitedBy, link, expiresAt: expires })
+  const mail = { kind: 'invitation' as const, accountId, to: email, validSeconds: invitationSeconds, ...content }
+  if (!(await enqueueEmails(deps, [mail])))
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many e-mails wait to be sent. Try again later.', {
+      retryAfterSeconds: 60,
+    })
+}
+
+const invitationSeconds = 24 * 3600
+
+export async function listInvitations(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+): Promise<z.output<typeof PendingInvitation>[]> {
+  const rows = await findInvitations(db, accountId)
+  return rows.map(({ email, role, expires_at, invited_by, emailWaiting }) => ({
+    email,
+    role,
+    expiresAt: expires_at.toISOString(),
+    ...(invited_by !== null && { invitedBy: invited_by }),
+    emailWaiting,
+  }))
+}
+
+export async function revokeInvitation({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
+  if (await revokeInvitationOf(db, accountId, email)) return
+  throw new ServiceError('NOT_FOUND', 'This invitation was already accepted, revoked or has expired.')
+}

@@ -1,0 +1,107 @@
+import type { z } from 'zod'
+import type {
+  requestPasswordReset as requestContract,
+  resetPassword as contract,
+} from '../../contracts/dashboard/session.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import { networkOf } from '../accounts/ip-allow-list.ts'
+import type { Deps } from '../deps.ts'
+import { enqueueEmails } from '../platform/email/outbox.ts'
+import type { AuditDeps } from './audit/append.ts'
+import { recordOwnChange } from './audit/audit.ts'
+import { writePasswordReset } from './emails.ts'
+import type { OwnerAuth } from './sign-in/better-auth.ts'
+import { type AttemptLimit, type Lock, takeAttempt } from './sign-in/login-throttle.ts'
+import { resetLinkSeconds } from './sign-in/paths.ts'
+import { deletePasswordLinks, deleteSessions, deleteVerifications, findOwnerByEmail, markEmailProven } from './store.ts'
+
+/** E-mails to one person, whoever asks for them. */
+export const resetRequestsPerUser: AttemptLimit = { of: 'password reset', most: 5, seconds: 3600 }
+/** Requests from one address, for whichever users: a whole office may share it. */
+export const resetRequestsPerAddress: AttemptLimit = { of: 'password reset from one address', most: 20, seconds: 3600 }
+/** A token has 256 bits; this only limits how many lookups and hashes an address can cause. */
+export const resetsPerAddress: AttemptLimit = { of: 'new password from one address', most: 20, seconds: 3600 }
+
+type ResetDeps = AuditDeps & Pick<Deps, 'mail' | 'publicUrl' | 'announcements'>
+
+interface Ways {
+  ownerAuth: Pick<OwnerAuth, 'createResetToken' | 'hasPassword'>
+  /** Whether users can sign in with their organisation instead of a password. */
+  oidc: object | undefined
+  /** The source address of the request. */
+  address: string
+}
+
+/**
+ * Counts a request for a link and returns what is left to do, which the caller must not wait for: then neither the
+ * answer nor its time shows whether the address belongs to a user.
+ */
+export async function requestPasswordReset(
+  deps: ResetDeps,
+  ways: Ways,
+  { email }: z.output<(typeof requestContract)['input']>,
+): Promise<() => Promise<void>> {
+  if (!deps.mail)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'This server sends no e-mail. Ask the people who run it to reset your password.',
+    )
+  refuseLocked(await takeAttempt(deps, resetRequestsPerAddress, networkOf(ways.address)))
+  refuseLocked(await takeAttempt(deps, resetRequestsPerUser, email))
+  return () => mailResetLink(deps, ways, email)
+}
+
+/** A user of the organisation's provider without a password gets none: it would be a way around the provider. */
+async function mailResetLink(deps: ResetDeps, { ownerAuth, oidc, address }: Ways, email: string): Promise<void> {
+  const owner = await findOwnerByEmail(deps.db, email)
+  if (!owner) return
+  if (oidc && !(await ownerAuth.hasPassword(owner.id))) return
+  const { token, expiresAt } = await ownerAuth.createResetToken(owner.id)
+  // Never what the request claims as its host.
+  const link = new URL(`/settings/reset-password/${token}`, deps.publicUrl).href
+  const content = writePasswordReset({ link, expiresAt })
+  const mail = { kind: 'password_reset' as const, accountId: undefined, to: email, validSeconds: resetLinkSeconds }
+  if (!(await enqueueEmails(deps, [{ ...mail, ...content }])))
+    deps.log.warn('too many e-mails wait to be sent; dropped one that resets a password')
+  deps.announcements.announce('emails')
+  const what = 'asked for an e-mail to reset their password'
+  await recordOwnChange(deps, { ownerId: owner.id, email }, { what, address, outcome: 'done' })
+}
+
+/** Sets a new password with the link from an e-mail, which is spent. All sessions and other links of the user end. */
+export async function resetPassword(
+  deps: AuditDeps,
+  { ownerAuth, address }: { ownerAuth: OwnerAuth; address: string },
+  { token, password }: z.output<(typeof contract)['input']>,
+): Promise<{ email: string }> {
+  refuseLocked(await takeAttempt(deps, resetsPerAddress, networkOf(address)))
+  if (!(await ownerAuth.isResetToken(token))) throw spent()
+  // Before the link is spent, because hashing can be refused when many sign in at once.
+  const passwordHash = await ownerAuth.hashPassword(password)
+  const ownerId = await ownerAuth.spendResetToken(token)
+  const owner = ownerId === undefined ? undefined : await findOwner(deps, ownerId)
+  if (ownerId === undefined || !owner) throw spent()
+  await ownerAuth.setPassword(ownerId, passwordHash)
+  await deleteSessions(deps.db, ownerId)
+  await deleteVerifications(deps.db, ownerId)
+  await deletePasswordLinks(deps.db, owner.email)
+  await markEmailProven(deps.db, ownerId)
+  const what = 'set a new password with a link from an e-mail'
+  await recordOwnChange(deps, { ownerId, email: owner.email }, { what, address, outcome: 'done' })
+  return owner
+}
+
+function findOwner({ db }: Pick<Deps, 'db'>, ownerId: string): Promise<{ email: string } | undefined> {
+  return db.selectFrom('owners').select('email').where('id', '=', ownerId).executeTakeFirst()
+}
+
+function refuseLocked(lock: Lock | undefined): void {
+  if (lock)
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
+      retryAfterSeconds: lock.secondsLeft,
+    })
+}
+
+function spent(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'This link was already used or has expired. Ask for a new one.')
+}

@@ -1,0 +1,95 @@
+import { type Kysely, sql } from 'kysely'
+import type { Session } from '../../../contracts/dashboard/session.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { BoundedMap } from '../../platform/bounded-map.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import type { AuditDeps } from '../audit/append.ts'
+import { recordOwnChange } from '../audit/audit.ts'
+import type { SignedIn } from './better-auth.ts'
+import { describeDevice } from './device.ts'
+
+/** A write per request would cost more than the exact time is worth. */
+const seenEveryMilliseconds = 5 * 60_000
+const maxRemembered = 10_000
+
+/**
+ * Returns a function that records when and from where a session was last used, every few minutes and without delaying
+ * the request.
+ */
+export function createSessionWatch({ db, now, log }: Pick<Deps, 'db' | 'now' | 'log'>) {
+  const recorded = new BoundedMap<string, { at: number; address: string }>(maxRemembered)
+  return (sessionId: string, address: string): void => {
+    const [last, at] = [recorded.get(sessionId), now().getTime()]
+    if (last && last.address === address && Math.abs(at - last.at) < seenEveryMilliseconds) return
+    recorded.set(sessionId, { at, address })
+    updateLastSeen(db, sessionId, address).catch((error: unknown) =>
+      log.debug({ err: error }, 'could not record when a session was last used'),
+    )
+  }
+}
+
+async function updateLastSeen(db: Kysely<Database>, sessionId: string, address: string): Promise<void> {
+  await db
+    .updateTable('owner_sessions')
+    .set({ lastSeenAt: sql<Date>`now()`, lastSeenAddress: address })
+    .where('id', '=', sessionId)
+    .execute()
+}
+
+export async function listSessions(
+  { db }: Pick<Deps, 'db'>,
+  { ownerId, sessionId }: Pick<SignedIn, 'ownerId' | 'sessionId'>,
+): Promise<Session[]> {
+  const rows = await db
+    .selectFrom('owner_sessions')
+    .select(['id', 'ipAddress', 'userAgent', 'createdAt', 'expiresAt', 'lastSeenAt', 'lastSeenAddress'])
+    .where('userId', '=', ownerId)
+    .where('expiresAt', '>', sql<Date>`now()`)
+    .orderBy(({ fn }) => fn.coalesce('lastSeenAt', 'createdAt'), 'desc')
+    .limit(maxShown)
+    .execute()
+  return rows.map((row) => ({
+    sessionId: row.id,
+    device: describeDevice(row.userAgent ?? ''),
+    address: row.lastSeenAddress ?? row.ipAddress ?? '',
+    signedInAt: row.createdAt.toISOString(),
+    lastSeenAt: (row.lastSeenAt ?? row.createdAt).toISOString(),
+    expiresAt: row.expiresAt.toISOString(),
+    current: row.id === sessionId,
+  }))
+}
+
+const maxShown = 100
+
+/** Ends a session of this user. One of somebody else is not found. */
+export async function revokeSession(
+  deps: AuditDeps,
+  person: Pick<SignedIn, 'ownerId' | 'email'>,
+  { sessionId, address }: { sessionId: string; address: string },
+): Promise<void> {
+  const row = await deps.db
+    .deleteFrom('owner_sessions')
+    .where('id', '=', sessionId)
+    .where('userId', '=', person.ownerId)
+    .returning(['userAgent'])
+    .executeTakeFirst()
+  if (!row) throw new ServiceError('NOT_FOUND', 'sessionId: you have no session with this ID. It may have ended.')
+  const what = `ended a session of ${describeDevice(row.userAgent ?? '')}`
+  await recordOwnChange(deps, person, { what, address, outcome: 'done' })
+}
+
+export async function revokeOtherSessions(
+  deps: AuditDeps,
+  person: Pick<SignedIn, 'ownerId' | 'email' | 'sessionId'>,
+  address: string,
+): Promise<number> {
+  const rows = await deps.db
+    .deleteFrom('owner_sessions')
+    .where('userId', '=', person.ownerId)
+    .where('id', '!=', person.sessionId)
+    .returning('id')
+    .execute()
+  await recordOwnChange(deps, person, { what: 'ended all their other sessions', address, outcome: 'done' })
+  return rows.length
+}

@@ -1,0 +1,271 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { listAudit } from '../../../src/users/audit/audit.ts'
+import { removeOwner, resetPassword } from '../../../src/users/change-member.ts'
+import { inviteOwner } from '../../../src/users/invitation.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+/** Another server on the same database. */
+let node: TestServer
+let account: TestAccount
+let owner: TestOwner
+
+beforeAll(async () => {
+  server = await startTestServer()
+  node = await startTestServer({ beside: server })
+  account = await server.account()
+  owner = await signedInOwner(server, account.accountId)
+})
+
+afterEach(async () => {
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+  await server.deps.db.deleteFrom('owner_tries').execute()
+})
+
+afterAll(async () => {
+  await node?.close()
+  await server?.close()
+})
+
+let people = 0
+const newAddress = () => `person${++people}@example.com`
+
+/** Calls a procedure about the account. */
+function of({ accountId }: { accountId: string }) {
+  return {
+    invite: (by: TestOwner, email: string, role = 'viewer') =>
+      by.mutate<{ link?: string; expiresAt: string }>('member.invite', { accountId, email, role }),
+    setRole: (by: TestOwner, email: string, role: string) => by.mutate('member.setRole', { accountId, email, role }),
+    remove: (by: TestOwner, email: string) => by.mutate('member.remove', { accountId, email }),
+    members: (by: TestOwner) => by.query<{ items: { email: string; role: string }[] }>('member.list', { accountId }),
+    invitations: (by: TestOwner) => by.query<{ items: Record<string, unknown>[] }>('member.invitations', { accountId }),
+    revoke: (by: TestOwner, email: string) => by.mutate('member.revokeInvitation', { accountId, email }),
+  }
+}
+
+function tokenOf(link = ''): string {
+  return link.split('/').at(-1) ?? ''
+}
+
+/** The session of the same person, used on the other server. */
+async function onNode(person: TestOwner): Promise<TestOwner> {
+  const elsewhere = visitor(node, person.email)
+  await elsewhere.signIn()
+  return elsewhere
+}
+
+test('invites a person, who accepts with the link and is then a member', async () => {
+  const email = newAddress()
+
+  const { data: invited } = await of(account).invite(owner, email)
+  const { data: pending } = await of(account).invitations(owner)
+  await visitor(server).mutate('invitation.accept', {
+    token: tokenOf(invited.link),
+    name: 'Bob',
+    password: 'a password of Bob',
+  })
+
+  expect(invited.link).toMatch(/^https:\/\/waybill\.example\.com\/settings\/invitation\/[\w-]{43}$/)
+  expect(pending.items).toEqual([
+    { email, role: 'viewer', expiresAt: invited.expiresAt, invitedBy: owner.email, emailWaiting: false },
+  ])
+  const { data: after } = await of(account).members(owner)
+  expect(after.items).toContainEqual({ email, name: 'Bob', role: 'viewer', twoFactor: false })
+  expect((await of(account).invitations(owner)).data.items).toEqual([])
+})
+
+test('starts links with WAYBILL_PUBLIC_URL, whatever host a request names', async () => {
+  const { data } = await owner.mutate<{ link: string }>(
+    'member.invite',
+    { accountId: account.accountId, email: newAddress(), role: 'viewer' },
+    { host: 'evil.example', origin: 'http://evil.example', 'x-forwarded-host': 'evil.example' },
+  )
+
+  expect(new URL(data.link).origin).toBe('https://waybill.example.com')
+})
+
+test('makes the link of a revoked invitation invalid', async () => {
+  const email = newAddress()
+  const { data: invited } = await of(account).invite(owner, email)
+
+  const revoked = await of(account).revoke(owner, email)
+  const again = await of(account).revoke(owner, email)
+  const read = await visitor(server).query('invitation.get', { token: tokenOf(invited.link) })
+
+  expect(revoked.statusCode).toBe(200)
+  expect(again.statusCode).toBe(404)
+  expect(read.statusCode).toBe(404)
+})
+
+test('does not list or revoke the password link of an operator as an invitation', async () => {
+  const member = await signedInOwner(server, account.accountId)
+  const { path } = await resetPassword(server.deps, account.accountId, member.email)
+
+  const { data } = await of(account).invitations(owner)
+  const revoked = await of(account).revoke(owner, member.email)
+
+  expect(data.items).not.toContainEqual(expect.objectContaining({ email: member.email }))
+  expect(revoked.statusCode).toBe(404)
+  expect((await visitor(server).query('invitation.get', { token: tokenOf(path) })).statusCode).toBe(200)
+})
+
+test('does not invite a member again, so that no link can change a role', async () => {
+  const answer = await of(account).invite(owner, owner.email.toUpperCase())
+
+  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { email: expect.any(String) } } } })
+})
+
+test('limits the invitations to one address', async () => {
+  const email = newAddress()
+  const answers = []
+  for (let count = 0; count < 6; count++) answers.push((await of(account).invite(owner, email)).statusCode)
+
+  expect(answers).toEqual([200, 200, 200, 200, 200, 429])
+})
+
+test('changes a role and removes a member with effect on the next request to every server', async () => {
+  const member = await signedInOwner(server, account.accountId)
+  const elsewhere = await onNode(member)
+  const change = () => elsewhere.mutate('publicApi.setAccess', { accountId: account.accountId, enabled: true })
+  expect((await change()).statusCode).toBe(200)
+
+  await of(account).setRole(owner, member.email, 'viewer')
+  expect((await change()).error.data.code).toBe('ROLE_REQUIRED')
+
+  await of(account).setRole(owner, member.email, 'owner')
+  expect((await change()).statusCode).toBe(200)
+
+  await of(account).remove(owner, member.email)
+  // Without another account, the user and their sessions are deleted.
+  expect((await change()).error.data.code).toBe('SIGN_IN_REQUIRED')
+})
+
+test('keeps the sessions of a removed member who has another account', async () => {
+  const other = await server.account()
+  const member = await signedInOwner(server, account.accountId)
+  await of(account).invite(owner, newAddress())
+  const { path } = await inviteOwner(server.deps, other.accountId, { email: member.email, role: 'viewer' })
+  await member.mutate('invitation.join', { token: tokenOf(path) })
+
+  await of(account).remove(owner, member.email)
+
+  expect(await of(account).members(member)).toMatchObject({ statusCode: 404 })
+  expect(await of(other).members(member)).toMatchObject({ statusCode: 200 })
+})
+
+test('never demotes or removes the last owner, but lets an operator do so', async () => {
+  const { accountId } = await server.account()
+  const last = await signedInOwner(server, accountId)
+  await signedInOwner(server, accountId, { role: 'viewer' })
+
+  const demoted = await of({ accountId }).setRole(last, last.email, 'viewer')
+  const removed = await of({ accountId }).remove(last, last.email)
+
+  expect(demoted).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
+  expect(removed).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
+  expect(removed.error.message).not.toContain('waybill owner')
+  await removeOwner(server.deps, accountId, last.email)
+  expect((await of({ accountId }).members(last)).statusCode).toBe(401)
+})
+
+test('keeps one of two owners who remove or demote each other at the same time', async () => {
+  for (let round = 0; round < 4; round++) {
+    const { accountId } = await server.account()
+    const ada = await signedInOwner(server, accountId)
+    const bob = await onNode(await signedInOwner(server, accountId))
+
+    const answers = await Promise.all([
+      of({ accountId }).remove(ada, bob.email),
+      round % 2 === 0 ? of({ accountId }).remove(bob, ada.email) : of({ accountId }).setRole(bob, ada.email, 'viewer'),
+    ])
+
+    const owners = await server.deps.db
+      .selectFrom('owner_roles')
+      .select('owner_id')
+      .where('account_id', '=', accountId)
+      .where('role', '=', 'owner')
+      .execute()
+    expect(owners).toHaveLength(1)
+    expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
+  }
+})
+
+test('does not let a viewer gain rights', async () => {
+  const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
+
+  const answers = [
+    await of(account).setRole(viewer, viewer.email, 'owner'),
+    await of(account).invite(viewer, viewer.email, 'owner'),
+    await of(account).invite(viewer, newAddress(), 'owner'),
+    await of(account).setRole(viewer, owner.email, 'viewer'),
+  ]
+
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([403, 403, 403, 403])
+  expect((await of(account).members(owner)).data.items).toContainEqual(
+    expect.objectContaining({ email: viewer.email, role: 'viewer' }),
+  )
+})
+
+test('records each change with who made it', async () => {
+  const { accountId } = await server.account()
+  const first = await signedInOwner(server, accountId)
+  const second = await signedInOwner(server, accountId)
+  await of({ accountId }).invite(first, 'bob@example.com', 'owner')
+  await of({ accountId }).revoke(first, 'bob@example.com')
+  await of({ accountId }).setRole(first, second.email, 'viewer')
+  await of({ accountId }).remove(first, second.email)
+
+  const { items } = await listAudit(server.deps, { accountId, limit: 4 })
+
+  expect(items.map(({ who, what, outcome }) => ({ who, what, outcome }))).toEqual(
+    [
+      `removed ${second.email}`,
+      `changed the role of ${second.email} to viewer`,
+      'revoked the invitation of bob@example.com',
+      'invited bob@example.com as owner',
+    ].map((what) => ({ who: first.email, what, outcome: 'done' })),
+  )
+})
+
+test('lets the invited person accept with one click in their session, once', async () => {
+  const other = await server.account()
+  const member = await signedInOwner(server, account.accountId)
+  const { path } = await inviteOwner(server.deps, other.accountId, { email: member.email, role: 'owner' })
+  const join = () => member.mutate('invitation.join', { token: tokenOf(path) })
+
+  const answers = await Promise.all([join(), join()])
+
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
+  expect((await of(other).members(member)).statusCode).toBe(200)
+  const [entry] = (await listAudit(server.deps, { accountId: other.accountId, limit: 1 })).items
+  expect(entry).toMatchObject({ who: member.email, what: 'accepted an invitation as owner', outcome: 'done' })
+})
+
+test('refuses an invitation in the session of another address, and without a session', async () => {
+  const other = await server.account()
+  const { path } = await inviteOwner(server.deps, other.accountId, { email: newAddress(), role: 'owner' })
+
+  const stranger = await owner.mutate('invitation.join', { token: tokenOf(path) })
+  const nobody = await visitor(server).mutate('invitation.join', { token: tokenOf(path) })
+
+  expect(stranger).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
+  expect(nobody).toMatchObject({ statusCode: 401 })
+  expect((await of(other).members(owner)).statusCode).toBe(404)
+  expect((await visitor(server).query('invitation.get', { token: tokenOf(path) })).statusCode).toBe(200)
+})
+
+test('does not take the link of a new password as an invitation', async () => {
+  const member = await signedInOwner(server, account.accountId)
+  const elsewhere = member.inOtherBrowser()
+  const { path } = await resetPassword(server.deps, account.accountId, member.email)
+  await elsewhere.mutate('invitation.accept', { token: tokenOf(path), password: 'another long password' })
+  await elsewhere.signIn('another long password')
+  const { path: second } = await inviteOwner(server.deps, account.accountId, {
+    email: member.email,
+    role: 'owner',
+    setsPassword: true,
+  })
+
+  expect(await elsewhere.mutate('invitation.join', { token: tokenOf(second) })).toMatchObject({ statusCode: 409 })
+})

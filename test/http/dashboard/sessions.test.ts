@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { listAudit } from '../../../src/users/audit/audit.ts'
+import { describeDevice } from '../../../src/users/sign-in/device.ts'
+import type { Session } from '../../../contracts/dashboard/session.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let node: TestServer
+let account: TestAccount
+
+beforeAll(async () => {
+  server = await startTestServer()
+  node = await startTestServer({ beside: server })
+  account = await server.account()
+})
+
+afterEach(async () => {
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+})
+
+afterAll(async () => {
+  await node?.close()
+  await server?.close()
+})
+
+async function sessionsOf(person: TestOwner): Promise<Session[]> {
+  return (await person.query<{ items: Session[] }>('session.list')).data.items
+}
+
+test('lists the sessions of a user with device, address and the last use, and marks the current one', async () => {
+  const person = await signedInOwner(server, account.accountId)
+  const laptop = visitor(node, person.email)
+  await laptop.signIn()
+  await vi.waitFor(async () =>
+    expect((await sessionsOf(laptop)).every((item) => item.address === '127.0.0.1')).toBe(true),
+  )
+
+  const items = await sessionsOf(laptop)
+
+  expect(items).toHaveLength(2)
+  expect(items.filter(({ current }) => current)).toHaveLength(1)
+  expect(items[0]).toMatchObject({ device: 'Unknown device', address: '127.0.0.1', lastSeenAt: expect.any(String) })
+  expect(JSON.stringify(items)).not.toContain('token')
+})
+
+test('ends a session with effect on the next request to every server', async () => {
+  const person = await signedInOwner(server, account.accountId)
+  const stolen = visitor(node, person.email)
+  await stolen.signIn()
+  const other = (await sessionsOf(person)).find(({ current }) => !current)
+
+  const revoked = await person.mutate('session.revoke', { sessionId: other?.sessionId })
+
+  expect(revoked.statusCode).toBe(200)
+  expect((await stolen.query('session.get')).statusCode).toBe(401)
+  expect((await person.query('session.get')).statusCode).toBe(200)
+  const [entry] = (await listAudit(server.deps, { accountId: account.accountId, limit: 1 })).items
+  expect(entry).toMatchObject({ who: person.email, what: 'ended a session of Unknown device', outcome: 'done' })
+})
+
+test('ends all other sessions', async () => {
+  const person = await signedInOwner(server, account.accountId)
+  const others = [visitor(node, person.email), visitor(server, person.email)]
+  for (const other of others) await other.signIn()
+
+  const { data } = await person.mutate<{ revoked: number }>('session.revokeOthers')
+
+  expect(data).toEqual({ revoked: 2 })
+  for (const other of others) expect((await other.query('session.get')).statusCode).toBe(401)
+  expect((await sessionsOf(person)).map(({ current }) => current)).toEqual([true])
+})
+
+test('finds no session of somebody else', async () => {
+  const [ada, bob] = [await signedInOwner(server, account.accountId), await signedInOwner(server, account.accountId)]
+  const [theirs] = await sessionsOf(bob)
+
+  const answer = await ada.mutate('session.revoke', { sessionId: theirs?.sessionId })
+
+  expect(answer).toMatchObject({ statusCode: 404 })
+  expect((await bob.query('session.get')).statusCode).toBe(200)
+  expect((await sessionsOf(ada)).map(({ sessionId }) => sessionId)).not.toContain(theirs?.sessionId)
+})
+
+test.each([
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0',
+    'Edge on Windows',
+  ],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+    'Safari on iOS',
+  ],
+  [
+    'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36',
+    'Chrome on Android',
+  ],
+  [
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15',
+    'Safari on macOS',
+  ],
+  ['curl/8.5.0', 'Unknown device'],
+  ['', 'Unknown device'],
+])('names the device of %s', (userAgent, device) => {
+  expect(describeDevice(userAgent)).toBe(device)
+})
