@@ -87,6 +87,21 @@ test('mails that a token expires, once for each notice', async () => {
   expect(smtp.received.every(({ subject }) => /^The access token of .* expires in \d+ days$/.test(subject))).toBe(true)
 })
 
+test('mails a change of the quality rating', async () => {
+  const { accountId, whatsAppAccountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId)
+  const rate = (rating: string) =>
+    sql`update whatsapp_accounts set quality_rating = ${rating} where id = ${whatsAppAccountId}`.execute(server.deps.db)
+  await rate('GREEN')
+  await announce()
+  smtp.received.length = 0
+
+  await rate('YELLOW')
+  await announce()
+
+  await vi.waitFor(() => expect(subjects()).toEqual([`${email}: The quality rating of +1 555-010-0001 is now YELLOW`]))
+})
+
 test('still announces by log and webhook where no SMTP server is set up', async () => {
   const plain = await startTestServer({ beside: server })
   const { accountId, whatsAppAccountId } = await server.account()

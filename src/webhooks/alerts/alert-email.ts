@@ -67,6 +67,15 @@ export function writeAlert(event: WhatsAppAccountEvent, url: string): EmailConte
         ],
         link,
       })
+    case 'number.quality_changed':
+      return composeEmail({
+        subject: `The quality rating of ${number} is now ${event.data.qualityRating}`,
+        paragraphs: [
+          `WhatsApp rates ${number} ${event.data.qualityRating} by how often recipients block or report its messages.`,
+          'A low rating can lower the messaging limit. Send less often, or change the templates that recipients report.',
+        ],
+        link,
+      })
   }
 }
 
