@@ -8,7 +8,7 @@ export const HealthFinding = z
   .object({
     code: z
       .string()
-      .describe('What was found, as a word for programs; others are added over time.')
+      .describe('Machine-readable code. New codes can be added.')
       .meta({ examples: ['token_expiring'] }),
     severity: z
       .enum(findingSeverities)

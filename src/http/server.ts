@@ -26,7 +26,8 @@ import { registerLoadLimit } from './limits/load-limit.ts'
 import { createReadLimit } from './limits/read-limit.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
-import { type MetricsAccess, registerHealthMetric, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
+import { type MetricsAccess, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
+import { registerHealthMetrics, registerTemplatesMetric } from './ops/whatsapp-metrics.ts'
 
 export interface ServerOptions {
   /** Addresses and ranges whose `X-Forwarded-For` is believed. */
@@ -110,7 +111,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   })
   registerMetrics(app, metricsAccess(options), registry, options.collectMetrics)
   registerPendingMetric(deps, registry)
-  registerHealthMetric(deps, registry)
+  registerHealthMetrics(deps, registry)
+  registerTemplatesMetric(deps, registry)
   registerHealth(app, deps, options.readState)
   if (options.healthOnly === true) return app
   const dashboard = isDashboardBuilt()

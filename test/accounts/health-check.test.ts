@@ -200,9 +200,10 @@ test('a step for an account that is removed meanwhile fails nothing', async () =
   expect(step).toMatchObject({ ok: true })
 })
 
+const due = async () => (await readHealth()).next_check_at.getTime() <= Date.now()
+
 test('a refused send schedules a check, once', async () => {
   const asked = await readStored()
-  const due = async () => (await readHealth()).next_check_at.getTime() <= Date.now()
   await server.deps.db
     .updateTable('whatsapp_account_health')
     .set({ next_check_at: new Date(Date.now() + 3_600_000) })

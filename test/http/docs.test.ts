@@ -34,6 +34,17 @@ describe('with Scalar installed', () => {
   })
 
   test.each([
+    { file: 'grafana-dashboard.json', type: 'application/json; charset=utf-8' },
+    { file: 'prometheus-rules.yml', type: 'application/yaml' },
+  ])('serves $file', async ({ file, type }) => {
+    const response = await get(`/docs/monitoring/${file}`)
+
+    expect(response.statusCode).toBe(200)
+    expect(response.headers['content-type']).toBe(type)
+    expect(response.body).toBe(readFileSync(new URL(`../../src/http/docs/monitoring/${file}`, import.meta.url), 'utf8'))
+  })
+
+  test.each([
     { accepts: 'gzip, deflate, br, zstd', sends: 'br', unpack: brotliDecompressSync },
     { accepts: 'gzip', sends: 'gzip', unpack: gunzipSync },
     { accepts: 'br;q=0, gzip;q=0.5', sends: 'gzip', unpack: gunzipSync },

@@ -70,6 +70,7 @@ export async function registerCallbacks(
   metrics: Registry,
 ): Promise<void> {
   const counters = createCounters(metrics)
+  for (const result of ['accepted', 'refused', 'unreceived']) counters.callbacks.inc({ result }, 0)
   const bodies = createBodyReceiver(bodyLimits)
   const turns = createCallbackTurns(turnLimits)
   const signatures = watchSignatures(deps.log)
@@ -111,6 +112,7 @@ export async function registerCallbacks(
     if (signer === undefined) {
       discard()
       counters.unsigned.inc()
+      counters.callbacks.inc({ result: 'refused' })
       signatures.rejected(request.params.whatsAppAccountId)
       return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
     }
@@ -120,12 +122,14 @@ export async function registerCallbacks(
     )
     if (!handling) {
       counters.notReceived.inc({ reason: 'too_many' })
+      counters.callbacks.inc({ result: 'unreceived' })
       return reply
         .code(503)
         .header('Retry-After', '1')
         .send('Too many large callbacks are waiting. Retry this callback.\n')
     }
     const results = await handling
+    counters.callbacks.inc({ result: 'accepted' })
     for (const result of ['applied', 'repeated', 'unknown', 'ignored'] as const)
       counters.statuses.inc({ result }, results[result])
     return reply.send('ok\n')
@@ -145,6 +149,7 @@ export async function registerCallbacks(
     inbound.setErrorHandler((error, _request, reply) => {
       if (!(error instanceof CallbackRejectedError)) throw error
       counters.notReceived.inc({ reason: error.reason })
+      counters.callbacks.inc({ result: 'unreceived' })
       return reject(reply, error)
     })
     inbound.addHook('onRequest', (request, reply, next) => {
@@ -164,6 +169,12 @@ function createCounters(metrics: Registry) {
     statuses: new Counter({
       name: 'waybill_whatsapp_statuses_total',
       help: 'Statuses received from WhatsApp, by result.',
+      labelNames: ['result'] as const,
+      registers,
+    }),
+    callbacks: new Counter({
+      name: 'waybill_whatsapp_callbacks_total',
+      help: 'Callbacks from WhatsApp, by result: accepted, refused (signature) or unreceived (body).',
       labelNames: ['result'] as const,
       registers,
     }),

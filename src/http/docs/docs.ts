@@ -41,6 +41,14 @@ export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFil
     file: local('openapi-3.0.json'),
     contentType: 'application/json; charset=utf-8',
   })
+  serveAsset(app, '/docs/monitoring/grafana-dashboard.json', {
+    file: local('monitoring/grafana-dashboard.json'),
+    contentType: 'application/json; charset=utf-8',
+  })
+  serveAsset(app, '/docs/monitoring/prometheus-rules.yml', {
+    file: local('monitoring/prometheus-rules.yml'),
+    contentType: 'application/yaml',
+  })
   registerGuides(app)
   serveAsset(app, '/docs/api', {
     ...(scalarFile === undefined ? { file: local('missing.html') } : { content: layOutReference() }),

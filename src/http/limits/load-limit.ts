@@ -5,7 +5,8 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { hashApiKey, isApiKey } from '../../accounts/api-key.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
-import type { WhatsApp } from '../../whatsapp/whatsapp.ts'
+import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
+import { registerSendsMetric } from '../ops/whatsapp-metrics.ts'
 import { createShares, type Share } from './shares.ts'
 
 declare module 'fastify' {
@@ -23,7 +24,7 @@ export interface Slot {
    * Counts the request for its API key instead of its address from now on. Call it once the key is known to be valid.
    */
   recognize(): void
-  /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit. */
+  /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit, and sends are counted. */
   exempt(whatsapp: WhatsApp): WhatsApp
 }
 
@@ -49,6 +50,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
     help: 'Requests rejected because this process reached its limit of concurrent requests.',
     registers: [registry],
   })
+  const countSend = registerSendsMetric(registry)
   registry.registerMetric(
     new Gauge({
       name: 'waybill_http_requests_at_work',
@@ -92,7 +94,8 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
         }),
       )
     }
-    const slot = new RequestSlot(share, keyHash, () => (keyName === undefined ? share : shares.recognize(keyName)))
+    const shareOfKey = () => (keyName === undefined ? share : shares.recognize(keyName))
+    const slot = new RequestSlot(share, { keyHash, shareOfKey, countSend })
     releaseOnClose(request.raw.socket, slot)
     request.slot = slot
     return done()
@@ -114,13 +117,22 @@ class RequestSlot implements Slot {
   readonly keyHash: Uint8Array | undefined
   #share: Share
   readonly #shareOfKey: () => Share
+  readonly #countSend: (outcome: SendOutcome) => void
   isReleased = false
   #waiting = 0
 
-  constructor(share: Share, keyHash: Uint8Array | undefined, shareOfKey: () => Share) {
+  constructor(
+    share: Share,
+    {
+      keyHash,
+      shareOfKey,
+      countSend,
+    }: Pick<Slot, 'keyHash'> & { shareOfKey: () => Share; countSend: (outcome: SendOutcome) => void },
+  ) {
     this.keyHash = keyHash
     this.#share = share
     this.#shareOfKey = shareOfKey
+    this.#countSend = countSend
     share.take()
   }
 
@@ -140,9 +152,15 @@ class RequestSlot implements Slot {
   }
 
   exempt(whatsapp: WhatsApp): WhatsApp {
+    const sendTemplate: WhatsApp['sendTemplate'] = async (...call) => {
+      const outcome = await this.#waitFor(() => whatsapp.sendTemplate(...call))
+      this.#countSend(outcome)
+      return outcome
+    }
     // A proxy, because most requests call one of the many methods.
     return new Proxy(whatsapp, {
       get: (client, name, receiver) => {
+        if (name === 'sendTemplate') return sendTemplate
         const method: unknown = Reflect.get(client, name, receiver)
         if (typeof method !== 'function') return method
         return (...call: unknown[]) => this.#waitFor(() => method.apply(client, call) as Promise<unknown>)

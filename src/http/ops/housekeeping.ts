@@ -15,6 +15,7 @@ import { auditKeptDays } from '../../users/audit/audit.ts'
 import { deleteExpiredSignIns } from '../../users/audit/store.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
 import { announceEndpoints } from '../../webhooks/alerts/endpoints.ts'
+import { createQueueWatch } from '../../webhooks/alerts/queue.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
@@ -93,7 +94,9 @@ const chores: Chore[] = [
 
 /** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */
 export function startHousekeeping(deps: Deps, config: HousekeepingConfig): { stop(): void } {
-  const timers = chores.map((chore) => repeat(chore, deps, config))
+  const watchQueue = createQueueWatch()
+  const queueChore = { everySeconds: 15, failure: 'could not check the delivery queue', run: watchQueue }
+  const timers = [...chores, queueChore].map((chore) => repeat(chore, deps, config))
   return { stop: () => timers.forEach((timer) => clearInterval(timer)) }
 }
 

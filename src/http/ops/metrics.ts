@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { readAllHealth, type ViewDeps } from '../../accounts/whatsapp/health/view.ts'
 import type { Deps } from '../../deps.ts'
 import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
@@ -80,33 +79,6 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
     'waybill_messages_pending_oldest_seconds',
     'Age of the oldest message whose outcome is unknown for more than a minute, in seconds.',
     (pending) => pending.oldestSeconds,
-  )
-}
-
-/**
- * Registers a gauge per WhatsApp account: 1 if it is healthy, 0 if it cannot send or gets no statuses. Read at each
- * scrape from stored facts, without asking WhatsApp.
- */
-export function registerHealthMetric(deps: ViewDeps & Pick<Deps, 'log'>, registry: Registry): void {
-  registry.registerMetric(
-    new Gauge({
-      name: 'waybill_whatsapp_account_healthy',
-      help: 'Whether a WhatsApp account works: 1, or 0 if it has a finding of severity error. See account.health for the finding.',
-      labelNames: ['account', 'whatsapp_account'] as const,
-      aggregator: 'min',
-      registers: [],
-      async collect() {
-        try {
-          const states = await readAllHealth(deps)
-          this.reset()
-          for (const { accountId, whatsAppAccountId, healthy } of states)
-            this.set({ account: accountId, whatsapp_account: whatsAppAccountId }, healthy ? 1 : 0)
-        } catch (error) {
-          // As above.
-          deps.log.debug({ err: error }, 'could not read the health of WhatsApp accounts')
-        }
-      },
-    }),
   )
 }
 

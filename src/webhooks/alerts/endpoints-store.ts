@@ -3,7 +3,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { failingReason, goneReason } from '../queue/store.ts'
 
 /** Shorter outages are mostly deployments of the customer. */
-export const failingSeconds = 5 * 60
+const failingSeconds = 5 * 60
 
 /** An endpoint that fails and was not announced, or that was announced and works again. */
 export interface ChangedEndpointRow {

@@ -88,6 +88,11 @@ function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Re
     (state) => state.waiting,
   )
   register(
+    'waybill_webhook_endpoints_failing',
+    'Enabled endpoints whose last attempt failed.',
+    (state) => state.failingEndpoints,
+  )
+  register(
     'waybill_webhook_deliveries_dead_tuples',
     'Dead rows in the queue table. A growing number means that vacuum cannot keep up, which slows down the queue.',
     (state) => state.deadTuples,

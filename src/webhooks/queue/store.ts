@@ -307,6 +307,8 @@ export interface QueueState {
    * Number of waiting and running deliveries, including those of disabled endpoints, without those of removed ones.
    */
   waiting: number
+  /** Enabled endpoints whose last attempt failed. */
+  failingEndpoints: number
   deadTuples: number
 }
 
@@ -315,7 +317,7 @@ const countedAtMost = 1_000_000
 
 /** Reads all accounts, for the operator's gauges. */
 export async function readQueueState(db: Kysely<Database>): Promise<QueueState> {
-  const { rows } = await sql<{ oldest: number; waiting: number; dead: number }>`
+  const { rows } = await sql<{ oldest: number; waiting: number; failing: number; dead: number }>`
     select
       (
         select coalesce(greatest(0, extract(epoch from now() - min(first.due_at))), 0)::float8
@@ -331,10 +333,16 @@ export async function readQueueState(db: Kysely<Database>): Promise<QueueState> 
           limit ${sql.lit(countedAtMost)}
         ) counted
       ) as waiting,
+      (select count(*)::integer from webhook_endpoints where enabled and failing_since is not null) as failing,
       (
         select coalesce(max(n_dead_tup), 0)::integer from pg_stat_user_tables where relid = 'webhook_deliveries'::regclass
       ) as dead`.execute(db)
   const row = rows[0]
   if (!row) throw new Error('a query without a from clause gave no row')
-  return { oldestDueSeconds: row.oldest, waiting: row.waiting, deadTuples: row.dead }
+  return {
+    oldestDueSeconds: row.oldest,
+    waiting: row.waiting,
+    failingEndpoints: row.failing,
+    deadTuples: row.dead,
+  }
 }

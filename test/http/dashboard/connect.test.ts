@@ -287,9 +287,10 @@ test('no token, app secret or PIN is logged', () => {
   expect(server.log.join('')).not.toMatch(/EAAconnect|EAAof|secret-of-|246810/)
 })
 
+const asked = () => server.simulator.requests.filter(({ path }) => path.includes('debug_token')).length
+
 test('limits how often an account can make this server ask WhatsApp', async () => {
   const number = newNumber()
-  const asked = () => server.simulator.requests.filter(({ path }) => path.includes('debug_token')).length
   const before = asked()
 
   const answers = await Promise.all(

@@ -24,7 +24,7 @@ export interface ChangedRow {
 }
 
 export const ratings = ['GREEN', 'YELLOW', 'RED'] as const
-export type Rating = (typeof ratings)[number]
+type Rating = (typeof ratings)[number]
 
 const maxRows = 200
 

@@ -42,6 +42,7 @@ export interface HealthState {
   accountId: string
   whatsAppAccountId: string
   healthy: boolean
+  tokenExpiresAt: Date | undefined
   findings: HealthFinding[]
 }
 
@@ -53,9 +54,11 @@ export async function readAllHealth(deps: ViewDeps): Promise<HealthState[]> {
   return rows
     .filter((row) => !row.switched_off)
     .map((row) => {
-      const findings = findProblems(toFacts(deps, row, healthOf.get(row.id)), now)
+      const facts = toFacts(deps, row, healthOf.get(row.id))
+      const findings = findProblems(facts, now)
       const healthy = findings.every(({ severity }) => severity !== 'error')
-      return { accountId: row.account_id, whatsAppAccountId: row.id, healthy, findings }
+      const { tokenExpiresAt } = facts
+      return { accountId: row.account_id, whatsAppAccountId: row.id, healthy, tokenExpiresAt, findings }
     })
 }
 

@@ -91,12 +91,13 @@ function renderPage({ slug, file, summary, navigation, markdown }: Draft, slugs:
 
 type Target = { slug: string; anchor: string } | { slug?: undefined; url: string }
 
-/** Where a link of a file leads: to a page, to an image, or elsewhere. Undefined if it leads nowhere. */
+/** Where a link of a file leads: to a page, to an image or another served file, or elsewhere. Undefined if it leads nowhere. */
 function findTarget(href: string, file: string, slugs: ReadonlyMap<string, string>): Target | undefined {
   if (/^(https?:|mailto:|#)/.test(href)) return { url: href }
   const [target = '', anchor] = href.split('#')
   const linked = path.join(path.dirname(file), target).replace(/\/$/, '')
   if (linked.startsWith('images/')) return { url: `/docs/${linked}` }
+  if (linked.startsWith('../monitoring/')) return { url: `/docs/${linked.slice('../'.length)}` }
   const slug = slugs.get(linked)
   return slug === undefined ? undefined : { slug, anchor: anchor === undefined ? '' : `#${anchor}` }
 }

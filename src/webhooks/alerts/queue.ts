@@ -1,0 +1,35 @@
+import type { Deps } from '../../deps.ts'
+import { type QueueState, readQueueState } from '../queue/store.ts'
+
+interface QueueFinding {
+  code: string
+  message: string
+  fix: string
+}
+
+/** A worker claims a delivery within a second of its due time. */
+const maxLagSeconds = 60
+
+/** Turns the state of the delivery queue into findings. */
+export function findQueueProblems({ oldestDueSeconds }: Pick<QueueState, 'oldestDueSeconds'>): QueueFinding[] {
+  if (oldestDueSeconds <= maxLagSeconds) return []
+  return [
+    {
+      code: 'deliveries_late',
+      message: `Webhook deliveries are late: the oldest has been due for ${Math.round(oldestDueSeconds)} seconds.`,
+      fix: 'Check that a process with the role of the worker runs, that it reaches the database, and whether slow endpoints use up its concurrency (waybill_webhook_deliveries_in_flight).',
+    },
+  ]
+}
+
+/** Logs findings about the delivery queue when they appear and when they are gone. */
+export function createQueueWatch(): (deps: Pick<Deps, 'db' | 'log'>) => Promise<void> {
+  let before = new Set<string>()
+  return async ({ db, log }) => {
+    const findings = findQueueProblems(await readQueueState(db))
+    const after = new Set(findings.map(({ code }) => code))
+    for (const { code, message, fix } of findings) if (!before.has(code)) log.error({ finding: code, fix }, message)
+    for (const code of before.difference(after)) log.info({ finding: code }, 'webhook deliveries are on time again')
+    before = after
+  }
+}

@@ -1,0 +1,235 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { freePort } from '../support/postgres.ts'
+import { type ServeProcess, startServe } from '../support/process.ts'
+import { createCustomer, openApp } from './customer.ts'
+
+const monitoring = path.resolve(import.meta.dirname, '../../src/http/docs/monitoring')
+const rulesFile = path.join(monitoring, 'prometheus-rules.yml')
+const example = sendMessage.example.input
+const metricsToken = 'metrics-token'
+const appSecret = 'test-app-secret'
+
+interface Panel {
+  type: string
+  title: string
+  targets?: { expr: string }[]
+}
+
+const dashboard = JSON.parse(readFileSync(path.join(monitoring, 'grafana-dashboard.json'), 'utf8')) as {
+  panels: Panel[]
+}
+/** Every query of the dashboard, with Grafana's variables replaced as Grafana would. */
+const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr }) => ({
+    title,
+    expr: expr.replaceAll('$job', 'waybill').replaceAll('$__rate_interval', '1m'),
+  })),
+)
+
+interface Result {
+  metric: Record<string, string>
+  value: [number, string]
+}
+
+interface Rule {
+  name: string
+  query: string
+  health: string
+  state: string
+  lastError?: string
+}
+
+describe.skipIf(!isInstalled())('with Prometheus', () => {
+  let simulator: Simulator
+  let folder: string
+  let node: ServeProcess
+  let prometheus: { url: string; stop(): Promise<void> }
+  let apiKey: string
+
+  beforeAll(async () => {
+    simulator = await startSimulator()
+    folder = await mkdtemp(path.join(tmpdir(), 'waybill-prometheus-'))
+    const environment = {
+      WAYBILL_DATA_DIR: path.join(folder, 'data'),
+      GRAPH_API_URL: simulator.url,
+      METRICS_TOKEN: metricsToken,
+      META_APP_SECRET: appSecret,
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    }
+    const setUp = openApp(environment)
+    const customer = await createCustomer(setUp, simulator)
+    apiKey = customer.apiKey
+    // Nothing listens there, so that its deliveries fail.
+    const url = `http://127.0.0.1:${await freePort()}/`
+    await addEndpoint(setUp.deps, customer.accountId, { url, events: ['message.sent', 'message.delivered'] })
+    await setUp.close()
+    limitToken(3)
+    node = await startServe(environment)
+    simulator.reportTo({ url: `${node.url}/webhooks/whatsapp`, appSecret })
+    prometheus = await startPrometheus(folder, node.url)
+  }, 120_000)
+  afterAll(async () => {
+    await prometheus?.stop()
+    node?.kill('SIGTERM')
+    await node?.exited
+    await simulator?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** Gives the token this many days, which the next check finds. */
+  function limitToken(days: number) {
+    const expiresAt = Math.floor(Date.now() / 1000) + days * 86_400
+    simulator.addToken(simulator.accessToken, { wabaIds: [simulator.wabaId], expiresAt })
+  }
+
+  async function ask<T>(where: string): Promise<T> {
+    const { body } = await request(prometheus.url + where)
+    const answer = (await body.json()) as { status: string; error?: string; data: T }
+    if (answer.status !== 'success') throw new Error(`${where}: ${answer.error}`)
+    return answer.data
+  }
+
+  const query = async (expr: string) =>
+    (await ask<{ result: Result[] }>(`/api/v1/query?${new URLSearchParams({ query: expr }).toString()}`)).result
+
+  /** What a day brings: sends of all kinds, statuses, deliveries, and a callback with a wrong signature. */
+  async function useWaybill() {
+    await node.send(apiKey, example)
+    await node.send(apiKey, { ...example, to: '15550131026' })
+    await request(`${node.url}/webhooks/whatsapp`, {
+      method: 'POST',
+      headers: { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}`, 'content-type': 'application/json' },
+      body: '{}',
+    }).then(({ body }) => body.dump())
+  }
+
+  test('promtool accepts the rules', () => {
+    expect(execFileSync('promtool', ['check', 'rules', rulesFile], { encoding: 'utf8' })).toContain('SUCCESS')
+  })
+
+  test.each(queries)('the panel "$title" shows a value: $expr', { timeout: 90_000 }, async ({ expr }) => {
+    await expect
+      .poll(
+        async () => {
+          await useWaybill()
+          return (await query(expr)).map(({ value }) => Number(value[1])).filter((value) => !Number.isNaN(value)).length
+        },
+        { timeout: 80_000, interval: 1_000 },
+      )
+      .toBeGreaterThan(0)
+  })
+
+  test('every rule is evaluated without an error, and reads metrics that exist', { timeout: 60_000 }, async () => {
+    const readRules = async () => (await ask<{ groups: { rules: Rule[] }[] }>('/api/v1/rules')).groups[0]?.rules ?? []
+    await expect
+      .poll(async () => (await readRules()).map(({ health }) => health), { timeout: 30_000 })
+      .toEqual(Array.from({ length: 12 }, () => 'ok'))
+
+    const rules = await readRules()
+    expect(rules.filter(({ lastError }) => lastError !== undefined && lastError !== '')).toEqual([])
+    for (const { name, query: expr } of rules)
+      for (const [metric] of expr.matchAll(/\b(?:waybill_\w+|up)(?=\{)/g))
+        // The selector alone, because a rule that is quiet gives no result.
+        expect({ name, metric, series: (await query(`count(${metric}{job="waybill"})`)).length }).toEqual({
+          name,
+          metric,
+          series: 1,
+        })
+  })
+
+  test('alerts follow what happens', { timeout: 120_000 }, async () => {
+    const findActive = async () =>
+      (await ask<{ alerts: { labels: Record<string, string>; state: string }[] }>('/api/v1/alerts')).alerts.map(
+        ({ labels }) => labels['alertname'],
+      )
+    await expect.poll(findActive, { timeout: 60_000 }).toContain('WaybillTokenExpiring')
+    expect(await findActive()).not.toContain('WaybillWhatsAppAccountUnhealthy')
+
+    // Revoked at Meta.
+    simulator.addPhoneNumber({ phoneNumberId: simulator.phoneNumberId, wabaId: simulator.wabaId, accessToken: 'new' })
+    simulator.addToken(simulator.accessToken, { wabaIds: [], expiresAt: 1 })
+    expect((await node.send(apiKey, example)).statusCode).toBe(400)
+
+    await expect.poll(findActive, { timeout: 30_000 }).toContain('WaybillWhatsAppAccountUnhealthy')
+    expect(await query('waybill_whatsapp_account_finding{finding="rejected", severity="error"}')).toHaveLength(1)
+    expect(await query('waybill_whatsapp_sends_total{outcome="refused", code="190"}')).toHaveLength(1)
+
+    node.kill('SIGKILL')
+    await expect.poll(findActive, { timeout: 30_000 }).toContain('WaybillDown')
+  })
+})
+
+test('the dashboard queries every metric of the guide that it should', () => {
+  const guide = readFileSync(path.resolve(monitoring, '../guides/operating.md'), 'utf8')
+  const documented = [...guide.matchAll(/^\| `(waybill_\w+)`/gm)].map(([, name = '']) => name)
+  const used = queries.flatMap(({ expr }) => [...expr.matchAll(/waybill_\w+/g)].map(([name]) => name))
+  const known = (name: string) => documented.includes(name.replace(/_(?:count|sum|bucket)$/, ''))
+
+  expect(used.filter((name) => !known(name))).toEqual([])
+  expect(dashboard.panels.filter(({ type, targets }) => type !== 'row' && !targets?.length)).toEqual([])
+})
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('sh', ['-c', 'command -v prometheus && command -v promtool'])
+    return true
+  } catch {
+    console.warn('skipped: Prometheus is not installed (Debian: apt-get install prometheus)')
+    return false
+  }
+}
+
+/** Starts Prometheus with the rules of the guide, scraping Waybill every second. */
+async function startPrometheus(folder: string, waybillUrl: string) {
+  const port = await freePort()
+  const file = path.join(folder, 'prometheus.yml')
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: [rulesFile],
+    scrape_configs: [
+      {
+        job_name: 'waybill',
+        authorization: { credentials: metricsToken },
+        static_configs: [{ targets: [new URL(waybillUrl).host] }],
+      },
+    ],
+  }
+  // JSON is YAML.
+  await writeFile(file, JSON.stringify(config))
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${path.join(folder, 'tsdb')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    { stdio: 'ignore' },
+  )
+  const exited = once(child, 'exit')
+  const url = `http://127.0.0.1:${port}`
+  await vi.waitFor(
+    async () => {
+      const { statusCode, body } = await request(`${url}/-/ready`)
+      await body.dump()
+      if (statusCode !== 200) throw new Error('Prometheus is not ready')
+    },
+    { timeout: 30_000, interval: 100 },
+  )
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
