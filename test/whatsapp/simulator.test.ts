@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { PhoneNumber } from '../../contracts/fields.ts'
+import { callbackFields } from '../../src/whatsapp/callbacks/fields.ts'
 import { sandboxRecipients } from '../../src/whatsapp/simulator/recipients.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../src/whatsapp/simulator/state.ts'
@@ -451,6 +452,16 @@ test('documents every test recipient with a number that the public API accepts',
     expect(does.length).toBeGreaterThan(10)
   }
   expect(new Set(sandboxRecipients.map(({ to }) => to)).size).toBe(sandboxRecipients.length)
+})
+
+test('subscribes the demo app to all fields that Waybill reads, so that a sandbox is set up completely', async () => {
+  const sandbox = await startSimulator({ sandbox: true })
+  sandbox.reportTo({ url: 'http://127.0.0.1:9/', appSecret: 'secret' })
+  expect(sandbox.callbackOf('300000000000001')).toEqual({
+    callbackUrl: 'http://127.0.0.1:9/',
+    fields: [...callbackFields],
+  })
+  await sandbox.stop()
 })
 
 test('closes waiting connections when it stops', async () => {

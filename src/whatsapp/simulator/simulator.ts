@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
+import { callbackFields } from '../callbacks/fields.ts'
 import { demoTemplates } from './demo-templates.ts'
 import { unknownVersion } from './errors.ts'
 import { type Answer, receive, respond } from './http.ts'
@@ -179,7 +180,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       if (target)
         Object.assign(app, {
           secret: target.appSecret,
-          subscription: { callbackUrl: target.url, fields: ['messages'] },
+          subscription: { callbackUrl: target.url, fields: [...callbackFields] },
         })
       else delete app.subscription
     },

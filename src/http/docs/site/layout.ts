@@ -48,6 +48,7 @@ interface Layout {
   scripts?: readonly string[]
 }
 
+/** A script that comes before the stylesheets runs without waiting for them, so that the page is painted earlier. */
 function layOut({ title, body, page, scripts }: Layout): string {
   const isReference = scripts !== undefined
   return `<!doctype html>
@@ -59,9 +60,9 @@ function layOut({ title, body, page, scripts }: Layout): string {
 <title>${escapeHtml(title)}</title>
 ${page ? `<meta name="description" content="${escapeHtml(page.summary)}">\n<link rel="alternate" type="text/markdown" href="${markdownUrlOf(page.slug)}">` : ''}
 <link rel="icon" href="${icon}">
+<script src="/docs/theme.js"></script>
 <link rel="stylesheet" href="/docs/header.css">
 ${isReference ? '' : '<link rel="stylesheet" href="/docs/site.css">'}
-<script src="/docs/theme.js"></script>
 ${isReference ? '' : '<script src="/docs/site.js" defer></script>'}
 </head>
 <body${isReference ? ' class="reference"' : ''}>

@@ -79,5 +79,5 @@ function writeLlmsTxt(titles: ReadonlyMap<string, string>): string {
     })
     return `## ${title}\n\n${links.join('\n')}`
   })
-  return `# Waybill\n\n> Self-hosted service that sends pre-approved WhatsApp template messages over one HTTP call and reports delivery, reads and failures by signed webhook.\n\nEach error code has a page at /docs/errors/CODE.md.\n\n${groups.join('\n\n')}\n`
+  return `# Waybill\n\n> Self-hosted service that sends pre-approved WhatsApp template messages over one HTTP call and reports delivery, reads and failures by signed webhook.\n\nEach error code has a page at /docs/errors/CODE.md. The examples use http://127.0.0.1:3000: replace it by the address of the server that serves this file.\n\n${groups.join('\n\n')}\n`
 }
