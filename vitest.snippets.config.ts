@@ -7,6 +7,8 @@ export default defineConfig({
     // Compilers take long where other tests run beside them.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // Compilers and interpreters mostly wait for one core.
+    maxConcurrency: 2,
     expect: { poll: { timeout: 60_000 } },
     globalSetup: 'test/support/pglite.ts',
   },

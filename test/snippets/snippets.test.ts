@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, type ExpectStatic, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { webhooks } from '../../contracts/events.ts'
 import { freePort } from '../support/postgres.ts'
@@ -18,8 +18,13 @@ const missing = new Map(Object.keys(toolchains).map((language) => [language, fin
 for (const [language, command] of missing) if (command !== undefined) reportMissing(language, command)
 
 let server: TestServer
-let account: TestAccount
-let folder: string
+
+/** What one snippet runs with. Tests run at the same time, so each has an `expect` of its own. */
+interface Setting {
+  account: TestAccount
+  folder: string
+  expect: ExpectStatic
+}
 
 beforeAll(async () => {
   server = await startTestServer()
@@ -27,12 +32,10 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-beforeEach(async () => {
-  account = await server.account()
-  folder = await mkdtemp(path.join(tmpdir(), 'waybill-snippet-'))
-})
-
-afterEach(() => rm(folder, { recursive: true, force: true }))
+async function prepare(expect: ExpectStatic): Promise<Setting> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-snippet-'))
+  return { account: await server.account(), folder, expect }
+}
 
 test('every snippet in a programming language is run, and so is every call of this API', () => {
   const notRun = snippets.filter(
@@ -45,62 +48,74 @@ test('every snippet in a programming language is run, and so is every call of th
   expect(snippets.filter(({ run }) => run !== undefined && !Object.hasOwn(checks, run))).toEqual([])
 })
 
-const checks: Record<string, (snippet: Snippet) => Promise<void>> = {
-  send: async (snippet) => {
-    const output = await runToEnd(snippet)
-    const [message, ...others] = await listMessages()
+const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<void>> = {
+  send: async (snippet, setting) => {
+    const { expect } = setting
+    const output = await runToEnd(setting, snippet)
+    const [message, ...others] = await listMessages(setting)
     expect(others).toEqual([])
     expect(output).toContain(message?.id)
   },
 
   // The first answer is lost after the message was sent.
-  retry: async (snippet) => {
+  retry: async (snippet, setting) => {
+    const { expect } = setting
     const proxy = await startLossyProxy(server.url)
-    const output = await runToEnd(snippet, { url: proxy.url })
+    const output = await runToEnd(setting, snippet, { url: proxy.url })
     await proxy.close()
-    const messages = await listMessages()
+    const messages = await listMessages(setting)
     expect(proxy.requests()).toBeGreaterThan(1)
     expect(messages).toHaveLength(1)
     expect(output).toContain(messages[0]?.id)
   },
 
-  status: async (snippet) => {
-    const sent = await send({ externalId: 'order-1042' })
+  status: async (snippet, setting) => {
+    const { expect } = setting
+    const sent = await send(setting, { externalId: 'order-1042' })
     const code = snippet.code.replaceAll(/msg_[0-9a-z]{26}/g, sent)
-    expect(await runToEnd({ ...snippet, code })).toContain(sent)
+    expect(await runToEnd(setting, { ...snippet, code })).toContain(sent)
   },
 
-  templates: async (snippet) => {
-    expect(JSON.parse(await runToEnd(snippet, { silent: true }))).toMatchObject({ success: true })
+  templates: async (snippet, setting) => {
+    const { expect } = setting
+    expect(JSON.parse(await runToEnd(setting, snippet, { silent: true }))).toMatchObject({ success: true })
   },
 
-  preview: async (snippet) => {
-    const answer = JSON.parse(await runToEnd(snippet, { silent: true }))
+  preview: async (snippet, setting) => {
+    const { expect } = setting
+    const answer = JSON.parse(await runToEnd(setting, snippet, { silent: true }))
     expect(answer).toMatchObject({ success: true, data: { body: expect.stringContaining('WB-1042') } })
-    expect(await listMessages()).toEqual([])
+    expect(await listMessages(setting)).toEqual([])
   },
 
-  pages: async (snippet) => {
-    const sent = [await send(), await send(), await send()]
-    const output = await runToEnd({ ...snippet, code: snippet.code.replaceAll(/\b100\b/g, '1') })
+  pages: async (snippet, setting) => {
+    const { expect } = setting
+    const sent = [await send(setting), await send(setting), await send(setting)]
+    const output = await runToEnd(setting, { ...snippet, code: snippet.code.replaceAll(/\b100\b/g, '1') })
     // A cursor contains the ID that it continues after.
     const listed = output.replaceAll(/"nextCursor":"[^"]*"/g, '')
     for (const id of sent) expect(listed.split(id)).toHaveLength(2)
   },
 
-  mcp: async (snippet) => {
-    expect(await runToEnd(snippet, { silent: true })).toContain('"status":"APPROVED"')
+  mcp: async (snippet, setting) => {
+    const { expect } = setting
+    expect(await runToEnd(setting, snippet, { silent: true })).toContain('"status":"APPROVED"')
   },
 
-  events: async (snippet) => {
-    expect(JSON.parse(await runToEnd(snippet, { silent: true }))).toMatchObject({ success: true, data: { items: [] } })
+  events: async (snippet, setting) => {
+    const { expect } = setting
+    expect(JSON.parse(await runToEnd(setting, snippet, { silent: true }))).toMatchObject({
+      success: true,
+      data: { items: [] },
+    })
   },
 
-  receive: async (snippet) => {
+  receive: async (snippet, setting) => {
+    const { expect } = setting
     const port = await freePort()
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
     const code = snippet.code.replaceAll('4000', String(port))
-    const program = await run({ ...snippet, code }, { port, environment: { WEBHOOK_SECRET: secret } })
+    const program = await run(setting, { ...snippet, code }, { port, environment: { WEBHOOK_SECRET: secret } })
     try {
       const deliver = (key: string, at = new Date()) => post(port, key, at)
       await expect.poll(() => deliver(secret).catch(() => program.output())).toBe(204)
@@ -116,9 +131,11 @@ for (const snippet of snippets) {
   const { guide, line, language, run: kind } = snippet
   const check = kind === undefined ? undefined : checks[kind]
   if (!check) continue
-  test.skipIf(missing.get(language) !== undefined)(`${guide}:${line} (${language}) does "${kind}"`, async () => {
+  const title = `${guide}:${line} (${language}) does "${kind}"`
+  test.skipIf(missing.get(language) !== undefined).concurrent(title, async ({ expect }) => {
     expect.hasAssertions()
-    await check(snippet)
+    const setting = await prepare(expect)
+    await check(snippet, setting).finally(() => rm(setting.folder, { recursive: true, force: true }))
   })
 }
 
@@ -129,7 +146,11 @@ interface RunOptions {
   silent?: boolean
 }
 
-async function run({ language, code, run: kind }: Snippet, options: RunOptions): Promise<Program> {
+async function run(
+  { account, folder }: Setting,
+  { language, code, run: kind }: Snippet,
+  options: RunOptions,
+): Promise<Program> {
   const toolchain = toolchains[language]
   if (!toolchain) throw new Error(`no toolchain for ${language}`)
   const { url = server.url, port, environment = {}, silent = false } = options
@@ -143,20 +164,20 @@ async function run({ language, code, run: kind }: Snippet, options: RunOptions):
   })
 }
 
-async function runToEnd(snippet: Snippet, options: RunOptions = {}): Promise<string> {
-  const program = await run(snippet, options)
+async function runToEnd(setting: Setting, snippet: Snippet, options: RunOptions = {}): Promise<string> {
+  const program = await run(setting, snippet, options)
   const code = await program.ended
-  expect({ code, output: program.output() }).toMatchObject({ code: 0 })
+  setting.expect({ code, output: program.output() }).toMatchObject({ code: 0 })
   return program.output()
 }
 
-async function send(change: object = {}): Promise<string> {
+async function send({ account }: Setting, change: object = {}): Promise<string> {
   const { externalId: _, ...input } = sendMessage.example.input
   const response = await account.post('/api/v1/message/send', { ...input, ...change })
   return String(response.json().data['messageId'])
 }
 
-function listMessages() {
+function listMessages({ account }: Setting) {
   return server.deps.db.selectFrom('messages').select('id').where('account_id', '=', account.accountId).execute()
 }
 
