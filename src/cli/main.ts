@@ -3,6 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { createLogger } from '../platform/log.ts'
 import type { Command } from './command.ts'
 import { dataCommands, findCommand, findGroup } from './commands.ts'
+import { move } from './commands/move.ts'
 import { openapi } from './commands/openapi.ts'
 import { sandbox } from './commands/sandbox.ts'
 import { serve } from './commands/serve.ts'
@@ -14,7 +15,7 @@ import { runWithQuestions } from './questions.ts'
 import { runDataCommand } from './run-data-command.ts'
 import { type Line, parseLine } from './syntax.ts'
 
-export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, types, openapi]
+export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, move, types, openapi]
 
 /** Runs a command line and returns the exit code. */
 export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {

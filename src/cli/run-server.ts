@@ -6,6 +6,7 @@ import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/data-folder.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { createLogger } from '../platform/log.ts'
+import { rejectUnfinishedMove } from '../platform/db/unfinished-move.ts'
 import { describeLockHolder, ownDataFolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
 import { chooseSocketPlace } from './control/socket.ts'
@@ -37,6 +38,7 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   const app = buildApp(config, { ...(log && { log }) })
   resources.defer(() => app.close())
   await migrate(app.deps.db)
+  await rejectUnfinishedMove(app.deps.db)
   if (folder) resources.use(await takeCommands(app, folder))
   const serving = await listen(app, run, registry, member)
   let drain: Drain = {}

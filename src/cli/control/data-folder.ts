@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { describeMove } from '../move/marker.ts'
 import { claimDataFolder, type DataFolder, type LockHolder, readLockHolder } from '../../platform/db/data-folder.ts'
 
 /** On a slow disk, the first start creates and flushes the whole database before it releases the folder. */
@@ -14,11 +15,15 @@ export async function ownDataFolder<T>(
   dataDir: string,
   command: string,
   meet: (owner: LockHolder) => Promise<T | undefined>,
+  { duringMove = false } = {},
 ): Promise<{ folder: DataFolder } | { met: T }> {
   const deadline = Date.now() + patienceMilliseconds
   for (;;) {
     const folder = claimDataFolder(dataDir, command)
-    if (folder) return { folder }
+    if (folder) {
+      if (!duringMove) rejectMoved(folder)
+      return { folder }
+    }
     const owner = readLockHolder(dataDir)
     const met = owner && (await meet(owner))
     if (met !== undefined) return { met }
@@ -27,6 +32,14 @@ export async function ownDataFolder<T>(
     // Random pauses, so that two waiting processes do not retry at the same times.
     await delay(pauseMilliseconds * (1 + Math.random()))
   }
+}
+
+/** During a move, and after it, whatever is written here would be missing in the other database. */
+function rejectMoved(folder: DataFolder): void {
+  const reason = describeMove(folder.dataDir)
+  if (reason === undefined) return
+  folder.release()
+  throw new ServiceError('SETTING_REFUSED', reason)
 }
 
 export function describeLockHolder(dataDir: string, owner: LockHolder | undefined): string {

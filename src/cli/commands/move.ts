@@ -1,0 +1,93 @@
+import { ServiceError } from '../../../contracts/errors.ts'
+import { type Config, readConfig } from '../../platform/config.ts'
+import type { LockHolder } from '../../platform/db/data-folder.ts'
+import { localCommand } from '../command.ts'
+import { describeLockHolder, ownDataFolder } from '../control/data-folder.ts'
+import { UsageError } from '../failure.ts'
+import { formatTable } from '../help.ts'
+import { readMoveMarker, removeMoveMarker } from '../move/marker.ts'
+import { type Moved, moveDatabase } from '../move/move.ts'
+
+export const move = localCommand({
+  name: 'move',
+  summary: 'Move the embedded database to PostgreSQL',
+  args: [],
+  options: {
+    to: { value: 'URL', help: 'postgres:// URL of an empty database; - reads it from standard input', secret: true },
+    cancel: { help: 'End an unfinished move, and use the embedded database again' },
+  },
+  notes: [
+    'Stop the server first. Copies every row, compares both databases, and prints the variables to set. Nothing in the\nembedded database is changed, and no server can use either database until the move is finished. If the command is\ninterrupted, run it again: it continues.',
+  ],
+  examples: ['waybill move --to postgres://waybill@db.example.com/waybill', 'waybill move --to - < url.txt'],
+  run: async (environment, { json, options: { to, cancel } }) => {
+    if ((to === undefined) === (cancel !== true)) throw new UsageError('Pass either --to URL or --cancel.')
+    const config = readConfig(environment)
+    if (config.database.kind !== 'pglite')
+      throw new ServiceError(
+        'SETTING_REFUSED',
+        'DATABASE_URL is set, so there is no embedded database to move. Unset it, and name the target with --to.',
+      )
+    const { dataDir } = config.database
+    const owned = await ownDataFolder(dataDir, 'move', (holder) => rejectServer(dataDir, holder), { duringMove: true })
+    if ('met' in owned) throw owned.met
+    try {
+      return to === undefined ? cancelMove(dataDir, json) : await moveTo({ config, dataDir, url: parseUrl(to), json })
+    } finally {
+      owned.folder.release()
+    }
+  },
+})
+
+/** A command ends soon; a server does not, and has a control socket. */
+function rejectServer(dataDir: string, holder: LockHolder): Promise<ServiceError | undefined> {
+  if (holder.socket === null) return Promise.resolve(undefined)
+  const reason = `${describeLockHolder(dataDir, holder)} Stop it first: nothing can be written during a move.`
+  return Promise.resolve(new ServiceError('SETTING_REFUSED', reason))
+}
+
+function parseUrl(text: string): string {
+  if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol))
+    throw new UsageError('--to must be a postgres:// URL.')
+  return text
+}
+
+function cancelMove(dataDir: string, json: boolean): number {
+  const marker = readMoveMarker(dataDir)
+  if (marker?.state !== 'moving') throw new ServiceError('SETTING_REFUSED', 'There is no unfinished move.')
+  removeMoveMarker(dataDir)
+  const text = `The move to ${marker.target} is cancelled. The embedded database can be used again. Drop the target database, which holds a part of the data.`
+  console.log(json ? JSON.stringify({ cancelled: marker.target }, null, 2) : text)
+  return 0
+}
+
+async function moveTo(run: { config: Config; dataDir: string; url: string; json: boolean }): Promise<number> {
+  let reported = 0
+  const moved = await moveDatabase({
+    ...run,
+    report: ({ table, rows }) => {
+      // One line a second is enough to see that it goes on.
+      if (run.json || performance.now() - reported < 1_000) return
+      reported = performance.now()
+      console.error(`${table}: ${rows} rows copied`)
+    },
+  })
+  console.log(run.json ? JSON.stringify(moved, null, 2) : describe(moved))
+  return 0
+}
+
+function describe({ target, tables, secrets, secretKeyFile }: Moved): string {
+  const key =
+    secretKeyFile === undefined
+      ? 'WAYBILL_SECRET_KEY      unchanged'
+      : `WAYBILL_SECRET_KEY_FILE ${secretKeyFile} (or a copy of this file)`
+  return [
+    formatTable(
+      ['TABLE', 'ROWS'],
+      tables.map(({ name, rows }) => [name, String(rows)]),
+    ),
+    `The embedded database is moved to ${target}. Every table holds the same rows in both, and the key opens all ${secrets} stored secrets.`,
+    `Set for every process:\n  DATABASE_URL            the URL that you passed to --to\n  ${key}`,
+    'Then verify with waybill doctor, and start the server. Keep the data folder until then: it is unchanged, and no server\nstarts with it any more.',
+  ].join('\n\n')
+}

@@ -1,0 +1,51 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { z } from 'zod'
+
+/** Says in the data folder that its database is being moved, or was. It holds no secret. */
+const MoveMarker = z.object({
+  /** Also stored in the target, so that a move only continues in the database where it began. */
+  moveId: z.string(),
+  state: z.enum(['moving', 'moved']),
+  /** Host, port and database name. */
+  target: z.string(),
+  startedAt: z.string(),
+})
+export type MoveMarker = z.infer<typeof MoveMarker>
+
+function markerFile(dataDir: string): string {
+  return path.join(dataDir, 'move.json')
+}
+
+/** Undefined if the database was never moved. Throws if the file cannot be read: then it may have been moved. */
+export function readMoveMarker(dataDir: string): MoveMarker | undefined {
+  let text: string
+  try {
+    text = readFileSync(markerFile(dataDir), 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  return MoveMarker.parse(JSON.parse(text))
+}
+
+/** Renames the file into place, so that it is never partial. */
+export function writeMoveMarker(dataDir: string, marker: MoveMarker): void {
+  const file = markerFile(dataDir)
+  writeFileSync(`${file}.new`, `${JSON.stringify(marker)}\n`, { mode: 0o600, flush: true })
+  renameSync(`${file}.new`, file)
+}
+
+export function removeMoveMarker(dataDir: string): void {
+  rmSync(markerFile(dataDir), { force: true })
+}
+
+/** Why the embedded database cannot be used; undefined if it can. */
+export function describeMove(dataDir: string): string | undefined {
+  const marker = readMoveMarker(dataDir)
+  if (!marker) return undefined
+  const { state, target } = marker
+  return state === 'moved'
+    ? `The database in ${dataDir} was moved to ${target}. Set DATABASE_URL to use it there. To use the old data again, delete ${markerFile(dataDir)}: whatever was sent since then is missing in it.`
+    : `The database in ${dataDir} is being moved to ${target}. Run waybill move again to continue, or waybill move --cancel to use it here again.`
+}

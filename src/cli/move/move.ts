@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { type Kysely, sql } from 'kysely'
+import { ServiceError } from '../../../contracts/errors.ts'
+import { type App, buildApp } from '../../app.ts'
+import { startJournal } from '../../http/ops/journal.ts'
+import type { Config } from '../../platform/config.ts'
+import { openDatabase, withoutTimeout } from '../../platform/db/database.ts'
+import { listPendingMigrations, migrate } from '../../platform/db/migrate.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { createLogger } from '../../platform/log.ts'
+import { listStoredSecrets } from '../rekey-all.ts'
+import { readServerVersion } from '../store.ts'
+import { type CopyProgress, copyTable } from './copy.ts'
+import { type MoveMarker, readMoveMarker, removeMoveMarker, writeMoveMarker } from './marker.ts'
+import { copyPartitions, copySequences, listMovedTables, readContent } from './tables.ts'
+import { beginMove, endMove, findMoveId } from './target.ts'
+
+export interface Moved {
+  /** Host, port and database name. */
+  target: string
+  tables: { name: string; rows: number }[]
+  /** Encrypted values that the key of the data folder opens in the target. */
+  secrets: number
+  /** The key file; undefined if WAYBILL_SECRET_KEY is set. */
+  secretKeyFile: string | undefined
+}
+
+export interface MoveRun {
+  config: Config
+  dataDir: string
+  url: string
+  report: (progress: CopyProgress) => void
+}
+
+/** Host, port and database name, without user and password. */
+export function describeTarget(url: string): string {
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname}`
+}
+
+/** Moves the embedded database of a data folder that this process has locked. */
+export async function moveDatabase({ config, dataDir, url, report }: MoveRun): Promise<Moved> {
+  const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
+  const resumed = readMoveMarker(dataDir)
+  const marker = resumed ?? newMarker(url)
+  if (marker.target !== describeTarget(url))
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `A move to ${marker.target} has begun. Continue it with that address, or end it with waybill move --cancel.`,
+    )
+  await using resources = new AsyncDisposableStack()
+  const app = buildApp(config, { log })
+  resources.defer(() => app.close())
+  const target = openDatabase({ kind: 'postgres', url }, log)
+  resources.defer(() => target.destroy())
+  const source = app.deps.db
+  if (resumed) await rejectNewerSchema(source)
+  else await prepareSource(app)
+  await prepareTarget(target)
+  if (marker.state === 'moving') await copyAll({ dataDir, source, target, marker, isNew: !resumed, report })
+  const tables = await listContents(source)
+  const secrets = await countSecrets(app, target)
+  writeMoveMarker(dataDir, { ...marker, state: 'moved' })
+  if ((await findMoveId(target)) === marker.moveId) await endMove(target)
+  const secretKeyFile = config.secretKeys ? undefined : path.join(dataDir, 'secret.key')
+  return { target: marker.target, tables, secrets, secretKeyFile }
+}
+
+function newMarker(url: string): MoveMarker {
+  const startedAt = new Date().toISOString()
+  return { moveId: randomUUID(), state: 'moving', target: describeTarget(url), startedAt }
+}
+
+/** Settles what dead processes left in the send journal, which belongs to this database. */
+async function prepareSource({ deps, config }: App): Promise<void> {
+  await migrate(deps.db)
+  await startJournal(deps, config, { sends: false }).stop()
+}
+
+/** A migration would change rows that are copied already. */
+async function rejectNewerSchema(source: Kysely<Database>): Promise<void> {
+  if ((await listPendingMigrations(source)).length > 0)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'The move began with an earlier version of Waybill. Continue it with that version, or run waybill move --cancel and begin again with an empty target.',
+    )
+}
+
+const oldestVersion = 140_000
+
+async function prepareTarget(target: Kysely<Database>): Promise<void> {
+  if ((await readServerVersion(target)) < oldestVersion)
+    throw new ServiceError('SETTING_REFUSED', 'The target must be PostgreSQL 14 or newer.')
+  const { rows: servers } = await sql`
+    select from pg_stat_activity where datname = current_database() and application_name = 'waybill listen'`.execute(
+    target,
+  )
+  if (servers.length > 0)
+    throw new ServiceError('SETTING_REFUSED', 'A Waybill server uses the target database. Stop it first.')
+  await migrate(target)
+}
+
+interface Copying {
+  dataDir: string
+  source: Kysely<Database>
+  target: Kysely<Database>
+  marker: MoveMarker
+  isNew: boolean
+  report: (progress: CopyProgress) => void
+}
+
+async function copyAll({ dataDir, source, target, marker, isNew, report }: Copying): Promise<void> {
+  const { moveId } = marker
+  const found = await findMoveId(target)
+  if (found !== undefined && found !== moveId)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'The target database belongs to another unfinished move. Use an empty one.',
+    )
+  writeMoveMarker(dataDir, marker)
+  try {
+    if (found === undefined) await beginMove(target, moveId)
+  } catch (error) {
+    // Nothing was copied, so the embedded database can be used as before.
+    if (isNew) removeMoveMarker(dataDir)
+    throw error
+  }
+  await copyPartitions(source, target)
+  for (const table of await listMovedTables(source)) await copyTable(source, target, table, report)
+  await copySequences(source, target)
+  await compare(source, target)
+  await target.connection().execute((connection) => withoutTimeout(connection, () => sql`analyze`.execute(connection)))
+}
+
+async function compare(source: Kysely<Database>, target: Kysely<Database>): Promise<void> {
+  const different: string[] = []
+  for (const table of await listMovedTables(source)) {
+    const [here, there] = [await readContent(source, table), await readContent(target, table)]
+    if (here.rows !== there.rows || here.digest !== there.digest)
+      different.push(`${table.name} (${here.rows} rows here, ${there.rows} there)`)
+  }
+  if (different.length > 0)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `The target differs from the embedded database in ${different.join(', ')}. Run waybill move --cancel, and begin again with an empty target.`,
+    )
+}
+
+async function listContents(source: Kysely<Database>): Promise<Moved['tables']> {
+  const tables = await listMovedTables(source)
+  const counted: Moved['tables'] = []
+  for (const table of tables) counted.push({ name: table.name, rows: (await readContent(source, table)).rows })
+  return counted
+}
+
+/** Throws if the key does not open a value in the target. */
+async function countSecrets({ deps: { secrets } }: App, target: Kysely<Database>): Promise<number> {
+  const stored = await listStoredSecrets(target)
+  for (const { ciphertext, purpose } of stored) secrets.decrypt(ciphertext, purpose)
+  return stored.length
+}
