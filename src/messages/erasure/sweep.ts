@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { countBlocks, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
+import { countBlocks, findColumnTypes, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
 import { numberColumns } from '../../platform/db/number-columns.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -117,18 +117,27 @@ async function eraseIn(
           sql` or `,
         )})
       for update`.execute(trx)
-    const changed: string[] = []
-    for (const { place, account_id, texts: before } of rows) {
+    if (rows.length === 0) return []
+    const changes = rows.flatMap(({ texts: before, ...row }) => {
       const after = before.map((text) => (text === null ? null : matcher.erase(text)))
-      if (after.every((text, index) => text === before[index])) continue
-      // The row is locked, so it is still at its place.
-      if (deletesRows) await sql`delete from ${table} where ctid = ${place}::tid`.execute(trx)
-      else {
-        const values = columns.map((column, index) => sql`${sql.ref(column)} = ${after[index] ?? null}`)
-        await sql`update ${table} set ${sql.join(values)} where ctid = ${place}::tid`.execute(trx)
-      }
-      changed.push(account_id)
+      return after.every((text, index) => text === before[index]) ? [] : [{ ...row, after }]
+    })
+    // The rows are locked, so they are still at their places.
+    const places = changes.map((change) => change.place)
+    if (deletesRows) await sql`delete from ${table} where ctid = any(${places}::tid[])`.execute(trx)
+    else {
+      const types = await findColumnTypes(trx, leaf.name, columns)
+      const lists = columns.map((_, index) => sql`${changes.map(({ after }) => after[index] ?? null)}::text[]`)
+      const names = columns.map((_, index) => sql.ref(`text_${index}`))
+      const values = columns.map(
+        (column, index) =>
+          sql`${sql.ref(column)} = erased.${sql.ref(`text_${index}`)}::${sql.raw(types[index] ?? 'text')}`,
+      )
+      await sql`
+        update ${table} t set ${sql.join(values)}
+        from unnest(${places}::text[], ${sql.join(lists)}) as erased (place, ${sql.join(names)})
+        where t.ctid = any(${places}::tid[]) and t.ctid = erased.place::tid`.execute(trx)
     }
-    return changed
+    return changes.map(({ account_id }) => account_id)
   })
 }

@@ -31,3 +31,11 @@ export async function countBlocks(db: Kysely<Database>, table: string): Promise<
     select (pg_relation_size(${table}::regclass) / current_setting('block_size')::bigint)::float8 as blocks`.execute(db)
   return rows[0]?.blocks ?? 0
 }
+
+/** Types of columns, such as `text` or `jsonb`, in the order of the names. */
+export async function findColumnTypes(db: Kysely<Database>, table: string, columns: string[]): Promise<string[]> {
+  const { rows } = await sql<{ name: string; type: string }>`
+    select attname as name, format_type(atttypid, null) as type from pg_attribute
+    where attrelid = ${table}::regclass and attname = any(${columns}::text[])`.execute(db)
+  return columns.map((column) => rows.find(({ name }) => name === column)?.type ?? 'text')
+}

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { hasData } from '../../src/cli/account-data/remove.ts'
+import type { Database } from '../../src/platform/db/schema.ts'
+import { verifyAudit } from '../../src/users/audit/verify.ts'
+import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import { environmentOf, createCustomer, openApp } from './customer.ts'
+
+const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+const number = '34600111222'
+
+/** The tests start many processes one after another, which takes long on a busy machine. */
+vi.setConfig({ testTimeout: 180_000 })
+
+let postgres: RunningPostgres
+let simulator: Simulator
+let app: App
+let environment: Record<string, string>
+let accountId: string
+beforeAll(async () => {
+  postgres = await startPostgres()
+  simulator = await startSimulator()
+  environment = environmentOf(postgres.url, simulator)
+  app = openApp(environment)
+  ;({ accountId } = await createCustomer(app, simulator))
+})
+afterAll(async () => {
+  await app.close()
+  await simulator.stop()
+  await postgres.stop()
+})
+
+function start(args: string[], env: Record<string, string> = environment): ChildProcess {
+  return spawn(process.execPath, [entry, ...args], { env: { PATH: process.env['PATH'], ...env }, stdio: 'ignore' })
+}
+
+async function finish(args: string[], env?: Record<string, string>): Promise<void> {
+  const child = start(args, env)
+  await once(child, 'exit')
+  expect(child.exitCode).toBe(0)
+}
+
+async function insertMessages(db: Kysely<Database>, account: string, count: number): Promise<void> {
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language, created_at, wa_message_id, external_id)
+    select ${account}, 'msg_' || lpad(i::text, 26, '0'), 'wa_1', 'sent', ${number}, 'order_shipped', 'en', now(),
+      'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI' || i, 'for +' || ${number}
+    from generate_series(1, ${count}::integer) i`.execute(db)
+  await sql`
+    insert into events (account_id, id, type, message_id, payload, created_at)
+    select account_id, 'evt_' || substr(id, 5), 'message.sent', id,
+      replace(jsonb_build_object('to', to_number, 'waMessageId', wa_message_id)::text, '": "', '":"'), created_at
+    from messages where account_id = ${account}`.execute(db)
+}
+
+async function countMessagesTo(recipient: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from messages where to_number = ${recipient}`.execute(app.deps.db)
+  return rows[0]?.count ?? 0
+}
+
+test('erases the rest of a number after the command was killed', async () => {
+  const messages = 30_000
+  await insertMessages(app.deps.db, accountId, messages)
+  const command = start(['recipient', 'erase', number])
+  await expect.poll(() => countMessagesTo('erased'), { timeout: 40_000, interval: 10 }).toBeGreaterThan(0)
+  command.kill('SIGKILL')
+  await once(command, 'exit')
+  expect(await countMessagesTo(number)).toBeGreaterThan(0)
+  // A message and what belongs to it are erased together.
+  const { rows: half } = await sql`
+    select from messages m join events e on e.message_id = m.id
+    where m.to_number = 'erased' and (m.wa_message_id <> '' or e.payload like ${`%${number}%`} or e.payload like '%wamid%')`.execute(
+    app.deps.db,
+  )
+  expect(half).toEqual([])
+
+  await finish(['recipient', 'erase', number])
+
+  const { rows: left } = await sql`
+    select from messages where to_number <> 'erased' or wa_message_id <> '' or external_id <> 'for erased'
+    union all
+    select from events where payload like ${`%${number}%`} or payload like '%wamid%'`.execute(app.deps.db)
+  expect(left).toEqual([])
+  expect(await countMessagesTo('erased')).toBe(messages)
+  expect(await verifyAudit(app.deps, accountId)).toMatchObject({ ok: true })
+})
+
+test('removes the rest of an account after the command was killed', async () => {
+  const command = start(['account', 'remove', accountId, '--confirm', accountId])
+  const exists = async () => {
+    const found = await app.deps.db.selectFrom('accounts').select('id').where('id', '=', accountId).execute()
+    return found.length > 0
+  }
+  await expect.poll(exists, { timeout: 40_000, interval: 5 }).toBe(false)
+  command.kill('SIGKILL')
+  await once(command, 'exit')
+  expect(await hasData(app.deps.db, accountId)).toBe(true)
+
+  await finish(['account', 'remove', accountId, '--confirm', accountId])
+
+  expect(await hasData(app.deps.db, accountId)).toBe(false)
+})
+
+test('erases a number from the files of an embedded database whose server was killed meanwhile', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-erase-'))
+  const embedded = { WAYBILL_DATA_DIR: folder, GRAPH_API_URL: simulator.url, PORT: '0', LOG_LEVEL: 'warn' }
+  const before = openApp(embedded)
+  const customer = await createCustomer(before, simulator)
+  await insertMessages(before.deps.db, customer.accountId, 10_000)
+  await before.close()
+  const server = start(['serve'], embedded)
+  await expect.poll(() => readdir(folder), { timeout: 40_000 }).toContain('control.sock')
+  const command = start(['recipient', 'erase', number], embedded)
+  await expect.poll(() => findFilesWith(folder, '"to":"erased"'), { timeout: 40_000, interval: 50 }).not.toEqual([])
+  server.kill('SIGKILL')
+  await Promise.all([once(server, 'exit'), once(command, 'exit')])
+  expect(await findFilesWith(folder, number)).not.toEqual([])
+
+  await finish(['recipient', 'erase', number, '--rewrite'], embedded)
+
+  expect(await findFilesWith(folder, number)).toEqual([])
+  expect(await findFilesWith(folder, 'MzQ2MDAxMTEyMj')).toEqual([])
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function findFilesWith(folder: string, text: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const content = await readFile(path.join(entry.parentPath, entry.name)).catch(() => Buffer.alloc(0))
+    if (content.includes(text)) found.push(entry.name)
+  }
+  return found
+}
