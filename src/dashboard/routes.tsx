@@ -49,6 +49,10 @@ const accountPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/webhooks/webhook-page.tsx')).WebhookPage },
   },
   {
+    path: 'people',
+    lazy: { Component: async () => (await import('./pages/people/people-page.tsx')).PeoplePage },
+  },
+  {
     path: 'audit-log',
     lazy: { Component: async () => (await import('./pages/audit-log-page.tsx')).AuditLogPage },
   },
@@ -63,6 +67,16 @@ export const routes: RouteObject[] = [
       {
         path: 'sign-in',
         lazy: { Component: async () => (await import('./pages/sign-in/sign-in-page.tsx')).SignInPage },
+      },
+      {
+        path: 'forgot-password',
+        lazy: {
+          Component: async () => (await import('./pages/sign-in/forgot-password-page.tsx')).ForgotPasswordPage,
+        },
+      },
+      {
+        path: 'reset-password/:token',
+        lazy: { Component: async () => (await import('./pages/sign-in/reset-password-page.tsx')).ResetPasswordPage },
       },
       {
         path: 'invitation/:token',

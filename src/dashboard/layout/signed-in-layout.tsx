@@ -8,6 +8,7 @@ import {
   IconKey,
   IconMessages,
   IconTemplate,
+  IconUsers,
   IconWebhook,
 } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
@@ -65,6 +66,7 @@ const entries = [
   { path: 'templates', label: 'Templates', icon: IconTemplate },
   { path: 'messages', label: 'Messages', icon: IconMessages },
   { path: 'webhooks', label: 'Webhooks', icon: IconWebhook },
+  { path: 'people', label: 'People', icon: IconUsers },
   { path: 'audit-log', label: 'Audit log', icon: IconHistory },
 ]
 

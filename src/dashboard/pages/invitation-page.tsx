@@ -1,5 +1,6 @@
-import { Anchor, Button, Stack, TextInput } from '@mantine/core'
+import { Alert, Anchor, Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { IconAlertTriangle } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
@@ -7,9 +8,17 @@ import type { z } from 'zod'
 import type { Invitation } from '../../../contracts/dashboard/owner.ts'
 import { readFailure, showInForm } from '../api/failure.ts'
 import { settings } from '../api/settings.ts'
-import { notifyFailureMessage } from '../api/use-change.ts'
+import { notifyFailure, notifyFailureMessage } from '../api/use-change.ts'
 import { SignedOutLayout } from '../layout/signed-out-layout.tsx'
-import { codeNeeded, signIn, signInPath, signInWithOrganisation, useSignInOptions } from '../session/sign-in.ts'
+import { useOptionalSession } from '../session/session.ts'
+import {
+  codeNeeded,
+  signIn,
+  signInPath,
+  signInWithOrganisation,
+  signOut,
+  useSignInOptions,
+} from '../session/sign-in.ts'
 import { DateTime } from '../ui/date-time.tsx'
 import { DescriptionList } from '../ui/description-list.tsx'
 import { PasswordField } from '../ui/fields.tsx'
@@ -25,7 +34,10 @@ export function InvitationPage() {
     staleTime: Infinity,
   })
   const { organisation, isPending } = useSignInOptions()
-  if (data && !isPending)
+  const session = useOptionalSession()
+  // A new password is set without a session, also if there is one.
+  const user = data?.setsPassword === false ? session.data : undefined
+  if (data && !isPending && !session.isPending)
     return (
       <SignedOutLayout
         title={data.setsPassword ? 'Set a new password' : `Join ${data.accountName}`}
@@ -36,7 +48,9 @@ export function InvitationPage() {
         }
       >
         <InvitationDetails invitation={data} />
-        <AcceptForm token={token} invitation={data} organisation={organisation} />
+        {user?.email === data.email && <JoinButton token={token} invitation={data} />}
+        {user && user.email !== data.email && <OtherUser email={user.email} invitation={data} />}
+        {!user && <AcceptForm token={token} invitation={data} organisation={organisation} />}
       </SignedOutLayout>
     )
   if (error && readFailure(error).code === 'NOT_FOUND') return <InvalidLinkPage message={readFailure(error).message} />
@@ -69,6 +83,56 @@ function InvitationDetails({ invitation }: { invitation: z.output<typeof Invitat
         { name: 'Expires', value: <DateTime at={invitation.expiresAt} /> },
       ]}
     />
+  )
+}
+
+/** For the invited person who is signed in already. */
+function JoinButton({ token, invitation }: { token: string; invitation: z.output<typeof Invitation> }) {
+  const [problem, setProblem] = useState<string>()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const join = useMutation({
+    mutationFn: () => settings.invitation.join.mutate({ token }),
+    onSuccess: async ({ accountId }) => {
+      // The session names the accounts of the user.
+      queryClient.clear()
+      await navigate(`/${accountId}`, { replace: true })
+    },
+    onError: (error) => setProblem(readFailure(error).message),
+  })
+  return (
+    <Stack mt="lg">
+      {problem !== undefined && <ErrorAlert title="Invitation not accepted" error={problem} />}
+      <Button
+        loading={join.isPending}
+        onClick={() => {
+          setProblem(undefined)
+          join.mutate()
+        }}
+      >
+        Join {invitation.accountName}
+      </Button>
+    </Stack>
+  )
+}
+
+/** Somebody else is signed in in this browser. */
+function OtherUser({ email, invitation }: { email: string; invitation: z.output<typeof Invitation> }) {
+  const queryClient = useQueryClient()
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: () => queryClient.resetQueries(),
+    onError: notifyFailure,
+  })
+  return (
+    <Stack mt="lg">
+      <Alert color="yellow" icon={<IconAlertTriangle />} title={`You are signed in as ${email}`}>
+        This invitation is for {invitation.email}. Sign out to accept it, or ask for an invitation to {email}.
+      </Alert>
+      <Button variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>
+        Sign out
+      </Button>
+    </Stack>
   )
 }
 

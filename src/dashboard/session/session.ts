@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
 import type { Role } from '../../../contracts/procedure.ts'
-import { isWorthRetrying } from '../api/failure.ts'
+import { isWorthRetrying, readFailure } from '../api/failure.ts'
 import { settings } from '../api/settings.ts'
 
 type Session = Awaited<ReturnType<typeof settings.session.get.query>>
@@ -18,6 +18,21 @@ export function useSessionQuery() {
     // Until the server is available.
     refetchInterval: ({ state: { data, error } }) =>
       data === undefined && error !== null && isWorthRetrying(error) ? retryMilliseconds : false,
+  })
+}
+
+/** Who is signed in, on pages that need no session; null if nobody is. */
+export function useOptionalSession() {
+  return useQuery({
+    queryKey: ['optional-session'],
+    queryFn: async (): Promise<Session | null> => {
+      try {
+        return await settings.session.get.query({})
+      } catch (error) {
+        if (readFailure(error).code === 'SIGN_IN_REQUIRED') return null
+        throw error
+      }
+    },
   })
 }
 

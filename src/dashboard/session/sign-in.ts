@@ -34,15 +34,22 @@ export async function signInWithOrganisation(to: string): Promise<void> {
   return shownAgain
 }
 
-/** The organisation's provider; undefined if there is none or the request failed. */
-export function useSignInOptions(): { organisation: string | undefined; isPending: boolean } {
+interface SignInOptions {
+  /** The organisation's provider; undefined if there is none or the request failed. */
+  organisation: string | undefined
+  /** Whether a forgotten password is reset by e-mail. */
+  resetsByEmail: boolean
+  isPending: boolean
+}
+
+export function useSignInOptions(): SignInOptions {
   const { data, isPending } = useQuery({
     queryKey: ['sign-in-options'],
     queryFn: () => settings.session.options.query({}),
     // Configured when the server starts.
     staleTime: Infinity,
   })
-  return { organisation: data?.organisation, isPending }
+  return { organisation: data?.organisation, resetsByEmail: data?.passwordReset === 'email', isPending }
 }
 
 /** The path of the sign-in page, with the page to open afterwards. */

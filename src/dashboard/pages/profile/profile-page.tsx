@@ -10,6 +10,7 @@ import { PasswordField } from '../../ui/fields.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { AuthenticatorSection } from './authenticator-section.tsx'
+import { SessionsSection } from './sessions-section.tsx'
 
 const roleNames = { owner: 'Owner', viewer: 'Viewer' }
 
@@ -37,6 +38,7 @@ export function ProfilePage() {
         <ChangePasswordForm email={email} />
       </Section>
       <AuthenticatorSection />
+      <SessionsSection />
     </>
   )
 }

@@ -1,8 +1,8 @@
-import { Button, Stack, TextInput } from '@mantine/core'
+import { Anchor, Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useLocation, useNavigate, useSearchParams } from 'react-router'
+import { Link, useLocation, useNavigate, useSearchParams } from 'react-router'
 import { showInForm } from '../../api/failure.ts'
 import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
 import { codeNeeded, readReturnPath, signIn, useSignInOptions } from '../../session/sign-in.ts'
@@ -88,6 +88,9 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
         <Button type="submit" loading={attempt.isPending}>
           Sign in
         </Button>
+        <Anchor component={Link} to="/forgot-password" size="sm" ta="center">
+          Forgot password?
+        </Anchor>
       </Stack>
     </form>
   )

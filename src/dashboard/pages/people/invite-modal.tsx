@@ -1,0 +1,112 @@
+import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import type { SentInvitation } from '../../../../contracts/dashboard/member.ts'
+import { showInForm } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { CopyField } from '../../ui/copy.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { peopleKey } from './use-people.ts'
+
+interface InviteModalProps {
+  opened: boolean
+  onClose: () => void
+}
+
+/** Asks for address and role, then shows the link if this server sends no e-mail. */
+export function InviteModal({ opened, onClose }: InviteModalProps) {
+  const [sent, setSent] = useState<SentInvitation>()
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      onExitTransitionEnd={() => setSent(undefined)}
+      title={sent ? `${sent.email} is invited` : 'Invite a person'}
+      // A click outside would discard the link.
+      closeOnClickOutside={false}
+    >
+      {sent ? <Invited invitation={sent} onClose={onClose} /> : <InviteForm onSent={setSent} onCancel={onClose} />}
+    </Modal>
+  )
+}
+
+function Invited({ invitation: { email, link }, onClose }: { invitation: SentInvitation; onClose: () => void }) {
+  return (
+    <Stack>
+      {link === undefined ? (
+        <Text size="sm">The link is on its way to {email}. It works once and expires after one day.</Text>
+      ) : (
+        <>
+          <Text size="sm">
+            This server sends no email. Pass the link on to {email} yourself: whoever has it can join in their name. It
+            works once, expires after one day, and cannot be shown again.
+          </Text>
+          <CopyField label="Invitation link" value={link} />
+        </>
+      )}
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+const roleChoices = [
+  { value: 'viewer', label: 'Viewer: read-only access' },
+  { value: 'owner', label: 'Owner: full access' },
+]
+
+interface InviteFormProps {
+  onSent: (sent: SentInvitation) => void
+  onCancel: () => void
+}
+
+function InviteForm({ onSent, onCancel }: InviteFormProps) {
+  const { accountId } = useAccount()
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    initialValues: { email: '', role: 'viewer' },
+    validate: { email: (email) => (email.trim() === '' ? 'Enter an email address.' : null) },
+  })
+  const invite = useChange({
+    change: ({ email, role }: typeof form.values) =>
+      settings.member.invite.mutate({
+        accountId,
+        email: email.trim(),
+        role: role === 'owner' ? 'owner' : 'viewer',
+      }),
+    invalidates: [peopleKey(accountId)],
+    onDone: onSent,
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit((values) => {
+    setProblem(undefined)
+    invite.mutate(values)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {problem !== undefined && <ErrorAlert title="Not invited" error={problem} />}
+        <TextInput
+          label="Email address"
+          type="email"
+          autoComplete="off"
+          data-autofocus
+          placeholder="ada@example.com"
+          {...form.getInputProps('email')}
+        />
+        <NativeSelect label="Role" data={roleChoices} {...form.getInputProps('role')} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={invite.isPending}>
+            Invite
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,36 @@
+import { useDisclosure } from '@mantine/hooks'
+import { IconUserPlus } from '@tabler/icons-react'
+import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { PageHeader, Section } from '../../ui/page.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { InvitationsSection } from './invitations-section.tsx'
+import { InviteModal } from './invite-modal.tsx'
+import { MemberList } from './member-list.tsx'
+import { useMembers } from './use-people.ts'
+
+export function PeoplePage() {
+  const { name, canChange } = useAccount()
+  const { data, error, isPending, refetch } = useMembers()
+  const [inviting, { open, close }] = useDisclosure()
+  return (
+    <>
+      <PageHeader
+        title="People"
+        description={`Who can sign in to ${name}. Owners have full access, viewers have read-only access.`}
+        actions={
+          <ChangeButton leftSection={<IconUserPlus size={16} />} onClick={open}>
+            Invite
+          </ChangeButton>
+        }
+      />
+      <Section title="Members">
+        {isPending && <LoadingSkeleton />}
+        {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
+        {data && <MemberList members={data.items} />}
+      </Section>
+      {canChange && <InvitationsSection />}
+      <InviteModal opened={inviting} onClose={close} />
+    </>
+  )
+}

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/session.ts'
+
+/** The prefix of all query keys about the people of an account. */
+export function peopleKey(accountId: string) {
+  return ['people', accountId]
+}
+
+export function useMembers() {
+  const { accountId } = useAccount()
+  return useQuery({
+    queryKey: [...peopleKey(accountId), 'members'],
+    queryFn: ({ signal }) => settings.member.list.query({ accountId }, { signal }),
+  })
+}
+
+const refreshMilliseconds = 10_000
+
+/** For owners only; they see when an e-mail is sent and an invitation accepted. */
+export function useInvitations() {
+  const { accountId, canChange } = useAccount()
+  return useQuery({
+    queryKey: [...peopleKey(accountId), 'invitations'],
+    queryFn: ({ signal }) => settings.member.invitations.query({ accountId }, { signal }),
+    enabled: canChange,
+    refetchInterval: refreshMilliseconds,
+  })
+}
+
+export const roleNames = { owner: 'Owner', viewer: 'Viewer' }

@@ -1,0 +1,83 @@
+import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { showInForm } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
+import { useSignInOptions } from '../../session/sign-in.ts'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+
+export function ForgotPasswordPage() {
+  const { resetsByEmail, isPending } = useSignInOptions()
+  const [sentTo, setSentTo] = useState<string>()
+  return (
+    <SignedOutLayout title="Forgot your password?">
+      <Stack>
+        {isPending && <LoadingSkeleton lines={2} />}
+        {!isPending && !resetsByEmail && <AskOperator />}
+        {resetsByEmail && sentTo === undefined && <RequestForm onSent={setSentTo} />}
+        {sentTo !== undefined && <Sent to={sentTo} />}
+        <Anchor component={Link} to="/sign-in" size="sm" ta="center">
+          Back to sign-in
+        </Anchor>
+      </Stack>
+    </SignedOutLayout>
+  )
+}
+
+function AskOperator() {
+  return (
+    <Text size="sm">
+      This server sends no email. Ask the people who run it for a link that sets a new password. They create it with{' '}
+      <code>waybill owner reset-password</code>.
+    </Text>
+  )
+}
+
+function Sent({ to }: { to: string }) {
+  return (
+    <Text size="sm" role="status">
+      If {to} belongs to a user with a password, an email with a link is on its way. The link works once and expires
+      after one hour. If nothing arrives, look in the spam folder, or ask an owner of your account which address was
+      invited.
+    </Text>
+  )
+}
+
+function RequestForm({ onSent }: { onSent: (email: string) => void }) {
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '' },
+    validate: { email: (email) => (email.trim() === '' ? 'Enter your email address.' : null) },
+  })
+  const request = useMutation({
+    mutationFn: (email: string) => settings.password.requestReset.mutate({ email }),
+    onSuccess: (_output, email) => onSent(email),
+    onError: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit(({ email }) => {
+    setProblem(undefined)
+    request.mutate(email.trim())
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <Text size="sm">We will send a link that sets a new password.</Text>
+        {problem !== undefined && <ErrorAlert title="No email sent" error={problem} />}
+        <TextInput
+          label="Email address"
+          type="email"
+          autoComplete="username"
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
+        <Button type="submit" loading={request.isPending}>
+          Send link
+        </Button>
+      </Stack>
+    </form>
+  )
+}
