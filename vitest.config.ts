@@ -14,6 +14,7 @@ const databaseIndependent = [
   'test/accounts/{allow-list-ranges,ip-allow-list}.test.ts',
   'test/cli/{control-socket,syntax,usage}.test.ts',
   'test/http/{callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
+  'test/media/{detect-type,download,s3-store}.test.ts',
   'test/messages/{number,status,status-times}.test.ts',
   'test/templates/{example,variables}.test.ts',
   'test/webhooks/{address,endpoint-concurrency,receiver,retry,sign}.test.ts',
@@ -30,6 +31,7 @@ const onBothDatabases = [
   'test/cli/{doctor,recipient,running-server}.test.ts',
   'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics}.test.ts',
   'test/http/dashboard/messages.test.ts',
+  'test/media/upload.test.ts',
   'test/templates/sync.test.ts',
   'test/webhooks/{deliveries,endpoint-secrets,endpoints,list-events,worker}.test.ts',
 ]

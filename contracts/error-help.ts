@@ -122,6 +122,17 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     retry: noRetry,
     guides: ['sending.md'],
   },
+  MEDIA_NOT_FOUND: {
+    meaning: 'This account has no uploaded file with this ID.',
+    causes: [
+      'The file was deleted, or it has expired.',
+      'The ID belongs to another account or another server.',
+      "The ID is WhatsApp's own, which consists of digits. This route takes the `mediaId` of an upload, which starts with `med_`.",
+    ],
+    fixes: ['Upload the file again and use the new `mediaId`.'],
+    retry: noRetry,
+    guides: ['media.md'],
+  },
   NOT_FOUND: {
     meaning: 'No route has this path.',
     causes: ['The path is misspelled or lacks the prefix `/api/v1`.', 'The base URL ends with a path of its own.'],
@@ -154,21 +165,31 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     guides: ['idempotency.md'],
   },
   PAYLOAD_TOO_LARGE: {
-    meaning: 'The request body is larger than 64 KiB.',
-    causes: ['The body contains data that does not belong there, such as a file or a list of recipients.'],
-    fixes: ['Send one message per request, with the values of the placeholders only.'],
+    meaning: 'The request body is larger than 64 KiB, or an uploaded file is larger than WhatsApp accepts.',
+    causes: [
+      'The body contains data that does not belong there, such as a file or a list of recipients.',
+      'An uploaded image is larger than 5 MB, a video than 16 MB or a document than 100 MB.',
+    ],
+    fixes: [
+      'Send one message per request, with the values of the placeholders only.',
+      'Upload files with `POST /api/v1/media/upload`, and compress those that are too large.',
+    ],
     retry: `${notSent} ${noRetry}`,
-    guides: ['sending.md'],
+    guides: ['sending.md', 'media.md'],
   },
   UNSUPPORTED_MEDIA_TYPE: {
-    meaning: 'The request body is not JSON in UTF-8, or it is compressed.',
+    meaning: 'The request body is not JSON in UTF-8, it is compressed, or no template can show an uploaded file.',
     causes: [
       'The header `Content-Type` is missing or names another type, such as `application/x-www-form-urlencoded`.',
       'The header names a charset other than UTF-8, or `Content-Encoding` is set.',
+      'The content of an uploaded file is of another type than its name says, such as a web page that is called `photo.jpg`.',
     ],
-    fixes: ['Send `Content-Type: application/json` and an uncompressed body.'],
+    fixes: [
+      'Send `Content-Type: application/json` and an uncompressed body.',
+      'Upload a JPEG or PNG image, an MP4 or 3GPP video, a PDF, an Office document or plain text.',
+    ],
     retry: `${notSent} ${noRetry}`,
-    guides: ['sending.md'],
+    guides: ['sending.md', 'media.md'],
   },
   IDEMPOTENCY_KEY_REUSED: {
     meaning: 'The `Idempotency-Key` was used before, with a different request body.',
@@ -195,11 +216,48 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     retry: `${noRetry} With the same \`Idempotency-Key\`, you get the same error again.`,
     guides: ['errors.md'],
   },
+  MEDIA_DOWNLOAD_FAILED: {
+    meaning: 'Waybill could not download the file behind `link`. Nothing was stored.',
+    causes: [
+      'The server answered with an error, or with a redirect, which is not followed.',
+      'The server did not answer in time, sent too slowly, or sent fewer bytes than it announced.',
+      'The host does not exist, or it has a private address.',
+      'The certificate of the server is not valid.',
+    ],
+    fixes: [
+      'Open the link in a browser without being signed in, and use the address that it ends at.',
+      'Upload the file itself as `multipart/form-data`.',
+    ],
+    retry: 'Repeat the request after the link works.',
+    guides: ['media.md'],
+  },
+  MEDIA_QUOTA_EXCEEDED: {
+    meaning: 'The stored files of this account would exceed its quota.',
+    causes: ['Many different files are uploaded, for example one document per recipient, and none is deleted.'],
+    fixes: [
+      'Delete files that are not needed any more with `POST /api/v1/media/delete`.',
+      'Send files that are used once by `link` instead.',
+      'Ask the operator for a higher quota or an earlier expiry.',
+    ],
+    retry: 'Repeat the request after files were deleted or have expired.',
+    guides: ['media.md', 'configuration.md'],
+  },
+  MEDIA_REJECTED: {
+    meaning: "WhatsApp rejected a file. The message contains WhatsApp's error code and its reason.",
+    causes: [
+      'WhatsApp does not accept the content of the file, for example because it is damaged.',
+      'An uploaded file was uploaded to WhatsApp again for a send, and WhatsApp rejected it this time.',
+    ],
+    fixes: ['Open the file in a common program, save it again in a supported format, and upload it again.'],
+    retry: `${notSent} ${noRetry}`,
+    guides: ['media.md'],
+  },
   RATE_LIMIT_EXCEEDED: {
     meaning: 'The account sent more requests than its limit allows, or its reads cause too much work.',
     causes: [
       'More sends per minute than the limit in `RateLimit-Policy` (60 by default).',
       'Many reads at the same time. They wait for a second, then fail.',
+      'More uploads of files at the same time than the server allows.',
     ],
     fixes: [
       'Wait for the seconds in `Retry-After`, then continue.',

@@ -52,6 +52,11 @@ export const errors = {
     summary: 'This account has no message with this ID.',
     example: 'messageId: this account has no message with this ID.',
   },
+  MEDIA_NOT_FOUND: {
+    status: 404,
+    summary: 'This account has no uploaded file with this ID, or it has expired.',
+    example: 'mediaId: this account has no file with this ID, or it has expired.',
+  },
   NOT_FOUND: {
     status: 404,
     summary: 'There is no such route.',
@@ -94,12 +99,12 @@ export const errors = {
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    summary: 'The request body is larger than 64 KiB.',
+    summary: 'The request body is larger than 64 KiB, or an uploaded file larger than WhatsApp accepts.',
     example: 'The request body is larger than 64 KiB.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    summary: 'The request body is not `application/json`.',
+    summary: 'The request body is not `application/json`, or an uploaded file is of a type that no template can show.',
     example: 'The request body must be JSON in UTF-8: send the header Content-Type: application/json.',
   },
   IDEMPOTENCY_KEY_REUSED: {
@@ -111,6 +116,22 @@ export const errors = {
     status: 422,
     summary: 'WhatsApp rejected this message permanently. The message carries its code and reason.',
     example: 'WhatsApp rejected this message (131026): Message undeliverable.',
+  },
+  MEDIA_DOWNLOAD_FAILED: {
+    status: 422,
+    summary: 'The file behind `link` could not be downloaded. The message says why.',
+    example: 'link: the server answered HTTP 404. Nothing was stored.',
+  },
+  MEDIA_QUOTA_EXCEEDED: {
+    status: 422,
+    summary: 'The stored files of this account would exceed its quota.',
+    example:
+      'With this file of 12 MB, the files of this account would exceed its quota of 1024 MB. Delete files, or wait until some expire.',
+  },
+  MEDIA_REJECTED: {
+    status: 422,
+    summary: 'WhatsApp rejected a file. The message carries its code and reason.',
+    example: 'WhatsApp rejected this file (100): Param file must be a file with one of the supported types.',
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,

@@ -68,6 +68,10 @@ export const MessageId = line(64)
  */
 export const MessageIdInPath = MessageId.meta({ pattern: '^msg_[0-9a-z]{26}$' })
 
+export const MediaId = line(64)
+  .describe('ID of an uploaded file.')
+  .meta({ examples: ['med_01kah3b9mzf5vt2d0wq8r6x4ye'] })
+
 export const WaMessageId = z
   .string()
   .describe(

@@ -1,5 +1,6 @@
 import { getAccountHealth } from './api/account.ts'
 import { listEvents } from './api/event.ts'
+import { deleteMedia, getMedia, uploadMedia } from './api/media.ts'
 import { getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
 import { getTemplate, listTemplates } from './api/template.ts'
 import type { ApiProcedure, ProcedureTree } from './procedure.ts'
@@ -10,5 +11,12 @@ export const contracts = {
   template: { get: getTemplate, list: listTemplates },
   event: { list: listEvents },
   account: { health: getAccountHealth },
+  media: { get: getMedia, delete: deleteMedia },
 } satisfies ProcedureTree<ApiProcedure>
 export type Contracts = typeof contracts
+
+/** What REST serves and `openapi.json` describes: the same, and what takes files, which tRPC does not carry. */
+export const restContracts = {
+  ...contracts,
+  media: { upload: uploadMedia, ...contracts.media },
+} satisfies ProcedureTree<ApiProcedure>

@@ -41,6 +41,8 @@ interface ApiTerms<K extends Kind, Input extends z.ZodObject, Output extends z.Z
   rateLimited?: boolean
   /** Takes an `Idempotency-Key` header. */
   idempotent?: boolean
+  /** The part of a multipart/form-data body that holds a file, where JSON has `link`. */
+  fileField?: string
   example: {
     input: z.input<Input>
     output: z.output<Output>
@@ -153,6 +155,7 @@ export const tags = {
   Messages:
     'Send approved template messages, and read their statuses. A request that failed with 409, 429 or 503 was not sent: wait as long as `Retry-After` says, then repeat it. After a broken connection, 500 or 504 a message may have been sent; give each send an `Idempotency-Key` of your own, and a retry never sends twice.',
   Templates: 'The templates that WhatsApp keeps for the account, and the variables that each one needs.',
+  Media: 'Files for the headers of templates: upload once, send often.',
   Events: 'The events that webhooks report.',
   Accounts: 'Health of the WhatsApp accounts.',
   Webhooks:

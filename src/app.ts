@@ -1,4 +1,5 @@
 import type { Deps } from './deps.ts'
+import { createMediaServices } from './media/services.ts'
 import { noJournal } from './messages/journal/journal.ts'
 import { type Config, readOrCreateSecretKey } from './platform/config.ts'
 import { createAnnouncements } from './platform/db/announcements.ts'
@@ -28,11 +29,13 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
   const db = openDatabase(config.database, log)
   const whatsapp = options.whatsapp ?? createCloudApi(config.graphApi)
   const webhooks = createWebhookSender(config.webhooks)
+  const media = createMediaServices(config.media, config.webhooks)
   const announcements = createAnnouncements(config.database, db, log)
   const deps: Deps = {
     db,
     whatsapp,
     webhooks,
+    media,
     announcements,
     // The server opens a journal when it starts to serve; a command that sends a test message has none.
     journal: noJournal,
@@ -51,6 +54,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     close: async () => {
       await whatsapp.close()
       await webhooks.close()
+      await media.close()
       await announcements.close()
       await db.destroy()
     },

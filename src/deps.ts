@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { SendJournal } from './messages/journal/journal.ts'
+import type { MediaServices } from './media/services.ts'
 import type { Announcements } from './platform/db/announcements.ts'
 import type { Database } from './platform/db/schema.ts'
 import type { MailTransport } from './platform/email/transport.ts'
@@ -14,6 +15,7 @@ export interface Deps {
   db: Kysely<Database>
   whatsapp: WhatsApp
   webhooks: WebhookSender
+  media: MediaServices
   announcements: Announcements
   journal: SendJournal
   secrets: SecretBox

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
  * What each folder may import: other folders and packages. Imports point in one direction, so that each folder can be
  * read and tested without the folders that depend on it:
  *
- *     contracts ← platform ← whatsapp ← accounts ← users, templates, webhooks ← messages ← http ← cli
+ *     contracts ← platform ← whatsapp ← accounts ← users, templates, webhooks ← media ← messages ← http ← cli
  *
  * Anything not listed is forbidden. `node:` modules may be imported by all server folders.
  */
@@ -17,12 +17,13 @@ const allowed = {
     folders: ['contracts'],
     packages: ['@electric-sql/pglite', 'ipaddr.js', 'kysely', 'nodemailer', 'pg', 'pino', 'zod'],
   },
-  'src/whatsapp': { folders: ['contracts', 'src/platform'], packages: ['undici', 'zod'] },
+  'src/whatsapp': { folders: ['contracts', 'src/platform'], packages: ['@fastify/busboy', 'undici', 'zod'] },
   // Only the types of injected dependencies; `app.ts` creates the implementations.
   'src/deps.ts': {
     folders: [
       'src/platform',
       'src/whatsapp',
+      'src/media/services.ts',
       'src/messages/journal/journal.ts',
       'src/webhooks/delivery/webhook-sender.ts',
     ],
@@ -44,6 +45,19 @@ const allowed = {
     folders: ['contracts', 'src/platform', 'src/accounts', 'src/deps.ts', 'package.json'],
     packages: ['ipaddr.js', 'kysely', 'prom-client', 'undici', 'zod'],
   },
+  'src/media': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/webhooks/delivery',
+      'src/webhooks/endpoints/address.ts',
+      'src/deps.ts',
+      'package.json',
+    ],
+    packages: ['aws4fetch', 'kysely', 'undici', 'zod'],
+  },
   'src/messages': {
     folders: [
       'contracts',
@@ -52,6 +66,7 @@ const allowed = {
       'src/accounts',
       'src/templates',
       'src/webhooks',
+      'src/media',
       'src/deps.ts',
     ],
     packages: ['kysely', 'zod'],
@@ -61,6 +76,7 @@ const allowed = {
       'src/platform',
       'src/whatsapp',
       'src/deps.ts',
+      'src/media/services.ts',
       'src/messages/journal/journal.ts',
       'src/webhooks/delivery/sender.ts',
     ],
@@ -75,6 +91,7 @@ const allowed = {
       'src/users',
       'src/templates',
       'src/webhooks',
+      'src/media',
       'src/messages',
       'src/client',
       'src/deps.ts',
@@ -82,6 +99,7 @@ const allowed = {
       'package.json',
     ],
     packages: [
+      '@fastify/busboy',
       '@modelcontextprotocol/server',
       '@trpc/server',
       'fastify',
@@ -103,6 +121,7 @@ const allowed = {
       'src/users',
       'src/templates',
       'src/webhooks',
+      'src/media',
       'src/messages',
       'src/http',
       'src/client',

@@ -47,9 +47,14 @@ const link = z
 
 const mediaId = z
   .string()
-  .regex(/^[0-9]{1,32}$/, 'must be the ID of a file that was uploaded to WhatsApp: digits only')
-  .describe('ID of a file that was uploaded to WhatsApp from the same phone number.')
-  .meta({ examples: ['1037543291543636'] })
+  .regex(
+    /^(?:[0-9]{1,32}|med_[0-9a-z]{26})$/,
+    'must be the ID of an uploaded file: med_… of Waybill, or the digits of WhatsApp',
+  )
+  .describe(
+    'ID of an uploaded file, such as `med_01kah3b9mzf5vt2d0wq8r6x4ye`. The digits of WhatsApp are accepted too, for a file that was uploaded to WhatsApp from the same phone number.',
+  )
+  .meta({ examples: ['med_01kah3b9mzf5vt2d0wq8r6x4ye'] })
 
 export const MediaFile = exactlyOne(z.strictObject({ link: link.optional(), mediaId: mediaId.optional() }))
   .describe('An image or a video: either `link` or `mediaId`.')

@@ -6,6 +6,7 @@ import type { ApiProcedure } from '../../contracts/procedure.ts'
 import type { InputOfCall } from './templates.ts'
 import type { AppRouter } from './trpc.ts'
 
+export { type MediaToUpload, uploadMedia } from './upload.ts'
 export type { ApprovedTemplates, SendMessageInput } from './templates.ts'
 export type { AppRouter, RootTypesOf, RouterRecordOf, ServiceErrorShape } from './trpc.ts'
 

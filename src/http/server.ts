@@ -4,14 +4,15 @@ import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
-import { contracts } from '../../contracts/index.ts'
-import type { ApiProcedure } from '../../contracts/procedure.ts'
+import { contracts, restContracts } from '../../contracts/index.ts'
+import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { OidcProvider } from '../users/sign-in/options.ts'
 import { coalesceWrites } from './api/coalesce-writes.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
 import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
 import { apiHandlers } from './api/handlers.ts'
+import { isUpload, registerMediaUpload } from './api/media-upload.ts'
 import { limitProcedures, pairProcedures } from './api/procedures.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
@@ -49,14 +50,18 @@ export interface ServerOptions {
   maxConcurrentRequests?: number
   /** How long a client may read nothing of a waiting answer. */
   stallMilliseconds?: number
+  /** How long the body of a request may take that is no upload. */
+  bodyMilliseconds?: number
   /** The text of `/metrics`; by default, that of the registry. */
   collectMetrics?: () => Promise<string>
   readState: () => ServerState
 }
 
 const maxBodyBytes = 64 * 1024
-/** A caller has this long to send its whole request. */
+/** A caller has this long to send its headers, and as long again for its whole request, unless it uploads a file. */
 const requestTimeoutMilliseconds = 10_000
+/** Longer than the five minutes for which an upload may take. */
+const uploadTimeoutMilliseconds = 6 * 60_000
 /** Nobody pipelines as deep; a page of answers for each would be three megabytes. */
 const maxUnansweredRequests = 64
 /** Even a slow network takes some bytes in this time. */
@@ -70,15 +75,17 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   const connections = limitConnections({
     maxUnanswered: maxUnansweredRequests,
     stallMilliseconds: options.stallMilliseconds ?? defaultStallMilliseconds,
+    bodyMilliseconds: options.bodyMilliseconds ?? requestTimeoutMilliseconds,
+    mayTakeLong: isUpload,
   })
   const app = fastify({
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
     bodyLimit: maxBodyBytes,
     serverFactory: (handler) =>
       connections.createServer(handler, {
-        requestTimeout: requestTimeoutMilliseconds,
+        // Node has one limit for all requests; `connections` has the shorter one of all but uploads.
+        requestTimeout: uploadTimeoutMilliseconds,
         keepAliveTimeout: keepAliveMilliseconds,
-        // Node's own 60 seconds would keep the shorter limit for the whole request from counting.
         headersTimeout: requestTimeoutMilliseconds,
         // Node looks for late requests only this often; its own 30 seconds would triple the limit.
         connectionsCheckingInterval: 1_000,
@@ -93,7 +100,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
       void answerFailure(deps, options, error, request, reply),
   })
   const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
-  const apiContracts = procedures.map(({ contract }) => contract)
+  const apiContracts = listProcedures(restContracts).map(({ contract }) => contract)
   const explainUnserved = createExplainUnserved(apiContracts)
   const reads = createReadLimit()
   const registry = options.registry ?? new Registry()
@@ -126,6 +133,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
     const limitedProcedures = limitProcedures(procedures, reads)
     await registerRest(limited, deps, limitedProcedures)
+    await registerMediaUpload(limited, deps)
     await registerTrpc<ApiProcedure, ApiCall>(limited, deps, {
       prefix: '/trpc',
       procedures: limitedProcedures,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Registry } from 'prom-client'
 import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
-import { contracts } from '../../contracts/index.ts'
+import { contracts, restContracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { buildApp } from '../app.ts'
 import { formatUsage } from '../cli/help.ts'
@@ -26,6 +26,7 @@ import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { adviseOnFailure, explainedCodes } from '../whatsapp/failure-advice.ts'
 import { sandboxRecipients } from '../whatsapp/simulator/recipients.ts'
+import { sandboxMedia } from '../whatsapp/simulator/sandbox-media.ts'
 import { sandboxTokens } from '../whatsapp/simulator/sandbox-tokens.ts'
 
 const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
@@ -36,7 +37,7 @@ const tables: Record<string, () => string | Promise<string>> = {
   procedures: () =>
     formatTable(
       ['Procedure', 'REST', 'What it does'],
-      listProcedures(contracts).map(({ name, contract }) => [
+      listProcedures(restContracts).map(({ name, contract }) => [
         code(name),
         code(`${contract.method} ${contract.path}`),
         contract.summary,
@@ -78,6 +79,11 @@ const tables: Record<string, () => string | Promise<string>> = {
     formatTable(
       ['Recipient', 'What happens'],
       sandboxRecipients.map(({ to, does }) => [code(to), does]),
+    ),
+  media: () =>
+    formatTable(
+      ['File', 'What happens'],
+      sandboxMedia.map(({ file, does }) => [code(file), does]),
     ),
   tokens: () =>
     formatTable(

@@ -67,6 +67,17 @@ const WebUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .transform((url) => url.replace(/\/+$/, ''))
 
+function wholeNumber(min: number, max: number) {
+  return z.coerce
+    .number('must be a number')
+    .int('must be a whole number')
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`)
+}
+
+/** `s3://bucket/prefix`. Bucket names as S3 allows them. */
+const s3Address = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
+
 const Environment = z
   .object({
     HOST: z.string().default('127.0.0.1'),
@@ -104,6 +115,16 @@ const Environment = z
       secondsOf.h,
     ),
     WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
+    WAYBILL_MEDIA_STORE: z.string().optional(),
+    S3_ENDPOINT: WebUrl.optional(),
+    S3_REGION: z.string().default('us-east-1'),
+    S3_ACCESS_KEY_ID: z.string().optional(),
+    S3_SECRET_ACCESS_KEY: z.string().optional(),
+    WAYBILL_MEDIA_QUOTA_MB: wholeNumber(1, 1_000_000).default(2048),
+    WAYBILL_MEDIA_MAX_UPLOADS: wholeNumber(1, 1000).default(8),
+    WAYBILL_MEDIA_EXPIRY: Duration.refine((seconds) => seconds >= secondsOf.h, 'must be at least 1h').default(
+      90 * secondsOf.d,
+    ),
     WAYBILL_PUBLIC_URL: WebUrl.refine(
       (url) => new URL(url).pathname === '/',
       'must have no path, such as https://waybill.example.com',
@@ -129,6 +150,17 @@ const Environment = z
         path: ['WAYBILL_PUBLIC_URL'],
         message: 'is required with SMTP_URL: the links in e-mails start with it',
       })
+    if (env.WAYBILL_MEDIA_STORE?.startsWith('s3:') === true) {
+      if (!s3Address.test(env.WAYBILL_MEDIA_STORE))
+        context.addIssue({
+          code: 'custom',
+          path: ['WAYBILL_MEDIA_STORE'],
+          message: 'must be a folder, or a bucket such as s3://bucket or s3://bucket/prefix',
+        })
+      for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const)
+        if (env[name] === undefined)
+          context.addIssue({ code: 'custom', path: [name], message: 'is required if WAYBILL_MEDIA_STORE is a bucket' })
+    }
     const oidc = [env.OIDC_ISSUER, env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET]
     if (oidc.some((value) => value !== undefined))
       for (const [index, name] of (['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const).entries())
@@ -182,6 +214,26 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
     default: '1h',
     meaning: 'Age at which a message without an outcome is reported (once); at least `1m`',
   },
+  WAYBILL_MEDIA_STORE: {
+    default: '.waybill/media',
+    meaning:
+      'Where uploaded files are stored: a folder (by default `media` in `WAYBILL_DATA_DIR`), or a bucket of an S3-compatible store, such as `s3://bucket/prefix`. Processes on several machines need a bucket, or a folder that all of them share',
+  },
+  S3_ENDPOINT: {
+    meaning: 'Base URL of the S3-compatible store, such as `https://minio.example.com`. If absent, Amazon S3 is used',
+  },
+  S3_REGION: { default: 'us-east-1', meaning: 'Region of the bucket' },
+  S3_ACCESS_KEY_ID: { meaning: 'Access key that can read, write and delete objects of the bucket' },
+  S3_SECRET_ACCESS_KEY: { meaning: 'Secret of the access key' },
+  WAYBILL_MEDIA_QUOTA_MB: { default: '2048', meaning: 'How much an account can store, in megabytes' },
+  WAYBILL_MEDIA_MAX_UPLOADS: {
+    default: '8',
+    meaning: 'How many files an account can upload at the same time to each process',
+  },
+  WAYBILL_MEDIA_EXPIRY: {
+    default: '90d',
+    meaning: 'How long an uploaded file is kept after its last upload; at least `1h`',
+  },
   WAYBILL_PUBLIC_URL: {
     meaning:
       'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links start with `HOST` and `PORT`',
@@ -210,6 +262,29 @@ export interface WebhookConfig {
   allowPrivate: boolean
 }
 
+export interface MediaConfig {
+  store: MediaStoreConfig
+  /** Holds files while they arrive. */
+  spoolDir: string
+  /** Per account. */
+  quotaBytes: number
+  /** Concurrent uploads of one account to this process. */
+  maxUploads: number
+  expirySeconds: number
+}
+
+export type MediaStoreConfig = { kind: 'folder'; path: string } | ({ kind: 's3' } & S3Config)
+
+export interface S3Config {
+  /** Address of the bucket, without a slash at its end. */
+  url: string
+  /** Starts the names of all objects; can be empty. */
+  prefix: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+}
+
 export interface Config {
   host: string
   port: number
@@ -224,6 +299,7 @@ export interface Config {
   webhooks: WebhookConfig
   /** How long messages, events, deliveries and attempts are kept. */
   retentionDays: number
+  media: MediaConfig
   /** Age in seconds at which a message without an outcome is reported, once. */
   outcomeUnknownAfterSeconds: number
   /** Address of the dashboard in browsers. With https, its cookies are secure. */
@@ -252,6 +328,7 @@ export const secretVariables = [
   'META_VERIFY_TOKEN',
   'SMTP_URL',
   'OIDC_CLIENT_SECRET',
+  'S3_SECRET_ACCESS_KEY',
   'METRICS_TOKEN',
 ] as const
 
@@ -310,6 +387,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
     },
     retentionDays: env.WAYBILL_RETENTION_DAYS,
+    media: {
+      store: readMediaStore(env),
+      spoolDir: path.resolve(env.WAYBILL_DATA_DIR, 'spool'),
+      quotaBytes: env.WAYBILL_MEDIA_QUOTA_MB * 1024 * 1024,
+      maxUploads: env.WAYBILL_MEDIA_MAX_UPLOADS,
+      expirySeconds: env.WAYBILL_MEDIA_EXPIRY,
+    },
     outcomeUnknownAfterSeconds: env.WAYBILL_OUTCOME_UNKNOWN_AFTER,
     publicUrl: env.WAYBILL_PUBLIC_URL,
     smtp:
@@ -322,6 +406,20 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         : undefined,
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
+  }
+}
+
+function readMediaStore(env: z.output<typeof Environment>): MediaStoreConfig {
+  const { WAYBILL_MEDIA_STORE: store = path.join(env.WAYBILL_DATA_DIR, 'media') } = env
+  const [, bucket, prefix = ''] = s3Address.exec(store) ?? []
+  if (bucket === undefined) return { kind: 'folder', path: path.resolve(store) }
+  return {
+    kind: 's3',
+    url: `${env.S3_ENDPOINT ?? `https://s3.${env.S3_REGION}.amazonaws.com`}/${bucket}`,
+    prefix: prefix.replace(/\/+$/, ''),
+    region: env.S3_REGION,
+    accessKeyId: env.S3_ACCESS_KEY_ID ?? '',
+    secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? '',
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { ErrorCode } from '../../contracts/errors.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
 import type { Onboarding } from './onboarding.ts'
@@ -88,6 +89,22 @@ export type SendOutcome =
   /** The request was written, but no valid response was received: the message may have been sent. */
   | { kind: 'unknown'; reason: string }
 
+/** A file on its way to WhatsApp. */
+export interface MediaUpload {
+  /** Media type, such as `image/png`. */
+  type: string
+  size: number
+  filename: string
+  /** The bytes, of which there are `size`. */
+  body: Readable
+}
+
+/** An upload can be repeated, so one without an answer counts as not done. */
+export type MediaOutcome =
+  | { kind: 'uploaded'; waMediaId: string }
+  | Omit<Extract<SendOutcome, { kind: 'refused' }>, 'template'>
+  | { kind: 'unavailable'; reason: string }
+
 export type SendRefusal = Extract<
   ErrorCode,
   'MESSAGE_REJECTED' | 'TEMPLATE_NOT_FOUND' | 'NO_ACTIVE_ACCOUNT' | 'WHATSAPP_THROTTLED' | 'WHATSAPP_UNAVAILABLE'
@@ -133,6 +150,9 @@ export type ReadOutcome<T> =
 /** The part of the WhatsApp Cloud API (Meta Graph API) that Waybill uses. */
 export interface WhatsApp extends Onboarding {
   sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome>
+  uploadMedia(sender: Sender, file: MediaUpload): Promise<MediaOutcome>
+  /** Returns whether WhatsApp deleted the file, or had none. */
+  deleteMedia(sender: Sender, waMediaId: string): Promise<boolean>
   /** Reads all pages. */
   listTemplates(waba: { wabaId: string; accessToken: string }): Promise<ReadOutcome<ListedTemplate[]>>
   getPhoneNumber(sender: Sender): Promise<ReadOutcome<PhoneNumberInfo>>

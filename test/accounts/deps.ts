@@ -8,6 +8,7 @@ import { createSecretBox } from '../../src/platform/secrets.ts'
 import type { Onboarding } from '../../src/whatsapp/onboarding.ts'
 import type { ListedTemplate, ReadOutcome } from '../../src/whatsapp/whatsapp.ts'
 import type { TestDatabase } from '../support/database.ts'
+import { createTestMedia } from '../support/media.ts'
 
 export type Listings = Record<string, ReadOutcome<ListedTemplate[]>>
 
@@ -25,6 +26,8 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       sendTemplate: () => Promise.reject(new Error('no test sends')),
       listTemplates: ({ wabaId, accessToken }) => Promise.resolve(listings[`${wabaId} ${accessToken}`] ?? unreachable),
       getPhoneNumber: () => Promise.resolve({ ok: true, value: {} }),
+      uploadMedia: () => Promise.reject(new Error('no test uploads')),
+      deleteMedia: () => Promise.resolve(true),
       hasPhoneNumber: () => Promise.resolve({ ok: true, value: true }),
       ...onboarding,
       close: () => Promise.resolve(),
@@ -34,6 +37,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       check: () => Promise.resolve('allowed'),
       close: () => Promise.resolve(),
     },
+    media: createTestMedia(),
     mail: undefined,
     publicUrl: 'https://waybill.example.com',
     callbacks: {

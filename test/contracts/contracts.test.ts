@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { ErrorResponse, successEnvelope } from '../../contracts/envelope.ts'
 import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
-import { contracts } from '../../contracts/index.ts'
+import { restContracts } from '../../contracts/index.ts'
 import { listProcedures } from '../../contracts/procedure.ts'
 
-const all = listProcedures(contracts)
+const all = listProcedures(restContracts)
 
 test.each(all)('the example of $name matches its own schemas', ({ contract: { input, output, example } }) => {
   expect(input.safeParse(example.input)).toMatchObject({ success: true })

@@ -4,13 +4,13 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
-import { contracts } from '../../contracts/index.ts'
+import { restContracts } from '../../contracts/index.ts'
 import { listProcedures } from '../../contracts/procedure.ts'
 import type { Example, Response } from '../../src/http/openapi/document.ts'
 import { printOpenApi } from '../../src/http/openapi/openapi.ts'
 import { compileSchemaAt, listNodes, openApi, pointTo, resolveResponse } from './document.ts'
 
-const operations = listProcedures(contracts).map(({ name, contract }) => {
+const operations = listProcedures(restContracts).map(({ name, contract }) => {
   const method = contract.method === 'GET' ? 'get' : 'post'
   const operation = openApi.paths[contract.path]?.[method]
   if (!operation) throw new Error(`openapi.json lacks ${name}: run npm run openapi`)
@@ -43,6 +43,9 @@ test('documents every operation of the contracts and no others', () => {
     'listTemplates',
     'listEvents',
     'getAccountHealth',
+    'uploadMedia',
+    'getMedia',
+    'deleteMedia',
   ])
 })
 
@@ -86,11 +89,10 @@ test('closes the list of values only in requests, so that answers can gain value
 })
 
 test('applies the rules for callers only to requests', () => {
-  const ofRequests = listUsed([openApi.components.schemas['SendMessageRequest'] ?? {}])
+  const bodies = Object.values(openApi.paths).map(({ post }) => post?.requestBody ?? {})
+  const ofRequests = listUsed(bodies)
   const answers = Object.fromEntries(
-    Object.entries(openApi.components.schemas).filter(
-      ([name]) => name !== 'SendMessageRequest' && !ofRequests.has(`#/components/schemas/${name}`),
-    ),
+    Object.entries(openApi.components.schemas).filter(([name]) => !ofRequests.has(`#/components/schemas/${name}`)),
   )
   const rules = listNodes(answers).filter(({ node }) => 'pattern' in node || 'maxLength' in node)
 
@@ -178,6 +180,7 @@ test('forbids unknown fields in requests and allows them in responses', () => {
 
   expect(closed.map(({ keys }) => keys.join(' ')).toSorted()).toEqual([
     'ButtonProducts',
+    'DeleteMediaRequest',
     'DocumentFile',
     'FlowInput',
     'LimitedTimeOffer',
@@ -189,6 +192,7 @@ test('forbids unknown fields in requests and allows them in responses', () => {
     'MessageProduct',
     'ProductSection',
     'SendMessageRequest',
+    'UploadMediaRequest',
   ])
 })
 

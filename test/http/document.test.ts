@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { compileSchemaAt, openApi, pointTo, resolveResponse } from '../contracts/document.ts'
+import { jpeg, postForm } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -51,7 +52,13 @@ const procedures = listProcedures(contracts)
 test.each(procedures)('the response of $name to its example is documented', async ({ contract }) => {
   const sent = await call(contracts.message.send, contracts.message.send.example.input)
   const { messageId } = sent.json().data
-  const input = { ...contract.example.input, ...('messageId' in contract.input.shape && { messageId }) }
+  const form = [{ name: 'file', content: jpeg() }]
+  const { mediaId } = (await postForm({ url: server.url, apiKey: account.apiKey }, form)).json().data
+  const input = {
+    ...contract.example.input,
+    ...('messageId' in contract.input.shape && { messageId }),
+    ...('mediaId' in contract.input.shape && { mediaId }),
+  }
 
   const response = await call(contract, input)
 

@@ -86,13 +86,17 @@ test('has a tool for each procedure, with the schema of its contract', async () 
   expect(JSON.stringify(tools)).not.toMatch(/\$ref|\$defs|\$schema/)
 })
 
-test('announces a send as destructive and repeatable with its key, and everything else as read-only', async () => {
+test('announces a send as destructive and repeatable with its key, and everything that deletes nothing as read-only', async () => {
   const { tools } = await (await connect(account)).listTools()
   const send = tools.find(({ name }) => name === 'message_send')
 
   expect(send?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true, idempotentHint: true })
   expect(send?.inputSchema.required).toContain('idempotencyKey')
-  expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([send])
+  const changes = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)
+  expect(changes.map(({ name, annotations }) => [name, annotations?.destructiveHint])).toEqual([
+    ['message_send', true],
+    ['media_delete', true],
+  ])
 })
 
 test.each([

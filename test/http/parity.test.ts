@@ -4,6 +4,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { contracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { safe } from '../../src/client/client.ts'
+import { jpeg, postForm } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
 /** REST and tRPC return the same data and the same error codes. */
@@ -11,10 +12,15 @@ import { startTestServer, type TestAccount, type TestResponse, type TestServer }
 let server: TestServer
 let account: TestAccount
 let messageId: string
+let mediaId: unknown
+const deletable: unknown[] = []
 beforeAll(async () => {
   server = await startTestServer({ sendDeadlineMilliseconds: 1_500 })
   account = await server.account()
   messageId = String((await account.post('/api/v1/message/send', sendMessage.example.input)).json().data['messageId'])
+  const upload = () => postForm({ url: server.url, apiKey: account.apiKey }, [{ name: 'file', content: jpeg() }])
+  mediaId = (await upload()).json().data['mediaId']
+  deletable.push((await upload()).json().data['mediaId'], (await upload()).json().data['mediaId'])
 })
 afterAll(() => server.close())
 
@@ -49,7 +55,7 @@ async function byTrpc(
 }
 
 function withoutIds(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/msg_[0-9a-z]{26}|wamid\.[\w+/=]+/g, '<id>')
+  return JSON.stringify(value).replaceAll(/(?:msg|med)_[0-9a-z]{26}|wamid\.[\w+/=]+/g, '<id>')
 }
 
 const good: Record<string, () => Record<string, unknown>> = {
@@ -65,6 +71,8 @@ const good: Record<string, () => Record<string, unknown>> = {
   'template.get': () => ({ name: 'order_shipped', language: 'en' }),
   'template.list': () => ({ status: 'APPROVED', limit: 2 }),
   'account.health': () => ({}),
+  'media.get': () => ({ mediaId }),
+  'media.delete': () => ({ mediaId: deletable[0] }),
   'event.list': () => ({ type: 'message.failed', limit: 2 }),
 }
 
@@ -72,7 +80,10 @@ test.each(listProcedures(contracts))('$name returns the same data by REST and by
   const input = good[name]?.()
   if (!input) throw new Error(`add an input for ${name} to this test`)
   // The newest message must stay the same between the two calls to a list.
-  const [rest, trpc] = [await byRest(contract, input), await byTrpc(name, contract, input)]
+  const rest = await byRest(contract, input)
+  // A file can be deleted once.
+  const again = name === 'media.delete' ? { mediaId: deletable[1] } : input
+  const trpc = await byTrpc(name, contract, again)
 
   expect(rest.json().success).toBe(true)
   expect(withoutIds({ data: rest.json().data })).toBe(withoutIds(trpc))
@@ -118,6 +129,9 @@ const bad: { name: string; contract: ApiProcedure; input: Record<string, unknown
   },
   { name: 'message.get', contract: contracts.message.get, input: { messageId: 'msg_unknown' } },
   { name: 'message.list', contract: contracts.message.list, input: { limit: 1000 } },
+  { name: 'media.get', contract: contracts.media.get, input: { mediaId: 'med_unknown' } },
+  { name: 'media.delete', contract: contracts.media.delete, input: { mediaId: 'med_unknown' } },
+  { name: 'media.delete', contract: contracts.media.delete, input: {} },
   { name: 'template.get', contract: contracts.template.get, input: { name: 'unknown', language: 'en' } },
   { name: 'template.list', contract: contracts.template.list, input: { accountId: 'wa_unknown' } },
 ]
@@ -136,7 +150,8 @@ test.each(bad)(
 test('serves every contract and no other procedure', async () => {
   for (const { name, contract } of listProcedures(contracts))
     expect(await byTrpc(name, contract, {})).not.toMatchObject({ code: 'NOT_FOUND' })
-  expect(await byTrpc('message.delete', sendMessage, {})).toMatchObject({ code: 'NOT_FOUND' })
+  for (const name of ['message.delete', 'media.upload'])
+    expect(await byTrpc(name, sendMessage, {})).toMatchObject({ code: 'NOT_FOUND' })
 })
 
 test('returns typed errors of the procedure as values in the client', async () => {

@@ -8,6 +8,9 @@ let account: TestAccount
 beforeAll(async () => {
   server = await startTestServer()
   account = await server.account()
+  const { phoneNumberId } = account
+  for (const id of ['1', '42', '1037543291543636'])
+    server.simulator.media.set(id, { id, phoneNumberId, type: 'image/png', size: 1, sha256: '' })
   for (const template of templates) await account.template({ language: 'en', ...template })
 })
 afterAll(() => server.close())
@@ -441,7 +444,7 @@ const mistakes: Mistake[] = [
     because: 'a media ID is an address',
     template: 'image_header',
     values: { header: { image: { mediaId: link } } },
-    says: 'header.image.mediaId: must be the ID of a file that was uploaded to WhatsApp: digits only.',
+    says: 'header.image.mediaId: must be the ID of an uploaded file: med_… of Waybill, or the digits of WhatsApp.',
   },
   {
     because: 'a latitude is not on earth',

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, type ExpectStatic, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { webhooks } from '../../contracts/events.ts'
 import { freePort } from '../support/postgres.ts'
+import { pdf, postForm, startFileServer } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { listSnippets, type Snippet } from './extract.ts'
 import { findMissing, type Program, reportMissing, start, toolchains } from './toolchains.ts'
@@ -86,6 +87,37 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     const answer = JSON.parse(await runToEnd(setting, snippet, { silent: true }))
     expect(answer).toMatchObject({ success: true, data: { body: expect.stringContaining('WB-1042') } })
     expect(await listMessages(setting)).toEqual([])
+  },
+
+  upload: async (snippet, setting) => {
+    const { expect } = setting
+    await writeFile(path.join(setting.folder, 'invoice.pdf'), pdf())
+    expect(await runToEnd(setting, snippet)).toContain((await findMedia(setting))?.id)
+  },
+
+  upload_link: async (snippet, setting) => {
+    const { expect } = setting
+    const files = await startFileServer((_request, response) => response.end(pdf()))
+    const code = snippet.code.replace('https://example.com', files.url)
+    expect(await runToEnd(setting, { ...snippet, code })).toContain((await findMedia(setting))?.id)
+    await files.close()
+  },
+
+  send_media: async (snippet, setting) => {
+    const { expect } = setting
+    await runToEnd(setting, await withMedia(snippet, setting))
+    expect(await listMessages(setting)).toHaveLength(1)
+  },
+
+  get_media: async (snippet, setting) => {
+    const { expect } = setting
+    expect(await runToEnd(setting, await withMedia(snippet, setting))).toContain('"kind":"document"')
+  },
+
+  delete_media: async (snippet, setting) => {
+    const { expect } = setting
+    await runToEnd(setting, await withMedia(snippet, setting))
+    expect(await findMedia(setting)).toBeUndefined()
   },
 
   pages: async (snippet, setting) => {
@@ -169,6 +201,18 @@ async function runToEnd(setting: Setting, snippet: Snippet, options: RunOptions 
   const code = await program.ended
   setting.expect({ code, output: program.output() }).toMatchObject({ code: 0 })
   return program.output()
+}
+
+/** The snippet with the ID of a file that has just been uploaded. */
+async function withMedia(snippet: Snippet, setting: Setting): Promise<Snippet> {
+  await postForm({ url: server.url, apiKey: setting.account.apiKey }, [{ name: 'file', content: pdf() }])
+  const media = await findMedia(setting)
+  return { ...snippet, code: snippet.code.replaceAll(/med_[0-9a-z]{26}/g, String(media?.id)) }
+}
+
+function findMedia({ account }: Setting) {
+  const { db } = server.deps
+  return db.selectFrom('media').select('id').where('account_id', '=', account.accountId).executeTakeFirst()
 }
 
 async function send({ account }: Setting, change: object = {}): Promise<string> {

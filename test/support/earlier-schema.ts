@@ -14,9 +14,17 @@ const undoAlerts = [
   `delete from waybill_migrations where name = '0017-alerts'`,
 ]
 
+/** Reverts migrations 0013 and later. */
+const undoMedia = [
+  ...undoAlerts,
+  'drop table media, media_at_whatsapp, removed_media',
+  'drop function remember_removed_media',
+  `delete from waybill_migrations where name = '0013-media'`,
+]
+
 /** Reverts migrations 0012 and later. */
 const undoWhatsAppHealth = [
-  ...undoAlerts,
+  ...undoMedia,
   'drop table whatsapp_account_health',
   `delete from waybill_migrations where name = '0012-whatsapp-health'`,
 ]

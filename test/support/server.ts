@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { request } from 'undici'
 import { createAccount } from '../../src/accounts/account.ts'
@@ -18,6 +19,7 @@ import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { demoTemplates } from '../../src/whatsapp/simulator/demo-templates.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { NewTemplate } from '../../src/whatsapp/simulator/templates.ts'
+import { createTestMedia } from './media.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 
 /** A real server on a real database that uses the simulator as WhatsApp. */
@@ -88,8 +90,10 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     ...(options.sendDeadlineMilliseconds !== undefined && { timeouts: { sendMs: options.sendDeadlineMilliseconds } }),
   })
   const webhooks = createWebhookSender({ timeoutSeconds: 15, allowPrivate: true })
+  const media = createTestMedia()
   const deps: Deps = {
     db: database.db,
+    media,
     whatsapp,
     webhooks,
     mail: undefined,
@@ -127,6 +131,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await server.close()
       await whatsapp.close()
       await webhooks.close()
+      await deps.media.close()
+      await rm(media.folder, { recursive: true, force: true })
       if (options.beside) return
       await simulator.stop()
       await database.close()

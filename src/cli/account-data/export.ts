@@ -3,6 +3,8 @@ import { MessageEvent } from '../../../contracts/events.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
+import { toMedia } from '../../media/media.ts'
+import type { MediaRow } from '../../media/store.ts'
 import { messageColumns, type StoredMessage } from '../../messages/columns.ts'
 import { toMessage } from '../../messages/message.ts'
 import { fieldsOf } from '../../platform/db/columns.ts'
@@ -83,6 +85,11 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         show: toMessage,
       }),
   },
+  media: {
+    type: 'media',
+    read: ({ db }, accountId) =>
+      readPages<MediaRow>(db, accountId, { table: 'media', fields: '*', key: ['id'], show: toMedia }),
+  },
   events: {
     type: 'event',
     read: ({ db }, accountId) =>
@@ -120,6 +127,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         yield lines.map((line) => ({ ...(JSON.parse(line) as object) }))
     },
   },
+  media_at_whatsapp: { leftOut: 'IDs that WhatsApp gives to files for 30 days' },
   webhook_attempts: { leftOut: 'part of their delivery' },
   audit_chains: { leftOut: 'its head is a record of the audit log' },
   audit_log_unchained: { leftOut: 'moves to audit_entries before the audit log is read' },

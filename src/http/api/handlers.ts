@@ -2,6 +2,7 @@ import type { Contracts } from '../../../contracts/index.ts'
 import { readAccountHealth } from '../../accounts/whatsapp/health/view.ts'
 import { getMessage } from '../../messages/queries/get.ts'
 import { listMessages } from '../../messages/queries/list.ts'
+import { deleteMedia, getMedia } from '../../media/media.ts'
 import { preview } from '../../messages/send/preview.ts'
 import { send } from '../../messages/send/send.ts'
 import { getTemplate } from '../../templates/get.ts'
@@ -28,6 +29,10 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
   },
   account: {
     health: (deps, { accountId }) => readAccountHealth(deps, accountId),
+  },
+  media: {
+    get: (deps, call, input) => getMedia(deps, call, input),
+    delete: (deps, call, input) => deleteMedia(deps, call, input),
   },
   event: {
     list: (deps, call, input) => listEvents(deps, call, input),

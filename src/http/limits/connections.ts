@@ -25,6 +25,10 @@ export interface ConnectionLimits {
   maxUnanswered: number
   /** A connection is closed if its client reads nothing of a pending response for this long. */
   stallMilliseconds: number
+  /** A connection is closed if the body of a request takes this long, after a response that says so. */
+  bodyMilliseconds: number
+  /** Returns whether a request has limits of its own. */
+  mayTakeLong(request: IncomingMessage): boolean
 }
 
 interface State {
@@ -36,12 +40,22 @@ interface State {
   /** Bytes that the client had not read at the last sweep, and the time when it last read some. */
   unread: number
   readAt: number
+  /** The latest request, until its body is complete, and the sweeps that have seen it incomplete. */
+  receiving: IncomingMessage | undefined
+  seen: number
 }
 
 /** One socket read holds up to about 2,600 minimal requests. No legitimate client pipelines more than this limit. */
 const maxIgnored = 512
+/** How often bodies are looked at within the time that they may take. */
+const bodySweeps = 10
 
-export function limitConnections({ maxUnanswered, stallMilliseconds }: ConnectionLimits): Connections {
+export function limitConnections({
+  maxUnanswered,
+  stallMilliseconds,
+  bodyMilliseconds,
+  mayTakeLong,
+}: ConnectionLimits): Connections {
   const states = new Map<Socket, State>()
   const rejections = new WeakMap<IncomingMessage, ServiceError>()
 
@@ -60,6 +74,8 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
         return
       }
       state.unanswered += 1
+      state.receiving = request
+      state.seen = 0
       response.on('finish', countAnswer)
       const rejection = findProblem(request, state)
       if (rejection) {
@@ -80,7 +96,15 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
     // Node keeps the address from here on. Of a client that leaves before it was asked for, there is none, though
     // what it sent can still be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    states.set(socket, { unanswered: 0, closing: false, ignored: 0, unread: 0, readAt: 0 })
+    states.set(socket, {
+      unanswered: 0,
+      closing: false,
+      ignored: 0,
+      unread: 0,
+      readAt: 0,
+      receiving: undefined,
+      seen: 0,
+    })
     socket.once('close', () => states.delete(socket))
   }
 
@@ -91,6 +115,19 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
       if (unread === 0 || state.unread === 0 || unread < state.unread) state.readAt = at
       state.unread = unread
       if (unread > 0 && at - state.readAt >= stallMilliseconds) socket.destroy()
+    }
+  }
+
+  /** Counts instead of reading a clock for each request: most bodies arrive with their headers. */
+  function endSlowBodies(server: Server): void {
+    for (const [socket, state] of states) {
+      const { receiving } = state
+      if (!receiving) continue
+      if (receiving.complete) state.receiving = undefined
+      else if (!mayTakeLong(receiving) && ++state.seen > bodySweeps) {
+        state.receiving = undefined
+        server.emit('clientError', new RequestTimeoutError(), socket)
+      }
     }
   }
 
@@ -112,12 +149,20 @@ export function limitConnections({ maxUnanswered, stallMilliseconds }: Connectio
     createServer: (handler, options) => {
       // A socket timeout does not work here: incoming data resets it, even if the client reads nothing.
       const sweep = setInterval(closeStalled, stallMilliseconds / 10).unref()
-      return createServer(options, receive(handler))
-        .on('connection', track)
-        .on('close', () => clearInterval(sweep))
+      const server = createServer(options, receive(handler)).on('connection', track)
+      const bodySweep = setInterval(() => endSlowBodies(server), bodyMilliseconds / bodySweeps).unref()
+      return server.on('close', () => {
+        clearInterval(sweep)
+        clearInterval(bodySweep)
+      })
     },
     findRejection: (request) => rejections.get(request),
   }
+}
+
+/** As Node reports a request that takes too long. */
+class RequestTimeoutError extends Error {
+  readonly code = 'ERR_HTTP_REQUEST_TIMEOUT'
 }
 
 /** Bytes written to the socket that have not left this process. */

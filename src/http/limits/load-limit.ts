@@ -24,6 +24,10 @@ export interface Slot {
    * Counts the request for its API key instead of its address from now on. Call it once the key is known to be valid.
    */
   recognize(): void
+  /**
+   * Ends the slot before the response. For a request that takes long, such as an upload, which has limits of its own.
+   */
+  release(): void
   /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit, and sends are counted. */
   exempt(whatsapp: WhatsApp): WhatsApp
 }

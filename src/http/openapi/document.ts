@@ -65,7 +65,11 @@ export interface Response extends Body {
 }
 
 interface Body {
-  content: { 'application/json': { schema: Schema; examples?: Record<string, Example> } }
+  content: {
+    'application/json': { schema: Schema; examples?: Record<string, Example> }
+    /** Only requests that carry a file have it. */
+    'multipart/form-data'?: { schema: Schema }
+  }
 }
 
 export interface Example {

@@ -44,10 +44,17 @@ function describe({ kind, method, path, input, output, idempotent }: ApiProcedur
   return kind === 'query' ? procedure.query(unserved) : procedure.mutation(unserved)
 }
 
+/** Procedures with the same answer share its schema: a name belongs to one schema. */
+const envelopes = new WeakMap<z.ZodType, z.ZodType>()
+
 function nameEnvelope(output: z.ZodType): z.ZodType {
-  return successEnvelope(output)
+  const known = envelopes.get(output)
+  if (known) return known
+  const envelope = successEnvelope(output)
     .describe('The answer to a request that succeeded.')
     .meta({ id: `${output.meta()?.id}Response` })
+  envelopes.set(output, envelope)
+  return envelope
 }
 
 function unserved(): never {

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { contracts } from '../../../contracts/index.ts'
+import { restContracts } from '../../../contracts/index.ts'
 import { listProcedures, tags } from '../../../contracts/procedure.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { OpenApiDocument, PathItem, Schema } from './document.ts'
@@ -13,7 +13,7 @@ import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 
 /** The document of the public REST interface and of the webhooks, from the contracts and from nothing else. */
 function generateOpenApi(): OpenApiDocument {
-  const draft = draftDocument(contracts)
+  const draft = draftDocument(restContracts)
   const bodies = collectBodies(draft)
   const ofRequests = listReferred(Object.values(bodies), draft.components.schemas)
   const paths = writePaths(draft)
@@ -83,7 +83,7 @@ function printJson(document: object): string {
 
 function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
   const paths: Record<string, PathItem> = {}
-  for (const { name, contract } of listProcedures(contracts)) {
+  for (const { name, contract } of listProcedures(restContracts)) {
     const method = contract.method === 'GET' ? 'get' : 'post'
     const operation = draft.paths[contract.path]?.[method]
     if (!operation) throw new Error(`The generator left out ${name}.`)
@@ -95,7 +95,7 @@ function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
 
 /** The schemas of the request bodies, which the generator leaves in place, under their names. */
 function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
-  const bodies = listProcedures(contracts).flatMap(({ contract: { path, input } }) => {
+  const bodies = listProcedures(restContracts).flatMap(({ contract: { path, input } }) => {
     const schema = paths[path]?.post?.requestBody?.content['application/json'].schema
     const name = input.meta()?.id
     return schema && name !== undefined ? [[name, schema] as const] : []

@@ -59,13 +59,28 @@ function inline(schema: Schema, schemas: Record<string, Schema>): Schema {
 }
 
 /** The generator drops the name of a body's schema: the body refers to it by name again. */
-function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, example }: ApiProcedure) {
+function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, example, fileField }: ApiProcedure) {
   const name = input.meta()?.id
-  const schema = name === undefined ? draft.content['application/json'].schema : refer('schemas', name)
+  const inner = draft.content['application/json'].schema
+  const schema = name === undefined ? inner : refer('schemas', name)
   return {
     required: true,
-    content: { 'application/json': { schema, examples: { default: { value: example.input } } } },
+    content: {
+      'application/json': { schema, examples: { default: { value: example.input } } },
+      ...(fileField !== undefined && { 'multipart/form-data': { schema: writeForm(inner, fileField) } }),
+    },
   }
+}
+
+/** The fields of the JSON body without `link`, and the file in its place. */
+function writeForm(json: Schema, fileField: string): Schema {
+  const { link: _link, ...fields } = json.properties ?? {}
+  return simplify({
+    type: 'object',
+    properties: { [fileField]: { type: 'string', format: 'binary', description: 'The file.' }, ...fields },
+    required: [fileField],
+    additionalProperties: false,
+  })
 }
 
 function readSuccessSchema({ responses: { 200: success } }: Operation): Schema {

@@ -2,6 +2,7 @@ import { checkDueAccounts } from '../../accounts/whatsapp/health/check.ts'
 import { addMissingHealth } from '../../accounts/whatsapp/health/store.ts'
 import { measureTraffic } from '../../accounts/whatsapp/health/traffic.ts'
 import type { Deps } from '../../deps.ts'
+import { cleanUpMedia } from '../../media/clean-up.ts'
 import { reportUnknownOutcomes } from '../../messages/journal/outcome-unknown.ts'
 import { deleteOldCounts, foldCounts } from '../../messages/queries/counts-store.ts'
 import { deleteExpiredIdempotencyKeys } from '../../messages/send/idempotency-store.ts'
@@ -64,6 +65,7 @@ const chores: Chore[] = [
       await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * 86_400_000))
     },
   },
+  { everySeconds: 600, failure: 'could not delete expired files', run: cleanUpMedia },
   { everySeconds: 10, failure: 'could not update message counts', run: ({ db }) => foldCounts(db) },
   { everySeconds: 10, failure: 'could not record stale pending messages', run: ({ db }) => recordStalePending(db) },
   { everySeconds: 7, failure: 'could not vacuum the embedded database', run: ({ db }) => vacuumEmbedded(db) },

@@ -1,5 +1,6 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
+import { requireActiveAccount } from '../../accounts/whatsapp/active-account.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import type { Problem } from '../../templates/problem.ts'
 import { type FilledTemplate, fitValues } from '../../templates/values.ts'
@@ -46,7 +47,7 @@ export interface UnknownTemplate {
  * not. The account comes first: without it no template can be known.
  */
 export function decide(facts: SendFacts, input: SendMessageRequest): Draft | UnknownTemplate {
-  const from = requireAccount(facts.whatsAppAccount, input.accountId)
+  const from = requireActiveAccount(facts.whatsAppAccount, input.accountId)
   if (!facts.template) return { wabaId: from.wabaId }
   const template = requireApproved(facts.template, input)
   const { filled, problems, unsupported } = fitValues(template, input)
@@ -70,25 +71,6 @@ function toError(problems: Problem[]): ServiceError {
       fields.map(([field, those = []]) => [field, `${those.map(({ problem }) => problem).join('. ')}.`]),
     ),
   })
-}
-
-function requireAccount(account: SendingAccount | undefined, accountId: string | undefined): SendingAccount {
-  if (!account && accountId !== undefined)
-    throw new ServiceError(
-      'NO_ACTIVE_ACCOUNT',
-      'accountId: no WhatsApp account of yours has this ID. Leave it out to send from the default account.',
-    )
-  if (!account)
-    throw new ServiceError(
-      'NO_ACTIVE_ACCOUNT',
-      'No default WhatsApp account is set up. Add one, or name one in accountId.',
-    )
-  if (account.inactiveReason !== undefined)
-    throw new ServiceError(
-      'NO_ACTIVE_ACCOUNT',
-      `The WhatsApp account ${account.id} is inactive: ${account.inactiveReason}.`,
-    )
-  return account
 }
 
 function requireApproved(

@@ -4,11 +4,12 @@ import type { Deps } from '../../deps.ts'
 import { renderMessage } from '../../templates/preview.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
 import { decide } from './decide.ts'
+import { checkMedia, namesMedia } from './media.ts'
 import { findSendFacts } from './facts-store.ts'
 
 /** Checks what a send checks, and renders the text. Sends and stores nothing. */
 export async function preview(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'now'>,
   caller: Caller,
   input: SendMessageRequest,
 ): Promise<MessagePreview> {
@@ -27,6 +28,7 @@ export async function preview(
       name: input.template,
       language: input.language,
     })
+  if (namesMedia(draft.filled)) await checkMedia(deps, accountId, draft.filled)
   return {
     to: input.to,
     template: input.template,

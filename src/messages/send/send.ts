@@ -10,6 +10,7 @@ import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { describeRequest, type IdempotentRequest, replay, toSentMessage } from './idempotency.ts'
+import { forgetRefusedMedia, namesMedia, resolveMedia } from './media.ts'
 import { applyRefusal, interpretOutcome, type SendResult } from './outcome.ts'
 import { recordPending } from './record-store.ts'
 import { settle, settleNeverDispatched } from './settle.ts'
@@ -66,9 +67,12 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
       name: input.template,
       language: input.language,
     })
-  const { from, filled, emitSentEvent } = decision
+  const { from, emitSentEvent } = decision
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
+  const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from
+  const sender = { accountId, whatsAppAccountId, phoneNumberId, accessToken, accessTokenEncrypted }
+  const filled = namesMedia(decision.filled) ? await resolveMedia(deps, sender, decision.filled) : decision.filled
 
   const createdAt = deps.now()
   const message: PendingMessage = {
@@ -141,5 +145,6 @@ export async function dispatch(
   const result = interpretOutcome(message.id, outcome)
   await settle(deps, message, result, request)
   await applyRefusal(deps, message, from, outcome)
+  if (outcome.kind === 'refused') await forgetRefusedMedia(deps, message.accountId, filled, outcome)
   return result
 }

@@ -14,6 +14,7 @@ import * as outcomeUnknown from './migrations/0009-outcome-unknown.ts'
 import * as clocks from './migrations/0010-clocks.ts'
 import * as auditChain from './migrations/0011-audit-chain.ts'
 import * as whatsappHealth from './migrations/0012-whatsapp-health.ts'
+import * as media from './migrations/0013-media.ts'
 import * as alerts from './migrations/0017-alerts.ts'
 import * as people from './migrations/0019-people.ts'
 import { createPartitions } from './partitions.ts'
@@ -34,6 +35,7 @@ const migrations: Record<string, Migration> = {
   '0010-clocks': clocks,
   '0011-audit-chain': auditChain,
   '0012-whatsapp-health': whatsappHealth,
+  '0013-media': media,
   '0017-alerts': alerts,
   '0019-people': people,
 }

@@ -111,6 +111,16 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     quality_score: meta,
     rejected_reason: meta,
   },
+  media: { id, account_id: id, sha256: { never: 'a hash of a file' }, type: word, filename: 'replace' },
+  removed_media: { id },
+  media_at_whatsapp: {
+    account_id: id,
+    phone_number_id: whatsAppId,
+    sha256: { never: 'a hash of a file' },
+    type: word,
+    wa_media_id: whatsAppId,
+    claimed_by: id,
+  },
   owners: { id, name: user, email: user, image: user },
   owner_sessions: { id, token: user, userId: id, ipAddress: user, userAgent: user },
   owner_credentials: {

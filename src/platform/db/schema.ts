@@ -450,6 +450,43 @@ export interface AuditKeysTable {
   created_at: Generated<Date>
 }
 
+/** An uploaded file; it is stored under its ID. */
+export interface MediaTable {
+  id: string
+  account_id: string
+  /** Hexadecimal digits. */
+  sha256: string
+  /** Media type, determined from the content. */
+  type: string
+  size_bytes: number
+  filename: string | null
+  created_at: Date
+  expires_at: Date
+  /** Null while the file is being stored. */
+  stored_at: Date | null
+  /** Set until the file is gone from the object store too. */
+  deleted_at: Date | null
+}
+
+/** A file that is in the object store although its row is gone. A trigger inserts it. */
+interface RemovedMediaTable {
+  id: string
+}
+
+/** A file as WhatsApp keeps it for one phone number. */
+interface MediaAtWhatsAppTable {
+  account_id: string
+  phone_number_id: string
+  sha256: string
+  type: string
+  /** Null until WhatsApp has answered. */
+  wa_media_id: string | null
+  expires_at: Date | null
+  /** The process that uploads it now, and until when others wait for it. */
+  claimed_by: string | null
+  claimed_until: Date | null
+}
+
 export interface Database {
   owners: OwnersTable
   owner_sessions: OwnerSessionsTable
@@ -487,4 +524,7 @@ export interface Database {
   webhook_deliveries: WebhookDeliveriesTable
   webhook_finished_deliveries: WebhookFinishedDeliveriesTable
   webhook_attempts: WebhookAttemptsTable
+  media: MediaTable
+  removed_media: RemovedMediaTable
+  media_at_whatsapp: MediaAtWhatsAppTable
 }

@@ -165,7 +165,8 @@ function timedOut(): string {
   return 'timed out'
 }
 
-function describeAttemptError(error: Error): string {
+/** Returns one of a fixed set of texts. */
+export function describeAttemptError(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const known = texts[code]
   if (known !== undefined) return known

@@ -3,6 +3,7 @@ import { Pool } from 'undici'
 import type { OutgoingTemplate, PhoneNumberInfo, ReadOutcome, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
 import { exchange, type GraphRequest } from './exchange.ts'
 import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
+import { readDeletion, readUpload, toUploadBody } from './media.ts'
 import { listTemplates, readAnswer, type ReadPage, readPages } from './read.ts'
 import { readSend, toSendBody } from './send-template.ts'
 import { ListedNumber, Page, PhoneNumber } from './wire.ts'
@@ -25,10 +26,18 @@ interface Timeouts {
   sendMs: number
   /** The same for each page of a read. */
   readMs: number
+  /** The same for the upload of a file of up to 100 MB. */
+  uploadMs: number
 }
 
 /** A send takes at most 25 seconds: callers commonly time out after 30, and idempotency keys assume less than 60. */
-const defaultTimeouts: Timeouts = { connectMs: 3_000, queueMs: 5_000, sendMs: 20_000, readMs: 20_000 }
+const defaultTimeouts: Timeouts = {
+  connectMs: 3_000,
+  queueMs: 5_000,
+  sendMs: 20_000,
+  readMs: 20_000,
+  uploadMs: 120_000,
+}
 /** A send holds a connection until WhatsApp responds, commonly for a tenth of a second. */
 const defaultMaxConnections = 1024
 /**
@@ -49,7 +58,7 @@ export function createCloudApi({
   maxConnections = defaultMaxConnections,
   maxSends = defaultMaxSends,
 }: CloudApiOptions): WhatsApp {
-  const { connectMs, queueMs, sendMs, readMs } = { ...defaultTimeouts, ...timeouts }
+  const { connectMs, queueMs, sendMs, readMs, uploadMs } = { ...defaultTimeouts, ...timeouts }
   const base = new URL(url)
   const prefix = `${base.pathname.replace(/\/+$/, '')}/${version}`
   const pool = new Pool(base.origin, {
@@ -107,6 +116,24 @@ export function createCloudApi({
   return {
     ...createOnboarding(call),
     sendTemplate,
+    uploadMedia: async ({ phoneNumberId, accessToken }, file) => {
+      const { contentType, length, body } = toUploadBody(file)
+      const request: GraphRequest = {
+        method: 'POST',
+        path: `${prefix}/${encodeURIComponent(phoneNumberId)}/media`,
+        headers: { ...authorization(accessToken), 'content-type': contentType, 'content-length': String(length) },
+        body,
+      }
+      const limits = { startWithinMs: queueMs, answerWithinMs: uploadMs, maxResponseBytes: maxSendAnswerBytes }
+      const answer = await exchange(pool, request, limits)
+      // A request that was not sent has not read its file.
+      file.body.destroy()
+      return readUpload(answer, accessToken)
+    },
+    deleteMedia: async ({ phoneNumberId, accessToken }, waMediaId) => {
+      const path = `${encodeURIComponent(waMediaId)}?phone_number_id=${encodeURIComponent(phoneNumberId)}`
+      return readDeletion(await call('DELETE', path, accessToken))
+    },
     listTemplates: ({ wabaId, accessToken }) =>
       listTemplates(async (query) => {
         const answer = await get(`${encodeURIComponent(wabaId)}/message_templates?${query}`, accessToken)

@@ -1,10 +1,12 @@
+import type { Readable } from 'node:stream'
 import { type Dispatcher, errors } from 'undici'
 
 export interface GraphRequest {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   path: string
   headers: Record<string, string>
-  body?: string
+  /** Of a stream, `headers` has the length. */
+  body?: string | Readable
 }
 
 /** The result of one HTTP request. Reasons are our own texts and contain nothing from the network. */

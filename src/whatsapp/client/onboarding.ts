@@ -17,7 +17,7 @@ import { Page } from './wire.ts'
 
 /** Sends one request. `path` has no leading slash and no version. */
 export type GraphCall = (
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'DELETE',
   path: string,
   accessToken: string,
   body?: Record<string, unknown>,

@@ -30,6 +30,10 @@ export const SendResponse = z.object({
   messages: z.tuple([z.object({ id: Text.min(1) })], z.unknown()),
 })
 
+export const UploadResponse = z.object({ id: Text.regex(/^\d+$/) })
+
+export const DeleteResponse = z.object({ success: lenient(z.boolean()), error: lenient(GraphError) })
+
 const componentShape = {
   type: Text,
   format: lenient(Text),

@@ -59,6 +59,7 @@ export const failures = {
     title: 'This message was not delivered to maintain healthy ecosystem engagement.',
   },
   131050: { status: 400, title: 'User has stopped receiving marketing messages from this business' },
+  131053: { status: 400, title: 'Media upload error' },
   131056: {
     status: 400,
     title: '(Business Account, Consumer Account) pair rate limit hit',

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readForm } from './media.ts'
 import type { ReceivedRequest } from './state.ts'
 
 export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
@@ -10,8 +11,13 @@ export async function receive(request: IncomingMessage): Promise<ReceivedRequest
     ...(version === undefined ? {} : { version }),
     query: url.searchParams,
     headers: request.headers,
-    body: parse(await readText(request)),
+    body: await readBody(request),
   }
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const { 'content-type': type = '' } = request.headers
+  return type.startsWith('multipart/form-data') ? readForm(request, type) : parse(await readText(request))
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { fail, failWith } from './errors.ts'
 import { type Answer, ok } from './http.ts'
 import { invalidParameter } from './invalid-parameter.ts'
+import { checkMedia } from './media.ts'
 import { behaviourOf } from './recipients.ts'
 import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
@@ -50,6 +51,8 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
   if (!template) return templateMissing(name, language.code)
   const wrong = checkTemplate(template, components)
   if (wrong) return wrong
+  const media = checkMedia(state, from, components)
+  if (media && 'kind' in media) return media
 
   const waMessageId = createWamid(waId, state.randomBytes(9))
   const messageStatus = behaviour.messageStatus ?? 'accepted'
@@ -59,7 +62,7 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
     from,
     template,
     messageStatus,
-    plan: behaviour.plan,
+    plan: media?.plan ?? behaviour.plan,
     ...(message.biz_opaque_callback_data === undefined ? {} : { callbackData: message.biz_opaque_callback_data }),
   })
   const answer =

@@ -9,11 +9,18 @@ interface PlannedStatus {
   afterMs: number
   /** Meta's error code of a failure. */
   code?: keyof typeof failures
+  /** In place of the usual details of the code. */
+  details?: string
 }
 
 const sent: PlannedStatus = { status: 'sent', afterMs: 150 }
 const delivered: PlannedStatus = { status: 'delivered', afterMs: 600 }
 const read: PlannedStatus = { status: 'read', afterMs: 1_500 }
+
+/** A file cannot be used: WhatsApp has answered 200 and reports it later (reference 2, section 1.1). */
+function mediaFailure(details: string): [PlannedStatus, PlannedStatus] {
+  return [sent, { status: 'failed', afterMs: 600, code: 131053, details }]
+}
 
 /** The statuses that follow an accepted message, by behaviour of the recipient. */
 const plans = {
@@ -33,6 +40,11 @@ const plans = {
   /** With several devices, a message can fail on one and be delivered to another. */
   failedThenDelivered: [sent, { status: 'failed', afterMs: 400, code: 131026 }, { ...delivered, afterMs: 900 }],
   silent: [],
+  mediaForbidden: mediaFailure('Downloading media from weblink failed with http code 403, status message Forbidden'),
+  mediaMissing: mediaFailure('Downloading media from weblink failed with http code 404, status message Not Found'),
+  mediaWrongType: mediaFailure(
+    'Image file uploaded with mimetype as image/jpeg, however on processing it is of type text/html. Please choose a different file.',
+  ),
 } as const satisfies Record<string, readonly PlannedStatus[]>
 
 export type Plan = keyof typeof plans
@@ -161,17 +173,17 @@ function toStatus({ message, report }: Due): object {
     timestamp: String(Math.floor(Date.now() / 1000)),
     recipient_id: message.waId,
     ...(message.callbackData !== undefined && { biz_opaque_callback_data: message.callbackData }),
-    ...(report.status === 'failed' ? { errors: [toError(report.code ?? 131026)] } : { pricing: toPricing(message) }),
+    ...(report.status === 'failed' ? { errors: [toError(report)] } : { pricing: toPricing(message) }),
   }
 }
 
-function toError(code: keyof typeof failures): object {
+function toError({ code = 131026, details }: PlannedStatus): object {
   const failure: { title: string; details?: string } = failures[code]
   return {
     code,
     title: failure.title,
     message: failure.title,
-    error_data: { details: failure.details ?? failure.title },
+    error_data: { details: details ?? failure.details ?? failure.title },
     href: 'https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes/',
   }
 }

@@ -1,5 +1,6 @@
 import { failWith, unknownObject, unknownPath } from './errors.ts'
 import type { Answer } from './http.ts'
+import { handleMedia, uploadMedia } from './media.ts'
 import { sendMessage } from './messages.ts'
 import { failOnboarding } from './onboarding-errors.ts'
 import {
@@ -18,7 +19,7 @@ import { getTemplate, listTemplates } from './templates.ts'
 import { bearerOf, debugToken, findHolder, type TokenHolder } from './tokens.ts'
 
 /** A request by a valid token, about the object `id` and one of its edges. */
-interface RoutedRequest extends ReceivedRequest {
+export interface RoutedRequest extends ReceivedRequest {
   id: string
   edge: string | undefined
 }
@@ -47,7 +48,8 @@ async function routeObject(
   request: RoutedRequest,
   origin: string,
 ): Promise<Answer | undefined> {
-  if (request.edge === undefined) return routeNode(state, holder, request)
+  if (request.edge === undefined)
+    return handleMedia(state, holder, request, origin) ?? routeNode(state, holder, request)
   if (request.edge === 'owned_whatsapp_business_accounts' || request.edge === 'client_whatsapp_business_accounts')
     return listOwnedAccounts(state, request.edge.startsWith('owned') ? holder.wabaIds : [], request.id)
   const number = holder.numbers.find(({ phoneNumberId }) => phoneNumberId === request.id)
@@ -75,6 +77,9 @@ function routeNumberEdge(
     case 'POST messages':
       if (!holder.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
       return number.status === 'CONNECTED' ? sendMessage(state, number, request.body) : failWith(133010)
+    case 'POST media':
+      if (!holder.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
+      return uploadMedia(state, number, request.body)
     case 'POST register':
       return findRefusal(holder, call) ?? registerNumber(number, request)
     case 'POST deregister':

@@ -49,6 +49,8 @@ export interface Simulator {
   templates: TemplateList
   /** Templates of another account. */
   templatesOf(wabaId: string): TemplateList
+  /** Uploaded files by the ID that WhatsApp gave them. A test can delete one, as WhatsApp does after 30 days. */
+  media: SimulatorState['media']
   /** The latest 1,000 requests, oldest first. */
   requests: ReceivedRequest[]
   addPhoneNumber(number: NumberToAdd): SimulatedNumber
@@ -90,6 +92,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     tokens: new Map(),
     businessAccounts: new Map(),
     subscriptions: new Map(),
+    media: new Map(),
+    nextMediaId: countFrom(1_100_000_000_000_001),
     now: () => Date.now(),
     randomBytes,
     onAccepted: (message) => {
@@ -164,6 +168,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     accessToken,
     templates: templatesOf(wabaId),
     templatesOf,
+    media: state.media,
     requests,
     addPhoneNumber,
     addToken,

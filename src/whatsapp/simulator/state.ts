@@ -1,3 +1,4 @@
+import type { SimulatedMedia } from './media.ts'
 import type { OnboardingErrorCode } from './onboarding-errors.ts'
 import type { Plan } from './reporter.ts'
 import type { GraphTemplate, TemplateList } from './templates.ts'
@@ -68,7 +69,7 @@ export interface ReceivedRequest {
   version?: string
   query: URLSearchParams
   headers: Record<string, string | string[] | undefined>
-  /** Parsed if it is JSON, otherwise the text. */
+  /** Parsed if it is JSON or a form, in which a file is `{filename, type, size, sha256}`; otherwise the text. */
   body: unknown
 }
 
@@ -83,6 +84,9 @@ export interface SimulatorState {
   businessAccounts: Map<string, { name: string }>
   /** Subscribed apps by WABA ID, with the callback URL that overrides the app's own. */
   subscriptions: Map<string, Map<string, { overrideCallbackUrl?: string }>>
+  /** Uploaded files by ID. */
+  media: Map<string, SimulatedMedia>
+  nextMediaId: () => string
   now: () => number
   randomBytes: (size: number) => Uint8Array
   onAccepted: (message: AcceptedMessage) => void

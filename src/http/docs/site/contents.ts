@@ -33,6 +33,7 @@ export const contents: readonly Group[] = [
         file: 'templates.md',
         summary: 'Find templates, fill placeholders and preview the text.',
       },
+      { slug: 'media', file: 'media.md', summary: 'Upload images, videos and documents for headers.' },
       {
         slug: 'idempotency',
         file: 'idempotency.md',

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { contracts } from '../../../../contracts/index.ts'
+import { restContracts } from '../../../../contracts/index.ts'
 import { listProcedures } from '../../../../contracts/procedure.ts'
 import { contents, referenceSlug } from './contents.ts'
 import { layOutMissing, layOutPage } from './layout.ts'
@@ -61,7 +61,7 @@ function listSearchEntries(pages: readonly Page[]): SearchEntry[] {
       text,
     })),
   )
-  const operations = listProcedures(contracts).map(({ contract }) => ({
+  const operations = listProcedures(restContracts).map(({ contract }) => ({
     url: `${urlOf(referenceSlug)}#tag/${contract.tag.toLowerCase()}/${contract.method}${contract.path}`,
     page: 'API reference',
     title: `${contract.method} ${contract.path}`,

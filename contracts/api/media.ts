@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { AccountId, line, MediaId, responseField, Timestamp } from '../fields.ts'
+import { procedure } from '../procedure.ts'
+
+/** The kinds of files that the header of a template can show. */
+export const mediaKinds = ['image', 'video', 'document'] as const
+export type MediaKind = (typeof mediaKinds)[number]
+
+/** WhatsApp's largest file of each kind, in bytes (reference 2, section 4). */
+export const maxMediaBytes = {
+  image: 5 * 1024 * 1024,
+  video: 16 * 1024 * 1024,
+  document: 100 * 1024 * 1024,
+} as const satisfies Record<MediaKind, number>
+
+const FileName = line(240)
+  .describe('Name that the recipient of a document sees. Its extension determines the icon.')
+  .meta({ examples: ['invoice.pdf'] })
+
+/** The fields that are not the file itself. As multipart/form-data, the part `file` stands for `link`. */
+export const UploadMediaRequest = z
+  .strictObject({
+    link: z
+      .string()
+      .max(4096, 'must have at most 4096 characters')
+      .regex(/^https?:\/\/[^\s\x00-\x1f\x7f]+$/, 'must be a public https address, such as https://…/file.pdf')
+      .describe('Public https address of the file. Waybill downloads it once, and follows no redirect.')
+      .meta({ examples: ['https://example.com/invoice.pdf'] }),
+    filename: FileName.optional(),
+    accountId: AccountId.optional().describe(
+      'ID of the WhatsApp account that will send the file first. When absent, the default account is used.',
+    ),
+  })
+  .describe('A file to store, by its address.')
+  .meta({ id: 'UploadMediaRequest' })
+export type UploadMediaRequest = z.infer<typeof UploadMediaRequest>
+
+/** The same fields beside a file. */
+export const MediaFields = UploadMediaRequest.omit({ link: true })
+export type MediaFields = z.infer<typeof MediaFields>
+
+export const Media = z
+  .object({
+    mediaId: responseField(MediaId),
+    kind: z
+      .enum(mediaKinds)
+      .describe('The kind of header that can show the file.')
+      .meta({ examples: ['document'] }),
+    type: z
+      .string()
+      .describe('Media type of the file, determined from its content.')
+      .meta({ examples: ['application/pdf'] }),
+    size: z
+      .int()
+      .describe('Size in bytes.')
+      .meta({ examples: [48_213] }),
+    sha256: z
+      .string()
+      .describe('SHA-256 hash of the file, in hexadecimal digits.')
+      .meta({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] }),
+    filename: responseField(FileName).optional(),
+    createdAt: Timestamp.describe('When the file was uploaded.'),
+    expiresAt: Timestamp.describe('When the file is deleted, unless it is uploaded again before.'),
+  })
+  .describe('A stored file.')
+  .meta({ id: 'Media' })
+export type Media = z.infer<typeof Media>
+
+export const DeletedMedia = z
+  .object({ mediaId: responseField(MediaId) })
+  .describe('The file that was deleted.')
+  .meta({ id: 'DeletedMedia' })
+
+const exampleMedia = {
+  mediaId: 'med_01kah3b9mzf5vt2d0wq8r6x4ye',
+  kind: 'document',
+  type: 'application/pdf',
+  size: 48_213,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  filename: 'invoice.pdf',
+  createdAt: '2026-11-20T09:30:00.000Z',
+  expiresAt: '2027-02-18T09:30:00.000Z',
+} as const
+
+/** Served over REST only: tRPC carries no files. */
+export const uploadMedia = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/media/upload',
+  tag: 'Media',
+  summary: 'Upload a file for the header of a template',
+  description:
+    'Takes an image, a video or a document as `multipart/form-data` in the part `file`, or downloads it from `link`. Its type and size are checked by its content. The answer has the `mediaId` for `header.image.mediaId`, `header.video.mediaId` and `header.document.mediaId` of a send. The file is uploaded to WhatsApp at once, and again when WhatsApp has deleted it or another number sends it. Uploading the same file again answers with the same ID and renews its expiry.',
+  input: UploadMediaRequest,
+  fileField: 'file',
+  output: Media,
+  errors: [
+    'NO_ACTIVE_ACCOUNT',
+    'MEDIA_DOWNLOAD_FAILED',
+    'MEDIA_QUOTA_EXCEEDED',
+    'MEDIA_REJECTED',
+    'RATE_LIMIT_EXCEEDED',
+    'WHATSAPP_UNAVAILABLE',
+  ],
+  example: {
+    input: { link: 'https://example.com/invoice.pdf', filename: 'invoice.pdf' },
+    output: exampleMedia,
+    errors: {
+      VALIDATION_ERROR: 'link: must be a public https address, such as https://…/file.pdf.',
+      PAYLOAD_TOO_LARGE: 'The file is larger than 5 MB, which is the most that WhatsApp takes of an image.',
+      UNSUPPORTED_MEDIA_TYPE:
+        'The file is of no type that a template can show. Upload a JPEG or PNG image, an MP4 or 3GPP video, a PDF, an Office document or plain text.',
+      RATE_LIMIT_EXCEEDED: 'This account has 8 uploads in progress, the most at a time. Try again in 5 seconds.',
+      SERVICE_UNAVAILABLE: 'The media store is unavailable. Nothing was stored. Try again in a moment.',
+    },
+  },
+})
+
+const mediaErrors = { VALIDATION_ERROR: 'mediaId: must have at most 64 characters.' }
+
+export const getMedia = procedure({
+  kind: 'query',
+  method: 'GET',
+  path: '/api/v1/media/{mediaId}',
+  tag: 'Media',
+  summary: 'Get one uploaded file',
+  description:
+    'Returns what is known of an uploaded file: its type, size, hash and expiry. The file itself is not returned.',
+  input: z.strictObject({ mediaId: MediaId.meta({ pattern: '^med_[0-9a-z]{26}$' }) }),
+  output: Media,
+  errors: ['MEDIA_NOT_FOUND'],
+  example: { input: { mediaId: exampleMedia.mediaId }, output: exampleMedia, errors: mediaErrors },
+})
+
+export const deleteMedia = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/media/delete',
+  tag: 'Media',
+  summary: 'Delete an uploaded file',
+  description:
+    'Deletes an uploaded file here and at WhatsApp. Messages that were sent with it keep it; a later send with its ID fails.',
+  input: z.strictObject({ mediaId: MediaId }).describe('The file to delete.').meta({ id: 'DeleteMediaRequest' }),
+  output: DeletedMedia,
+  errors: ['MEDIA_NOT_FOUND'],
+  example: {
+    input: { mediaId: exampleMedia.mediaId },
+    output: { mediaId: exampleMedia.mediaId },
+    errors: mediaErrors,
+  },
+})

@@ -1,0 +1,115 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../platform/db/schema.ts'
+
+/** The bytes of a file at one phone number of an account. */
+export interface Place {
+  accountId: string
+  phoneNumberId: string
+  sha256: string
+  type: string
+}
+
+/** Another process uploads the file (`busy`), this one may (`claimed`), or WhatsApp has it. */
+export type Claim = { kind: 'claimed' } | { kind: 'busy' } | { kind: 'uploaded'; waMediaId: string }
+
+/** Returns WhatsApp's ID of a file, or claims its upload for this process, so that no two of them upload it. */
+export async function claimUpload(
+  db: Kysely<Database>,
+  place: Place,
+  { claimant, now, until }: { claimant: string; now: Date; until: Date },
+): Promise<Claim> {
+  const { rows } = await sql<{ claimed: boolean; wa_media_id: string | null }>`
+    with claimed as (
+      insert into media_at_whatsapp as m (account_id, phone_number_id, sha256, type, claimed_by, claimed_until)
+      values (${place.accountId}, ${place.phoneNumberId}, ${place.sha256}, ${place.type}, ${claimant}, ${until})
+      on conflict (account_id, phone_number_id, sha256, type) do update
+        set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+        where (m.wa_media_id is null or m.expires_at <= ${now}) and coalesce(m.claimed_until, ${now}) <= ${now}
+      returning 1
+    )
+    select exists (select from claimed) as claimed, (
+      select wa_media_id from media_at_whatsapp
+      where account_id = ${place.accountId} and phone_number_id = ${place.phoneNumberId}
+        and sha256 = ${place.sha256} and type = ${place.type} and expires_at > ${now}
+    ) as wa_media_id`.execute(db)
+  const [row] = rows
+  if (row?.claimed === true) return { kind: 'claimed' }
+  const waMediaId = row?.wa_media_id ?? undefined
+  return waMediaId === undefined ? { kind: 'busy' } : { kind: 'uploaded', waMediaId }
+}
+
+/** Returns WhatsApp's IDs of files that it has for a phone number, by hash and type. */
+export async function findAtWhatsApp(
+  db: Kysely<Database>,
+  { accountId, phoneNumberId, hashes, now }: Omit<Place, 'sha256' | 'type'> & { hashes: string[]; now: Date },
+): Promise<{ sha256: string; type: string; waMediaId: string }[]> {
+  const rows = await db
+    .selectFrom('media_at_whatsapp')
+    .select(['sha256', 'type', 'wa_media_id'])
+    .where('account_id', '=', accountId)
+    .where('phone_number_id', '=', phoneNumberId)
+    .where('sha256', 'in', hashes)
+    .where('wa_media_id', 'is not', null)
+    .where('expires_at', '>', now)
+    .execute()
+  return rows.map(({ sha256, type, wa_media_id: id }) => ({ sha256, type, waMediaId: id ?? '' }))
+}
+
+function isPlace({ accountId, phoneNumberId, sha256, type }: Place) {
+  return sql<boolean>`account_id = ${accountId} and phone_number_id = ${phoneNumberId}
+    and sha256 = ${sha256} and type = ${type}`
+}
+
+/** Another process has taken over if the claim lasted too long; the later upload is kept then. */
+export async function recordUploaded(
+  db: Kysely<Database>,
+  place: Place,
+  { waMediaId, expiresAt }: { waMediaId: string; expiresAt: Date },
+): Promise<void> {
+  await db
+    .updateTable('media_at_whatsapp')
+    .set({ wa_media_id: waMediaId, expires_at: expiresAt, claimed_by: null, claimed_until: null })
+    .where(isPlace(place))
+    .execute()
+}
+
+export async function releaseClaim(db: Kysely<Database>, place: Place, claimant: string): Promise<void> {
+  await db.deleteFrom('media_at_whatsapp').where(isPlace(place)).where('claimed_by', '=', claimant).execute()
+}
+
+/** Forgets that WhatsApp has files, and returns what to delete there. Without a number: for all numbers. */
+export function forgetAtWhatsApp(
+  db: Kysely<Database>,
+  { accountId, sha256, type }: Omit<Place, 'phoneNumberId'>,
+): Promise<{ phone_number_id: string; wa_media_id: string | null }[]> {
+  return db
+    .deleteFrom('media_at_whatsapp')
+    .where('account_id', '=', accountId)
+    .where('sha256', '=', sha256)
+    .where('type', '=', type)
+    .returning(['phone_number_id', 'wa_media_id'])
+    .execute()
+}
+
+/** Forgets IDs that WhatsApp no longer knows, so that the next send uploads the files again. */
+export async function forgetIds(
+  db: Kysely<Database>,
+  { accountId, waMediaIds }: { accountId: string; waMediaIds: readonly string[] },
+): Promise<void> {
+  await db
+    .deleteFrom('media_at_whatsapp')
+    .where('account_id', '=', accountId)
+    .where('wa_media_id', 'in', waMediaIds)
+    .execute()
+}
+
+/** Reads all accounts: one process cleans up for all of them. */
+export async function deleteExpiredAtWhatsApp(db: Kysely<Database>, now: Date): Promise<void> {
+  await db
+    .deleteFrom('media_at_whatsapp')
+    .where((eb) =>
+      eb.or([eb('expires_at', '<=', now), eb.and([eb('wa_media_id', 'is', null), eb('claimed_until', '<=', now)])]),
+    )
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
+    .execute()
+}

@@ -1,0 +1,129 @@
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '../../contracts/errors.ts'
+import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
+import type { Deps } from '../deps.ts'
+import { explainFailure } from '../whatsapp/failure-advice.ts'
+import type { MediaOutcome, Sender } from '../whatsapp/whatsapp.ts'
+import { claimUpload, type Place, recordUploaded, releaseClaim } from './at-whatsapp-store.ts'
+import { extensionOf } from './types.ts'
+
+/** The WhatsApp account that sends a file. */
+export interface MediaSender extends Sender {
+  accountId: string
+  whatsAppAccountId: string
+  accessTokenEncrypted: string
+}
+
+/** A file whose bytes can be read once more. */
+export interface MediaSource {
+  sha256: string
+  type: string
+  size: number
+  open(): Promise<Readable>
+}
+
+/** WhatsApp keeps an uploaded file for 30 days (reference 2, section 4). A day less, since a message can be held. */
+const lifetimeMilliseconds = 29 * 86_400_000
+/** Longer than an upload takes, including the wait for a connection. */
+const claimMilliseconds = 150_000
+const pollMilliseconds = 250
+
+type UploadDeps = Pick<Deps, 'db' | 'whatsapp' | 'now' | 'randomBytes' | 'media' | 'log'>
+
+/** Returns WhatsApp's ID of a file for a phone number, and uploads the file if there is none. */
+export function ensureAtWhatsApp(deps: UploadDeps, sender: MediaSender, source: MediaSource): Promise<string> {
+  const key = JSON.stringify([sender.accountId, sender.phoneNumberId, source.sha256, source.type])
+  const { running } = deps.media
+  const joined = running.get(key)
+  if (joined) return joined
+  const started = uploadOnce(deps, sender, source).finally(() => running.delete(key))
+  running.set(key, started)
+  return started
+}
+
+/** The claim in the database keeps other processes from uploading the same file at the same time. */
+async function uploadOnce(deps: UploadDeps, sender: MediaSender, source: MediaSource): Promise<string> {
+  const { accountId, phoneNumberId } = sender
+  const place: Place = { accountId, phoneNumberId, sha256: source.sha256, type: source.type }
+  const claimant = Buffer.from(deps.randomBytes(16)).toString('hex')
+  const giveUpAt = deps.now().getTime() + 2 * claimMilliseconds
+  for (;;) {
+    const now = deps.now()
+    const until = new Date(now.getTime() + claimMilliseconds)
+    const claim = await claimUpload(deps.db, place, { claimant, now, until })
+    if (claim.kind === 'uploaded') return claim.waMediaId
+    if (claim.kind === 'claimed') return uploadClaimed(deps, { sender, source, place, claimant })
+    if (now.getTime() > giveUpAt) throw unavailable('another upload of this file does not end')
+    await sleep(pollMilliseconds)
+  }
+}
+
+interface ClaimedUpload {
+  sender: MediaSender
+  source: MediaSource
+  place: Place
+  claimant: string
+}
+
+async function uploadClaimed(deps: UploadDeps, { sender, source, place, claimant }: ClaimedUpload): Promise<string> {
+  try {
+    const { type, size } = source
+    const outcome = await deps.whatsapp.uploadMedia(sender, {
+      type,
+      size,
+      filename: `file.${extensionOf(type)}`,
+      body: await source.open(),
+    })
+    if (outcome.kind !== 'uploaded') throw await interpretFailure(deps, sender, outcome)
+    const expiresAt = new Date(deps.now().getTime() + lifetimeMilliseconds)
+    await recordUploaded(deps.db, place, { waMediaId: outcome.waMediaId, expiresAt })
+    return outcome.waMediaId
+  } catch (error) {
+    await releaseClaim(deps.db, place, claimant).catch((failure: unknown) =>
+      deps.log.warn({ err: failure, accountId: place.accountId }, 'could not release the claim of a file upload'),
+    )
+    throw error
+  }
+}
+
+async function interpretFailure(
+  deps: Pick<Deps, 'db'>,
+  { accountId, whatsAppAccountId, accessTokenEncrypted }: MediaSender,
+  outcome: Exclude<MediaOutcome, { kind: 'uploaded' }>,
+): Promise<ServiceError> {
+  if (outcome.kind === 'unavailable') return unavailable(outcome.reason)
+  const { answer, error, retryAfterSeconds } = outcome
+  const reason = error.details ?? error.title
+  if (outcome.accountUnusable)
+    await deactivateRefused(
+      deps,
+      { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted },
+      `WhatsApp refused it (${error.code}): ${reason}`,
+    )
+  const explained = explainFailure(String(error.code), reason)
+  switch (answer) {
+    case 'NO_ACTIVE_ACCOUNT':
+      return new ServiceError(
+        answer,
+        `WhatsApp does not let this WhatsApp account upload files (${error.code}): ${explained} Nothing was sent.`,
+      )
+    case 'WHATSAPP_THROTTLED':
+    case 'WHATSAPP_UNAVAILABLE':
+      return unavailable(`it answered with error ${error.code}`, retryAfterSeconds)
+    case 'TEMPLATE_NOT_FOUND':
+    case 'MESSAGE_REJECTED':
+      // The advice of these codes is about messages.
+      return new ServiceError('MEDIA_REJECTED', `WhatsApp rejected this file (${error.code}): ${withStop(reason)}`)
+  }
+}
+
+function withStop(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
+}
+
+function unavailable(reason: string, retryAfterSeconds = 5): ServiceError {
+  return new ServiceError('WHATSAPP_UNAVAILABLE', `WhatsApp is unavailable: ${reason}. Nothing was sent.`, {
+    retryAfterSeconds,
+  })
+}

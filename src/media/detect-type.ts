@@ -1,0 +1,120 @@
+import type { FileHandle } from 'node:fs/promises'
+import { listZipNames } from './zip-names.ts'
+
+/**
+ * What the first bytes of a file say. `container`: it can be one of several types, or of none, which only the whole file
+ * tells.
+ */
+export type Guess = { type: string } | { container: 'zip' | 'compound' | 'text' }
+
+/** Enough for every signature below. */
+export const headBytes = 4096
+
+const jpeg = Buffer.from([0xff, 0xd8, 0xff])
+const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+const zip = Buffer.from([0x50, 0x4b, 0x03, 0x04])
+/** Compound File Binary, which holds the Office documents of before 2007. */
+const compound = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
+
+/** Undefined if no template can show a file that begins like this. Names and announced types are never used. */
+export function guessType(head: Buffer): Guess | undefined {
+  const starts = (signature: Buffer) => head.subarray(0, signature.length).equals(signature)
+  if (starts(jpeg)) return { type: 'image/jpeg' }
+  if (starts(png)) return { type: 'image/png' }
+  if (head.subarray(0, 5).toString('latin1') === '%PDF-') return { type: 'application/pdf' }
+  if (starts(zip)) return { container: 'zip' }
+  if (starts(compound)) return { container: 'compound' }
+  if (head.subarray(4, 8).toString('latin1') === 'ftyp') return guessVideo(head.subarray(8, 12).toString('latin1'))
+  return looksLikeText(head) ? { container: 'text' } : undefined
+}
+
+/** Brands of the ISO base media format that are no video: pictures (HEIF, AVIF), sound, and QuickTime's own. */
+const otherBrands = /^(?:hei|hev|mif|msf|avi|avs|M4A|M4B|M4P|F4A|F4B|qt|crx|jp2|jpm|jpx)/
+
+function guessVideo(brand: string): Guess | undefined {
+  if (/^3g[p2]/.test(brand)) return { type: 'video/3gpp' }
+  return otherBrands.test(brand) ? undefined : { type: 'video/mp4' }
+}
+
+/** Control characters other than tab, line feed, form feed, carriage return and escape are in no text. */
+function looksLikeText(bytes: Buffer): boolean {
+  return bytes.length > 0 && !bytes.some((byte) => byte === 0x7f || (byte < 0x20 && !textControls.has(byte)))
+}
+const textControls = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b])
+
+/** Web pages and drawings are texts too, but they run in a browser: no template shows them. */
+const markup = /^\s*<(?:!doctype|html|head|body|script|svg|\?xml)/i
+
+/** Returns the type of a whole file; undefined if no template can show it. */
+export async function determineType(guess: Guess, file: FileHandle, size: number): Promise<string | undefined> {
+  if ('type' in guess) return guess.type
+  switch (guess.container) {
+    case 'zip':
+      return findOfficeType(await listZipNames(file, size))
+    case 'compound':
+      return findCompoundType(file)
+    case 'text':
+      return (await isText(file)) ? 'text/plain' : undefined
+  }
+}
+
+const office = 'application/vnd.openxmlformats-officedocument'
+const mainParts: Readonly<Record<string, string>> = {
+  'word/document.xml': `${office}.wordprocessingml.document`,
+  'xl/workbook.xml': `${office}.spreadsheetml.sheet`,
+  'ppt/presentation.xml': `${office}.presentationml.presentation`,
+}
+
+function findOfficeType(names: readonly string[] | undefined): string | undefined {
+  if (!names?.includes('[Content_Types].xml')) return undefined
+  const main = names.find((name) => mainParts[name] !== undefined)
+  return main === undefined ? undefined : mainParts[main]
+}
+
+/** Names of streams stand in UTF-16 in the directory, which can be anywhere in the file. */
+const compoundStreams: readonly (readonly [Buffer, string])[] = [
+  [Buffer.from('PowerPoint Document', 'utf16le'), 'application/vnd.ms-powerpoint'],
+  [Buffer.from('WordDocument', 'utf16le'), 'application/msword'],
+  [Buffer.from('Workbook', 'utf16le'), 'application/vnd.ms-excel'],
+]
+
+async function findCompoundType(file: FileHandle): Promise<string | undefined> {
+  const found = new Set<string>()
+  let previous: Buffer = Buffer.alloc(0)
+  for await (const chunk of readChunks(file)) {
+    const window = Buffer.concat([previous, chunk])
+    for (const [name, type] of compoundStreams) if (window.includes(name)) found.add(type)
+    // A name can cross the border of two chunks.
+    previous = chunk.subarray(-64)
+  }
+  // A document can embed others: presentations embed sheets and texts, and texts embed sheets.
+  return compoundStreams.map(([, type]) => type).find((type) => found.has(type))
+}
+
+async function isText(file: FileHandle): Promise<boolean> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let isFirst = true
+  try {
+    for await (const chunk of readChunks(file)) {
+      const text = decoder.decode(chunk, { stream: true })
+      if (!looksLikeText(chunk) || (isFirst && markup.test(text))) return false
+      isFirst = false
+    }
+    decoder.decode()
+    return true
+  } catch {
+    return false
+  }
+}
+
+const chunkBytes = 64 * 1024
+
+async function* readChunks(file: FileHandle): AsyncGenerator<Buffer, void, void> {
+  let position = 0
+  for (;;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, position)
+    if (bytesRead === 0) return
+    position += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}

@@ -1,0 +1,106 @@
+import type { Readable } from 'node:stream'
+import { Agent, type Dispatcher } from 'undici'
+import { maxMediaBytes } from '../../contracts/api/media.ts'
+import { invalidField, ServiceError } from '../../contracts/errors.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { describeAttemptError } from '../webhooks/delivery/attempt.ts'
+import { createConnector } from '../webhooks/delivery/connector.ts'
+import { cacheAnswers, createDnsResolve, type Resolve, resolveAsTheMachine } from '../webhooks/delivery/resolve.ts'
+import { checkEndpointUrl, isPublicAddress } from '../webhooks/endpoints/address.ts'
+
+/** Opens files of other servers, under the address rules of webhooks. */
+export interface Downloader {
+  /** Throws a `ServiceError` that says why there is no file. What is read from it can fail too: see `toDownloadError`. */
+  open(link: string): Promise<Readable>
+  close(): Promise<void>
+}
+
+export interface DownloaderOptions {
+  allowPrivate: boolean
+  resolve?: Resolve
+  /** Certificates to trust instead of the system's. */
+  ca?: string
+  timeoutMilliseconds?: number
+}
+
+/** From the request to the headers of its answer, and from each part of the answer to the next. */
+const defaultTimeoutMilliseconds = 10_000
+const connectionsPerOrigin = 8
+const maxHeaderBytes = 16 * 1024
+
+/** Uses no proxy and follows no redirect, so that a request only reaches the address that was checked. */
+export function createDownloader({
+  allowPrivate,
+  resolve,
+  ca,
+  timeoutMilliseconds = defaultTimeoutMilliseconds,
+}: DownloaderOptions): Downloader {
+  const agent = new Agent({
+    allowH2: false,
+    connections: connectionsPerOrigin,
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: timeoutMilliseconds,
+    bodyTimeout: timeoutMilliseconds,
+    connect: createConnector({
+      resolve: cacheAnswers(resolve ?? (allowPrivate ? resolveAsTheMachine : createDnsResolve())),
+      isAllowed: allowPrivate ? () => true : isPublicAddress,
+      connectTimeoutMilliseconds: timeoutMilliseconds,
+      ...(ca !== undefined && { ca }),
+    }),
+  })
+  return {
+    open: async (link) => {
+      const url = checkEndpointUrl(link, { allowPrivate })
+      if (!url)
+        throw invalidField(
+          'link',
+          'must be a public https address without user name, password or fragment, such as https://example.com/invoice.pdf.',
+        )
+      const answer = await request(agent, url)
+      const problem = findProblem(answer)
+      if (!problem) return answer.body
+      // The connection is closed, whatever its server still sends.
+      answer.body.on('error', () => {}).destroy()
+      throw problem
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+async function request(agent: Agent, { origin, pathname, search }: URL): Promise<Dispatcher.ResponseData> {
+  try {
+    return await agent.request({
+      origin,
+      path: pathname + search,
+      method: 'GET',
+      headers: { 'user-agent': `Waybill/${packageJson.version}`, 'accept-encoding': 'identity', accept: '*/*' },
+    })
+  } catch (error) {
+    throw toDownloadError(error)
+  }
+}
+
+function findProblem({ statusCode, headers }: Dispatcher.ResponseData): ServiceError | undefined {
+  if (statusCode >= 300 && statusCode < 400)
+    return failed(`the server answered with a redirect (HTTP ${statusCode}), which is not followed`)
+  if (statusCode !== 200) return failed(`the server answered HTTP ${statusCode}`)
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') return failed('the server sent the file compressed')
+  return Number(headers['content-length'] ?? 0) > maxMediaBytes.document
+    ? new ServiceError('PAYLOAD_TOO_LARGE', 'The file is larger than 100 MB, the most that WhatsApp takes.')
+    : undefined
+}
+
+/** Errors of connections become one of a fixed set of texts, so that they reveal nothing of our network. */
+export function toDownloadError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return failed('the server took too long')
+  if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+    return failed('the connection ended before the file was complete')
+  return failed(error instanceof Error ? describeAttemptError(error) : 'the connection was lost')
+}
+
+function failed(reason: string): ServiceError {
+  return new ServiceError('MEDIA_DOWNLOAD_FAILED', `link: ${reason}. Nothing was stored.`)
+}

@@ -1,0 +1,78 @@
+import type { z } from 'zod'
+import type { DeletedMedia, Media } from '../../contracts/api/media.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { Caller } from '../accounts/authenticate.ts'
+import type { Deps } from '../deps.ts'
+import { openAccessToken } from '../accounts/whatsapp/secrets.ts'
+import { findByPhoneNumberId } from '../accounts/whatsapp/store.ts'
+import { forgetAtWhatsApp } from './at-whatsapp-store.ts'
+import { findMedia, hasSameBytes, markDeleted, type MediaRow, removeRow } from './store.ts'
+import { kindOfType } from './types.ts'
+
+export function toMedia(row: MediaRow): Media {
+  return {
+    mediaId: row.id,
+    kind: kindOfType(row.type),
+    type: row.type,
+    size: row.size_bytes,
+    sha256: row.sha256,
+    ...(row.filename !== null && { filename: row.filename }),
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+  }
+}
+
+export async function getMedia(
+  deps: Pick<Deps, 'db' | 'now'>,
+  { accountId }: Caller,
+  { mediaId }: { mediaId: string },
+): Promise<Media> {
+  const [row] = await findMedia(deps.db, accountId, [mediaId], deps.now())
+  if (!row) throw mediaNotFound()
+  return toMedia(row)
+}
+
+/** From here on no send finds the file. What cannot be deleted now is deleted by housekeeping, or by WhatsApp. */
+export async function deleteMedia(
+  deps: Pick<Deps, 'db' | 'now' | 'media' | 'whatsapp' | 'secrets' | 'log'>,
+  { accountId }: Caller,
+  { mediaId }: { mediaId: string },
+): Promise<z.output<typeof DeletedMedia>> {
+  const row = await markDeleted(deps.db, accountId, mediaId, deps.now())
+  if (!row) throw mediaNotFound()
+  await removeFile(deps, row).catch((error: unknown) =>
+    deps.log.warn({ err: error, accountId, mediaId }, 'could not delete a file from the object store; trying again'),
+  )
+  if (!(await hasSameBytes(deps.db, row, deps.now()))) await deleteAtWhatsApp(deps, row)
+  return { mediaId }
+}
+
+/** The row goes last, so that a file whose deletion failed is found again. */
+export async function removeFile(
+  { db, media }: Pick<Deps, 'db' | 'media'>,
+  row: Pick<MediaRow, 'id' | 'account_id'>,
+): Promise<void> {
+  await media.store.delete(row.id)
+  await removeRow(db, row)
+}
+
+/** WhatsApp deletes files by itself after 30 days, so a failure is only logged. */
+async function deleteAtWhatsApp(
+  deps: Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log'>,
+  { account_id: accountId, sha256, type }: MediaRow,
+): Promise<void> {
+  const places = await forgetAtWhatsApp(deps.db, { accountId, sha256, type })
+  for (const { phone_number_id: phoneNumberId, wa_media_id: waMediaId } of places) {
+    const account = await findByPhoneNumberId(deps.db, phoneNumberId)
+    if (waMediaId === null || account?.account_id !== accountId) continue
+    const owner = { accountId, whatsAppAccountId: account.id }
+    const accessToken = openAccessToken(deps, owner, account.access_token_encrypted)
+    const deleted =
+      accessToken !== undefined && (await deps.whatsapp.deleteMedia({ phoneNumberId, accessToken }, waMediaId))
+    if (!deleted) deps.log.info({ ...owner }, 'WhatsApp did not delete a file; it does so within 30 days')
+  }
+}
+
+function mediaNotFound(): ServiceError {
+  return new ServiceError('MEDIA_NOT_FOUND', 'mediaId: this account has no file with this ID, or it has expired.')
+}

@@ -1,0 +1,37 @@
+import type { MediaConfig, WebhookConfig } from '../platform/config.ts'
+import { createDownloader, type Downloader } from './download.ts'
+import { createFolderStore } from './store/folder-store.ts'
+import type { ObjectStore } from './store/object-store.ts'
+import { createS3Store } from './store/s3-store.ts'
+import { createUploadSlots, type UploadSlots } from './upload-slots.ts'
+
+/** What uploads share in a process. */
+export interface MediaServices {
+  store: ObjectStore
+  downloader: Downloader
+  slots: UploadSlots
+  /** Uploads to WhatsApp that are in progress, by account, number and content. */
+  running: Map<string, Promise<string>>
+  limits: Pick<MediaConfig, 'spoolDir' | 'quotaBytes' | 'expirySeconds'>
+  close(): Promise<void>
+}
+
+/** Links are downloaded under the rules of webhooks: `allowPrivate` is for development. */
+export function createMediaServices(
+  config: MediaConfig,
+  { allowPrivate }: Pick<WebhookConfig, 'allowPrivate'>,
+): MediaServices {
+  const store = config.store.kind === 's3' ? createS3Store(config.store) : createFolderStore(config.store.path)
+  const downloader = createDownloader({ allowPrivate })
+  return {
+    store,
+    downloader,
+    slots: createUploadSlots(config.maxUploads),
+    running: new Map(),
+    limits: config,
+    close: async () => {
+      await downloader.close()
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { type Readable, Transform, type TransformCallback } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { ServiceError } from '../../contracts/errors.ts'
+import { determineType, type Guess, guessType, headBytes } from './detect-type.ts'
+import { StoreUnavailableError } from './store/object-store.ts'
+import { kindOfType, maxBytesOf, toMegabytes } from './types.ts'
+
+/** A file that has arrived whole and may be stored. */
+export interface SpooledFile {
+  path: string
+  size: number
+  /** Hexadecimal digits. */
+  sha256: string
+  type: string
+  open(): Readable
+  /** Removes it. It is no error if it has been moved away. */
+  discard(): Promise<void>
+}
+
+/** While a file arrives, some bytes of it must come in this time. */
+const stallMilliseconds = 20_000
+/** 100 MB at 3 Mbit/s. */
+const deadlineMilliseconds = 5 * 60_000
+
+/**
+ * Writes a file to disk as it arrives, hashes it and determines its type, and never holds more than a part of it in
+ * memory. If anything fails, nothing is left on disk. The name of the file is random.
+ */
+export async function spool(source: Readable, spoolDir: string): Promise<SpooledFile> {
+  const file = path.join(spoolDir, randomUUID())
+  const inspector = new Inspector()
+  const abort = (message: string) => source.destroy(new ServiceError('VALIDATION_ERROR', message))
+  const stalled = setTimeout(() => abort('The file did not arrive in time: its sender stalled.'), stallMilliseconds)
+  const late = setTimeout(() => abort('The file did not arrive in time: it took 5 minutes.'), deadlineMilliseconds)
+  inspector.on('chunk', () => stalled.refresh())
+  try {
+    await mkdir(spoolDir, { recursive: true, mode: 0o700 })
+    await pipeline(source, inspector, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+    return { path: file, ...(await inspect(file, inspector)), open: () => createReadStream(file), discard }
+  } catch (error) {
+    await discard()
+    throw isOfDisk(error) ? new StoreUnavailableError(error) : error
+  } finally {
+    clearTimeout(stalled)
+    clearTimeout(late)
+  }
+
+  function discard(): Promise<void> {
+    return rm(file, { force: true })
+  }
+}
+
+/** A full disk, or a folder that cannot be written to. */
+const diskCodes = new Set(['EACCES', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOSPC', 'EPERM', 'EROFS'])
+
+function isOfDisk(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && diskCodes.has(String(error.code))
+}
+
+async function inspect(file: string, inspector: Inspector): Promise<{ size: number; sha256: string; type: string }> {
+  const { size, guess } = inspector
+  const handle = await open(file, 'r')
+  try {
+    const type = guess && (await determineType(guess, handle, size))
+    if (type === undefined) throw wrongType()
+    return { size, sha256: inspector.digest(), type }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Passes a file on, and refuses it as soon as its bytes say that it is too large or of a wrong type. */
+class Inspector extends Transform {
+  size = 0
+  guess: Guess | undefined
+  readonly #hash = createHash('sha256')
+  #head: Buffer = Buffer.alloc(0)
+  #maxBytes = 0
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.emit('chunk')
+    this.size += chunk.length
+    this.#hash.update(chunk)
+    if (this.#head.length < headBytes) {
+      this.#head = Buffer.concat([this.#head, chunk.subarray(0, headBytes - this.#head.length)])
+      if (this.#head.length === headBytes) this.#decide()
+    }
+    if (this.#maxBytes > 0 && this.size > this.#maxBytes) return done(tooLarge(this.guess, this.#maxBytes))
+    return this.#head.length === headBytes && !this.guess ? done(wrongType()) : done(null, chunk)
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.size === 0) return done(new ServiceError('VALIDATION_ERROR', 'file: must not be empty.'))
+    this.#decide()
+    return done(this.guess ? null : wrongType())
+  }
+
+  digest(): string {
+    return this.#hash.digest('hex')
+  }
+
+  #decide(): void {
+    this.guess ??= guessType(this.#head)
+    this.#maxBytes = maxBytesOf(this.guess && 'type' in this.guess ? this.guess.type : '')
+  }
+}
+
+function wrongType(): ServiceError {
+  return new ServiceError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The file is of no type that a template can show. Upload a JPEG or PNG image, an MP4 or 3GPP video, a PDF, an Office document or plain text.',
+  )
+}
+
+function tooLarge(guess: Guess | undefined, maxBytes: number): ServiceError {
+  const kind = kindOfType(guess && 'type' in guess ? guess.type : '')
+  return new ServiceError(
+    'PAYLOAD_TOO_LARGE',
+    `The file is larger than ${toMegabytes(maxBytes)} MB, which is the most that WhatsApp takes of ${kind === 'image' ? 'an' : 'a'} ${kind}.`,
+  )
+}
+
+/** Longer than any upload takes. */
+const leftoverMilliseconds = 60 * 60_000
+
+/** Removes files of uploads that a stopped process left behind. */
+export async function removeLeftovers(spoolDir: string, now: Date): Promise<void> {
+  const names = await readdir(spoolDir).catch(() => [])
+  for (const name of names) {
+    const file = path.join(spoolDir, name)
+    const facts = await stat(file).catch(() => undefined)
+    if (facts && now.getTime() - facts.mtimeMs > leftoverMilliseconds) await rm(file, { force: true })
+  }
+}

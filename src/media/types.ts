@@ -1,0 +1,34 @@
+import { maxMediaBytes, type MediaKind } from '../../contracts/api/media.ts'
+
+/** The media types that WhatsApp takes for the headers of templates (reference 2, section 4), and their extensions. */
+const types: Readonly<Record<string, { kind: MediaKind; extension: string }>> = {
+  'image/jpeg': { kind: 'image', extension: 'jpg' },
+  'image/png': { kind: 'image', extension: 'png' },
+  'video/mp4': { kind: 'video', extension: 'mp4' },
+  'video/3gpp': { kind: 'video', extension: '3gp' },
+  'application/pdf': { kind: 'document', extension: 'pdf' },
+  'application/msword': { kind: 'document', extension: 'doc' },
+  'application/vnd.ms-excel': { kind: 'document', extension: 'xls' },
+  'application/vnd.ms-powerpoint': { kind: 'document', extension: 'ppt' },
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': { kind: 'document', extension: 'docx' },
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { kind: 'document', extension: 'xlsx' },
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': { kind: 'document', extension: 'pptx' },
+  'text/plain': { kind: 'document', extension: 'txt' },
+}
+
+export function kindOfType(type: string): MediaKind {
+  return types[type]?.kind ?? 'document'
+}
+
+export function extensionOf(type: string): string {
+  return types[type]?.extension ?? 'bin'
+}
+
+export function maxBytesOf(type: string): number {
+  return maxMediaBytes[kindOfType(type)]
+}
+
+/** Whole megabytes, rounded up. */
+export function toMegabytes(bytes: number): number {
+  return Math.ceil(bytes / (1024 * 1024))
+}

@@ -1,0 +1,48 @@
+import { ServiceError } from '../../contracts/errors.ts'
+
+export interface UploadSlots {
+  /** Returns a function that gives the slot back; throws if none is free. */
+  take(accountId: string): () => void
+}
+
+/** Each upload in progress holds some buffers and a file handle. */
+const maxInProcess = 256
+const retryAfterSeconds = 5
+
+/** Limits the concurrent uploads of each account, and of all accounts together, to this process. */
+export function createUploadSlots(maxPerAccount: number): UploadSlots {
+  const uploads = new Map<string, number>()
+  let total = 0
+  return {
+    take: (accountId) => {
+      const held = uploads.get(accountId) ?? 0
+      if (held >= maxPerAccount)
+        throw new ServiceError(
+          'RATE_LIMIT_EXCEEDED',
+          `This account has ${held} ${held === 1 ? 'upload' : 'uploads'} in progress, the most at a time. Try again in ${retryAfterSeconds} seconds.`,
+          { retryAfterSeconds },
+        )
+      if (total >= maxInProcess)
+        throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many uploads are in progress. Try again in a moment.', {
+          retryAfterSeconds,
+        })
+      uploads.set(accountId, held + 1)
+      total += 1
+      return once(() => {
+        const left = (uploads.get(accountId) ?? 1) - 1
+        if (left === 0) uploads.delete(accountId)
+        else uploads.set(accountId, left)
+        total -= 1
+      })
+    },
+  }
+}
+
+function once(run: () => void): () => void {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    run()
+  }
+}

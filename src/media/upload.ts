@@ -1,0 +1,143 @@
+import type { Media, MediaFields, UploadMediaRequest } from '../../contracts/api/media.ts'
+import { line } from '../../contracts/fields.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { Caller } from '../accounts/authenticate.ts'
+import { requireActiveAccount } from '../accounts/whatsapp/active-account.ts'
+import { describeUnreadableToken, openAccessToken } from '../accounts/whatsapp/secrets.ts'
+import { findWhatsAppAccounts } from '../accounts/whatsapp/store.ts'
+import { whyInactive } from '../accounts/whatsapp/whatsapp-account.ts'
+import type { Deps } from '../deps.ts'
+import { ensureAtWhatsApp, type MediaSender } from './at-whatsapp.ts'
+import { toDownloadError } from './download.ts'
+import { removeFile, toMedia } from './media.ts'
+import { spool, type SpooledFile } from './spool.ts'
+import { finish, type MediaRow, renewSame, reserve } from './store.ts'
+import { StoreUnavailableError } from './store/object-store.ts'
+import { toMegabytes } from './types.ts'
+
+/** Downloads a file and stores it. */
+export async function uploadLink(
+  deps: Deps,
+  caller: Caller,
+  { link, filename, accountId }: UploadMediaRequest,
+): Promise<Media> {
+  const body = await deps.media.downloader.open(link)
+  const file = await spool(body, deps.media.limits.spoolDir).catch((error: unknown) => {
+    throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : toDownloadError(error)
+  })
+  return storeUpload(deps, caller, file, { filename: filename ?? nameOfLink(link), accountId })
+}
+
+const FileName = line(240)
+
+/** The last part of its path, if it looks like the name of a file. */
+function nameOfLink(link: string): string | undefined {
+  const last = new URL(link).pathname.split('/').at(-1) ?? ''
+  try {
+    return cleanFilename(/\.\w{2,5}$/.test(last) ? decodeURIComponent(last) : undefined)
+  } catch {
+    return undefined
+  }
+}
+
+/** Names are shown to recipients and never become part of a path. A name that says nothing is dropped. */
+export function cleanFilename(name: string | undefined): string | undefined {
+  const base = name
+    ?.split(/[/\\]/)
+    .at(-1)
+    ?.replaceAll(/[\x00-\x1f\x7f]/g, '')
+    .trim()
+    .slice(0, 240)
+  return base !== undefined && /[^.]/.test(base) ? FileName.safeParse(base).data : undefined
+}
+
+/** Stores a file that has arrived, and uploads it to WhatsApp. If anything fails, nothing of it remains. */
+export async function storeUpload(
+  deps: Deps,
+  { accountId }: Caller,
+  file: SpooledFile,
+  {
+    filename = null,
+    accountId: whatsAppAccountId,
+  }: { [Name in keyof MediaFields]: MediaFields[Name] | undefined | null },
+): Promise<Media> {
+  try {
+    const sender = await findSender(deps, accountId, whatsAppAccountId ?? undefined)
+    const now = deps.now()
+    const row: MediaRow = {
+      id: deps.newId('med', now),
+      account_id: accountId,
+      sha256: file.sha256,
+      type: file.type,
+      size_bytes: file.size,
+      filename,
+      created_at: now,
+      expires_at: new Date(now.getTime() + deps.media.limits.expirySeconds * 1000),
+      stored_at: null,
+      deleted_at: null,
+    }
+    const same = await renewSame(deps.db, row, now)
+    if (!same) return toMedia(await storeNew(deps, sender, row, file))
+    await ensureAtWhatsApp(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
+    return toMedia(same)
+  } catch (error) {
+    throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
+  } finally {
+    await file.discard()
+  }
+}
+
+/** The row comes first: whatever happens after it, housekeeping knows which file may lie in the store. */
+async function storeNew(deps: Deps, sender: MediaSender, row: MediaRow, file: SpooledFile): Promise<MediaRow> {
+  if (!(await reserve(deps.db, row, deps.media.limits.quotaBytes))) throw quotaExceeded(deps, file)
+  try {
+    await ensureAtWhatsApp(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
+    await deps.media.store.put(row.id, file)
+    const kept = await finish(deps.db, row, deps.now())
+    if (kept.id !== row.id) await removeFile(deps, row)
+    return kept
+  } catch (error) {
+    await removeFile(deps, row).catch((failure: unknown) =>
+      deps.log.warn(
+        { err: failure, accountId: row.account_id },
+        'could not remove a file that was not stored; trying again',
+      ),
+    )
+    throw error
+  }
+}
+
+/** The account that the request names, or the default one. */
+async function findSender(deps: Deps, accountId: string, whatsAppAccountId: string | undefined): Promise<MediaSender> {
+  const accounts = await findWhatsAppAccounts(deps.db, accountId)
+  const row = accounts.find(({ id, is_default: isDefault }) =>
+    whatsAppAccountId === undefined ? isDefault : id === whatsAppAccountId,
+  )
+  const account = requireActiveAccount(row && { ...row, inactiveReason: whyInactive(row) }, whatsAppAccountId)
+  const owner = { accountId, whatsAppAccountId: account.id }
+  const accessToken = openAccessToken(deps, owner, account.access_token_encrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(account.id))
+  return {
+    ...owner,
+    phoneNumberId: account.phone_number_id,
+    accessToken,
+    accessTokenEncrypted: account.access_token_encrypted,
+  }
+}
+
+function quotaExceeded({ media }: Pick<Deps, 'media'>, { size }: SpooledFile): ServiceError {
+  return new ServiceError(
+    'MEDIA_QUOTA_EXCEEDED',
+    `With this file of ${toMegabytes(size)} MB, the files of this account would exceed its quota of ${toMegabytes(media.limits.quotaBytes)} MB. Delete files, or wait until some expire.`,
+  )
+}
+
+/** Its cause names hosts and folders, so only the log has it. */
+export function storeUnavailable({ log }: Pick<Deps, 'log'>, error: StoreUnavailableError): ServiceError {
+  log.error({ err: error }, 'the media store is unavailable')
+  return new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'The media store is unavailable. Nothing was stored or sent. Try again in a moment.',
+    { retryAfterSeconds: 5 },
+  )
+}

@@ -1,0 +1,84 @@
+import { formatPath } from '../../../contracts/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { forgetIds } from '../../media/at-whatsapp-store.ts'
+import type { MediaSender } from '../../media/at-whatsapp.ts'
+import { ensureNamedMedia, findNamedMedia, type NamedMedia } from '../../media/for-send.ts'
+import type { MediaRow } from '../../media/store.ts'
+import type { FilledTemplate } from '../../templates/values.ts'
+import type { OutgoingHeader, SendOutcome } from '../../whatsapp/whatsapp.ts'
+
+/** Files that were uploaded to Waybill; the IDs of WhatsApp are digits. */
+const prefix = 'med_'
+
+/** Most messages name no uploaded file, and take none of the steps below. */
+export function namesMedia(filled: FilledTemplate): boolean {
+  if (filled.header === undefined && filled.cards === undefined) return false
+  return listNamedMedia(filled).length > 0
+}
+
+/** Checks the uploaded files that a message names. */
+export function checkMedia(
+  deps: Pick<Deps, 'db' | 'now'>,
+  accountId: string,
+  filled: FilledTemplate,
+): Promise<Map<string, MediaRow>> {
+  return findNamedMedia(deps, accountId, listNamedMedia(filled))
+}
+
+/** Replaces the IDs of uploaded files with WhatsApp's own. */
+export async function resolveMedia(deps: Deps, sender: MediaSender, filled: FilledTemplate): Promise<FilledTemplate> {
+  const files = await checkMedia(deps, sender.accountId, filled)
+  const ids = await ensureNamedMedia(deps, sender, files)
+  const replace = (header: OutgoingHeader) => replaceId(header, files, ids)
+  const { header, cards } = filled
+  return {
+    ...filled,
+    ...(header && { header: replace(header) }),
+    ...(cards && { cards: cards.map((card) => (card.header ? { ...card, header: replace(card.header) } : card)) }),
+  }
+}
+
+function listNamedMedia({ header, cards = [] }: FilledTemplate): NamedMedia[] {
+  const headers = [
+    { header, path: [] as (string | number)[] },
+    ...cards.map((card, index) => ({ header: card.header, path: ['cards', index] })),
+  ]
+  return headers.flatMap(({ header: one, path }) => {
+    if (!one || !('media' in one) || !('id' in one.media) || !one.media.id.startsWith(prefix)) return []
+    return [{ mediaId: one.media.id, kind: one.kind, path: formatPath([...path, 'header', one.kind, 'mediaId']) }]
+  })
+}
+
+/** A document without a name of its own has the name that it was uploaded with. */
+function replaceId(
+  header: OutgoingHeader,
+  files: ReadonlyMap<string, MediaRow>,
+  ids: ReadonlyMap<string, string>,
+): OutgoingHeader {
+  if (!('media' in header) || !('id' in header.media)) return header
+  const id = ids.get(header.media.id)
+  if (id === undefined) return header
+  if (header.kind !== 'document') return { ...header, media: { id } }
+  return { ...header, media: { id }, filename: header.filename ?? files.get(header.media.id)?.filename ?? undefined }
+}
+
+/** The code of WhatsApp for an ID that it does not know, among other mistakes. */
+const invalidParameter = 100
+
+/**
+ * WhatsApp can delete a file early. If it refuses a message for a parameter, the IDs that were sent are forgotten, so
+ * that the next send uploads the files again.
+ */
+export async function forgetRefusedMedia(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  filled: FilledTemplate,
+  outcome: SendOutcome,
+): Promise<void> {
+  if (outcome.kind !== 'refused' || outcome.error.code !== invalidParameter) return
+  const headers = [filled.header, ...(filled.cards ?? []).map((card) => card.header)]
+  const waMediaIds = headers.flatMap((header) =>
+    header && 'media' in header && 'id' in header.media ? [header.media.id] : [],
+  )
+  if (waMediaIds.length > 0) await forgetIds(deps.db, { accountId, waMediaIds })
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { MediaOutcome, MediaUpload } from '../whatsapp.ts'
+import type { Exchange } from './exchange.ts'
+import { readRefusal } from './refusal.ts'
+import { DeleteResponse, parseJson, UploadResponse } from './wire.ts'
+
+/** Returns the body of `POST /<phone number id>/media` (reference 2, section 4), which is never in memory whole. */
+export function toUploadBody({ type, size, filename, body }: MediaUpload) {
+  const boundary = `waybill-${randomUUID()}`
+  const field = (name: string, value: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const start = Buffer.from(
+    `${field('messaging_product', 'whatsapp')}${field('type', type)}--${boundary}\r\n` +
+      `Content-Disposition: form-data; name="file"; filename="${filename}"\r\nContent-Type: ${type}\r\n\r\n`,
+  )
+  const end = Buffer.from(`\r\n--${boundary}--\r\n`)
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    length: start.length + size + end.length,
+    body: Readable.from(concat(start, body, end), { objectMode: false }),
+  }
+}
+
+async function* concat(start: Buffer, body: Readable, end: Buffer): AsyncGenerator<Buffer, void, void> {
+  yield start
+  yield* body as AsyncIterable<Buffer>
+  yield end
+}
+
+export function readUpload(exchange: Exchange, accessToken: string): MediaOutcome {
+  if (exchange.kind !== 'answered') return { kind: 'unavailable', reason: exchange.reason }
+  const { status, body } = exchange
+  if (status < 300) {
+    const parsed = UploadResponse.safeParse(body === undefined ? undefined : parseJson(body))
+    return parsed.success
+      ? { kind: 'uploaded', waMediaId: parsed.data.id }
+      : { kind: 'unavailable', reason: 'the response contains no media ID' }
+  }
+  const refusal = status < 400 ? undefined : readRefusal(status, body, [accessToken])
+  if (!refusal || refusal.verdict.kind === 'unknown')
+    return { kind: 'unavailable', reason: `an unreadable response with HTTP ${status}` }
+  const { answer, retryAfterSeconds, accountUnusable = false } = refusal.verdict
+  return {
+    kind: 'refused',
+    answer,
+    error: refusal.error,
+    accountUnusable,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  }
+}
+
+/** The subcode of an object that does not exist: it has expired, or was deleted before. */
+const unknownObject = 33
+
+export function readDeletion(exchange: Exchange): boolean {
+  if (exchange.kind !== 'answered' || exchange.body === undefined) return false
+  const answer = DeleteResponse.safeParse(parseJson(exchange.body)).data
+  return answer?.success === true || answer?.error?.error_subcode === unknownObject
+}

@@ -1,0 +1,537 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isWaybillError, uploadMedia } from '../../src/client/client.ts'
+import { cleanUpMedia } from '../../src/media/clean-up.ts'
+import { createTestMedia } from '../support/media.ts'
+import { docx, jpeg, mp4, pdf, png, postForm, writeForm } from '../support/media-files.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+const media = createTestMedia({ quotaBytes: 40 * 1024 * 1024 })
+beforeAll(async () => {
+  server = await startTestServer({ deps: { media } })
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+function upload(content: Buffer | string, filename = 'file', by: TestAccount = account) {
+  return postForm({ url: server.url, apiKey: by.apiKey }, [{ name: 'file', content, filename }])
+}
+
+async function uploadImage(by = account, content = jpeg()): Promise<string> {
+  const answer = await upload(content, 'photo.jpg', by)
+  expect(answer.text).toContain('"success":true')
+  return String(answer.json().data['mediaId'])
+}
+
+/** Names of the files in the spool folder and in the store. */
+async function listFiles(): Promise<string[]> {
+  const entries = await readdir(media.folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+}
+
+function uploadsOf({ phoneNumberId }: Pick<TestAccount, 'phoneNumberId'>) {
+  return [...server.simulator.media.values()].filter((file) => file.phoneNumberId === phoneNumberId)
+}
+
+function sendImage(by: TestAccount, mediaId: string, more: object = {}) {
+  return by.post('/api/v1/message/send', {
+    to: '34600111222',
+    template: 'order_photo',
+    language: 'en',
+    header: { image: { mediaId } },
+    ...more,
+  })
+}
+
+async function withPhotoTemplate(): Promise<TestAccount> {
+  const fresh = await server.account()
+  await fresh.template({
+    name: 'order_photo',
+    category: 'UTILITY',
+    components: [
+      { type: 'HEADER', format: 'IMAGE' },
+      { type: 'BODY', text: 'Your order.' },
+    ],
+  })
+  return fresh
+}
+
+function lastSent(): Record<string, unknown> {
+  return server.simulator.requests.findLast(({ path: to }) => to.endsWith('/messages'))?.body as Record<string, unknown>
+}
+
+test.each([
+  { content: jpeg(), kind: 'image', type: 'image/jpeg' },
+  { content: png(), kind: 'image', type: 'image/png' },
+  { content: mp4(), kind: 'video', type: 'video/mp4' },
+  { content: pdf(), kind: 'document', type: 'application/pdf' },
+  {
+    content: docx(),
+    kind: 'document',
+    type: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  },
+  { content: Buffer.from('Grüße,\r\nAda\n'), kind: 'document', type: 'text/plain' },
+])('stores a file of type $type and uploads it to WhatsApp', async ({ content, kind, type }) => {
+  const answer = await upload(content, 'Müller & Söhne.bin')
+  const sha256 = createHash('sha256').update(content).digest('hex')
+
+  expect(answer.json()).toMatchObject({
+    success: true,
+    data: { kind, type, size: content.length, sha256, filename: 'Müller & Söhne.bin' },
+  })
+  expect(answer.json().data['mediaId']).toMatch(/^med_[0-9a-z]{26}$/)
+  expect(uploadsOf(account)).toContainEqual(expect.objectContaining({ type, size: content.length, sha256 }))
+  expect(await listFiles()).toContain(answer.json().data['mediaId'])
+})
+
+test('returns a file by REST and tRPC to its account only', async () => {
+  const mediaId = await uploadImage()
+  const other = await server.account()
+
+  const answer = await account.get(`/api/v1/media/${mediaId}`)
+  expect(answer.json().data).toMatchObject({ mediaId, kind: 'image', filename: 'photo.jpg' })
+  expect(await account.trpc.media.get.query({ mediaId })).toEqual(answer.json().data)
+  expect((await other.get(`/api/v1/media/${mediaId}`)).json().error.code).toBe('MEDIA_NOT_FOUND')
+  expect((await other.post('/api/v1/media/delete', { mediaId })).json().error.code).toBe('MEDIA_NOT_FOUND')
+  expect((await account.get('/api/v1/media/upload')).statusCode).toBe(405)
+})
+
+test('uploads and throws typed errors with the client', async () => {
+  const options = { url: server.url, apiKey: account.apiKey }
+  const media = await uploadMedia(options, { file: new Blob([new Uint8Array(pdf())]), filename: 'Ü.pdf' })
+  expect(media).toMatchObject({ kind: 'document', filename: 'Ü.pdf' })
+  expect(await account.trpc.media.get.query({ mediaId: media.mediaId })).toEqual(media)
+
+  const failed = await uploadMedia(options, { link: 'ftp://example.com/x' }).catch((error: unknown) => error)
+  expect(isWaybillError(failed) && failed.data).toEqual({ code: 'VALIDATION_ERROR', httpStatus: 400 })
+})
+
+test('deletes a file here and at WhatsApp', async () => {
+  const mediaId = await uploadImage()
+  const before = uploadsOf(account).length
+
+  expect(await account.trpc.media.delete.mutate({ mediaId })).toEqual({ mediaId })
+
+  expect(uploadsOf(account)).toHaveLength(before - 1)
+  expect(await listFiles()).not.toContain(mediaId)
+  expect((await account.get(`/api/v1/media/${mediaId}`)).statusCode).toBe(404)
+  expect((await account.post('/api/v1/media/delete', { mediaId })).statusCode).toBe(404)
+})
+
+test('answers with the same ID if the same file is uploaded again, and uploads it to WhatsApp once', async () => {
+  const content = jpeg()
+  const [first, second] = [await uploadImage(account, content), await uploadImage(account, content)]
+
+  expect(second).toBe(first)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  expect(uploadsOf(account).filter((file) => file.sha256 === sha256)).toHaveLength(1)
+})
+
+test('uploads the same bytes to WhatsApp once when several uploads of them arrive at the same time', async () => {
+  const content = png(200_000)
+  const answers = await Promise.all(['a.png', 'b.png', 'a.png', 'b.png'].map((name) => upload(content, name)))
+
+  const ids = answers.map((answer) => answer.json().data['mediaId'])
+  expect(new Set(ids).size).toBe(2)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  expect(uploadsOf(account).filter((file) => file.sha256 === sha256)).toHaveLength(1)
+  expect((await listFiles()).filter((name) => ids.includes(name))).toHaveLength(2)
+})
+
+test('uploads the same bytes once when they arrive at two processes at the same time', async () => {
+  const second = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
+  const node = await startTestServer({ beside: server, deps: { media: second } })
+  const content = png(200_000)
+  const parts = [{ name: 'file', content, filename: 'photo.png' }]
+  const answers = await Promise.all(
+    [server, node, server, node].map(({ url }) => postForm({ url, apiKey: account.apiKey }, parts)),
+  )
+
+  expect(new Set(answers.map((answer) => answer.json().data['mediaId'])).size).toBe(1)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  expect(uploadsOf(account).filter((file) => file.sha256 === sha256)).toHaveLength(1)
+  await node.close()
+})
+
+test('sends an uploaded file with the ID that WhatsApp gave it', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+
+  expect((await sendImage(sender, mediaId)).statusCode).toBe(200)
+
+  const [uploaded] = uploadsOf(sender)
+  expect(lastSent()).toMatchObject({
+    template: { components: [{ type: 'header', parameters: [{ type: 'image', image: { id: uploaded?.id } }] }] },
+  })
+})
+
+test('gives a document the name that it was uploaded with, unless the send names it', async () => {
+  const sender = await server.account()
+  const answer = await upload(pdf(), '../../Invoice 7.pdf', sender)
+  const send = (document: object) =>
+    sender.post('/api/v1/message/send', {
+      to: '34600111222',
+      template: 'invoice',
+      language: 'en',
+      variables: { '1': 'Ada' },
+      header: { document },
+      buttons: [{ index: 1, url: 'B-7' }],
+    })
+  const { mediaId } = answer.json().data
+
+  expect(answer.json().data['filename']).toBe('Invoice 7.pdf')
+  expect((await send({ mediaId })).text).toContain('"status":"sent"')
+  expect(JSON.stringify(lastSent())).toContain('"filename":"Invoice 7.pdf"')
+  await send({ mediaId, filename: 'other.pdf' })
+  expect(JSON.stringify(lastSent())).toContain('"filename":"other.pdf"')
+})
+
+test('uploads a file again from the store for another number, once', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  const phoneNumberId = '990000000000001'
+  const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
+
+  const answers = await Promise.all([1, 2, 3].map(() => sendImage(sender, mediaId, { accountId })))
+
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200])
+  expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
+})
+
+test('uploads a file again after WhatsApp has deleted it', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  const [first] = uploadsOf(sender)
+  await server.deps.db
+    .updateTable('media_at_whatsapp')
+    .set({ expires_at: new Date(Date.now() - 1000) })
+    .where('wa_media_id', '=', first?.id ?? '')
+    .execute()
+  server.simulator.media.clear()
+
+  expect((await sendImage(sender, mediaId)).statusCode).toBe(200)
+  expect(uploadsOf(sender)).toHaveLength(1)
+})
+
+test('recovers if WhatsApp no longer knows a file before its time', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  server.simulator.media.clear()
+
+  const refused = await sendImage(sender, mediaId)
+  expect(refused.json().error).toMatchObject({ code: 'MESSAGE_REJECTED' })
+  expect(refused.json().error.message).toContain('media attachment ID')
+  expect((await sendImage(sender, mediaId)).statusCode).toBe(200)
+})
+
+test('rejects a send with a file that is unknown, of another account or of another kind, before anything is sent', async () => {
+  const sender = await withPhotoTemplate()
+  const sent = server.simulator.requests.length
+  const foreign = await uploadImage(await server.account())
+  const video = String((await upload(mp4(), 'film.mp4', sender)).json().data['mediaId'])
+  const uploads = server.simulator.requests.length - sent
+
+  for (const mediaId of ['med_01kah3b9mzf5vt2d0wq8r6x4ye', foreign]) {
+    const answer = await sendImage(sender, mediaId)
+    expect(answer.json().error).toEqual({
+      code: 'VALIDATION_ERROR',
+      message: 'header.image.mediaId: this account has no file with this ID, or it has expired; upload it again.',
+    })
+  }
+  expect((await sendImage(sender, video)).json().error.message).toBe(
+    'header.image.mediaId: the file is of type video/mp4, which is no image.',
+  )
+  const preview = await sender.post('/api/v1/message/preview', {
+    to: '34600111222',
+    template: 'order_photo',
+    language: 'en',
+    header: { image: { mediaId: foreign } },
+  })
+  expect(preview.statusCode).toBe(400)
+  expect(server.simulator.requests.length - sent).toBe(uploads)
+})
+
+test("still takes WhatsApp's own ID of a file", async () => {
+  const sender = await withPhotoTemplate()
+  await uploadImage(sender)
+  const [uploaded] = uploadsOf(sender)
+
+  expect((await sendImage(sender, uploaded?.id ?? '')).statusCode).toBe(200)
+})
+
+test.each([
+  { what: 'a web page', content: '<!DOCTYPE html><html></html>' },
+  { what: 'a drawing', content: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
+  { what: 'a program', content: Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0]) },
+  { what: 'a GIF', content: Buffer.from('GIF89a\x01\x00\x01\x00\x80\x00\x00', 'latin1') },
+  { what: 'a ZIP file', content: Buffer.from('PK\x03\x04rest of it', 'latin1') },
+])('rejects $what that is called photo.jpg', async ({ content }) => {
+  const answer = await postForm({ url: server.url, apiKey: account.apiKey }, [
+    { name: 'file', content, filename: 'photo.jpg', type: 'image/jpeg' },
+  ])
+
+  expect(answer.statusCode).toBe(415)
+  expect(answer.json().error.code).toBe('UNSUPPORTED_MEDIA_TYPE')
+})
+
+test.each([
+  { kind: 'an image', content: () => jpeg(5 * 1024 * 1024 + 1), limit: '5 MB' },
+  { kind: 'a video', content: () => mp4(16 * 1024 * 1024 + 1), limit: '16 MB' },
+])('rejects $kind that is larger than WhatsApp takes', async ({ kind, content, limit }) => {
+  const answer = await upload(content())
+
+  expect(answer.statusCode).toBe(413)
+  expect(answer.json().error).toEqual({
+    code: 'PAYLOAD_TOO_LARGE',
+    message: `The file is larger than ${limit}, which is the most that WhatsApp takes of ${kind}.`,
+  })
+})
+
+test('takes an image of exactly the largest size', async () => {
+  expect((await upload(jpeg(5 * 1024 * 1024))).statusCode).toBe(200)
+})
+
+test.each([
+  { parts: [], says: /^file: is missing/ },
+  { parts: [{ name: 'photo', content: 'x', filename: 'photo.jpg' }], says: /^file: is missing/ },
+  { parts: [{ name: 'file', content: '' }], says: /^file: must not be empty/ },
+  {
+    parts: [
+      { name: 'file', content: jpeg() },
+      { name: 'file', content: jpeg() },
+    ],
+    says: /^file: was given twice/,
+  },
+  {
+    parts: [
+      { name: 'file', content: jpeg() },
+      { name: 'acountId', content: 'x' },
+    ],
+    says: /^"acountId": no such field/,
+  },
+  {
+    parts: [
+      { name: 'filename', content: 'x'.repeat(241) },
+      { name: 'file', content: jpeg() },
+    ],
+    says: /^filename: must have at most 240 characters/,
+  },
+  {
+    parts: Array.from({ length: 40 }, (_, index) => ({ name: `f${index}`, content: 'x' })),
+    says: /^The request has too many parts/,
+  },
+])('rejects a form that is wrong: $says', async ({ parts, says }) => {
+  const answer = await postForm({ url: server.url, apiKey: account.apiKey }, parts)
+
+  expect(answer.statusCode).toBe(400)
+  expect(answer.json().error.message).toMatch(says)
+})
+
+test('rejects an unknown WhatsApp account, and keeps nothing', async () => {
+  const files = await listFiles()
+  const answer = await postForm({ url: server.url, apiKey: account.apiKey }, [
+    { name: 'file', content: jpeg() },
+    { name: 'accountId', content: 'wa_unknown' },
+  ])
+
+  expect(answer.json().error.code).toBe('NO_ACTIVE_ACCOUNT')
+  expect(await listFiles()).toEqual(files)
+})
+
+test('checks the API key before it reads the file', async () => {
+  const answer = await postForm({ url: server.url, apiKey: 'wb_live_wrong' }, [
+    { name: 'file', content: jpeg(3_000_000) },
+  ])
+
+  expect(answer.json().error.code).toBe('INVALID_API_KEY')
+})
+
+test.each([
+  { headers: { 'content-type': 'image/jpeg' }, status: 415 },
+  { headers: { 'content-type': 'multipart/form-data' }, status: 400 },
+  { headers: { 'content-encoding': 'gzip' }, status: 415 },
+] as { headers: Record<string, string>; status: number }[])(
+  'rejects a body with the headers $headers',
+  async ({ headers, status }) => {
+    const answer = await postForm(
+      { url: server.url, apiKey: account.apiKey },
+      [{ name: 'file', content: jpeg() }],
+      headers,
+    )
+
+    expect(answer.statusCode).toBe(status)
+  },
+)
+
+test.each(['../../../../tmp/x.jpg', '..\\..\\x.jpg', '/etc/passwd.jpg', 'a\u0000b.jpg'])(
+  'keeps a file that is called %j in its folder',
+  async (filename) => {
+    const answer = await upload(jpeg(), filename)
+    const { mediaId } = answer.json().data
+
+    expect(answer.json().data['filename'] ?? '').not.toMatch(/[/\\\u0000]/)
+    expect(existsSync(path.join(media.folder, 'store', String(mediaId).slice(-2), String(mediaId)))).toBe(true)
+    expect(readdirSync(media.folder).toSorted()).toEqual(['spool', 'store'])
+  },
+)
+
+test.each([
+  { at: 'in the file', keep: 0.5 },
+  { at: 'before the last boundary', keep: 0.999 },
+])('keeps nothing of an upload whose connection breaks $at', async ({ keep }) => {
+  const { body, contentType } = writeForm([{ name: 'file', content: jpeg(1_000_000), filename: 'photo.jpg' }])
+  const files = await listFiles()
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
+  socket.write(
+    `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  socket.write(body.subarray(0, Math.floor(body.length * keep) - 10))
+  await expect.poll(async () => (await listFiles()).length).toBe(files.length + 1)
+  socket.resetAndDestroy()
+
+  await expect.poll(listFiles).toEqual(files)
+  expect(await findRows()).toEqual([])
+})
+
+test('rejects a form that ends in the middle of its file, and keeps nothing', async () => {
+  const { body, contentType } = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
+  const files = await listFiles()
+  const answer = await server.request('POST', '/api/v1/media/upload', {
+    headers: { 'x-api-key': account.apiKey, 'content-type': contentType },
+    body: body.subarray(0, 50_000),
+  })
+
+  expect(answer.statusCode).toBe(400)
+  expect(answer.json().error.message).toBe('The request ended before the file was complete. Nothing was stored.')
+  expect(await listFiles()).toEqual(files)
+})
+
+/** Uploads that have not finished. */
+function findRows() {
+  return server.deps.db.selectFrom('media').select('id').where('stored_at', 'is', null).execute()
+}
+
+test('limits the concurrent uploads of an account, and gives the places back', async () => {
+  const { body, contentType } = writeForm([{ name: 'file', content: jpeg(10_000), filename: 'photo.jpg' }])
+  const files = (await listFiles()).length
+  const other = await server.account()
+  const sockets = Array.from({ length: 8 }, () => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
+    socket.write(
+      `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${other.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
+    )
+    socket.write(body.subarray(0, 5_000))
+    return socket
+  })
+  await expect.poll(async () => (await listFiles()).length).toBe(files + 8)
+
+  const refused = await upload(jpeg(), 'photo.jpg', other)
+  expect(refused.statusCode).toBe(429)
+  expect(refused.headers['retry-after']).toBe('5')
+  expect(refused.json().error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+  expect((await upload(jpeg())).statusCode).toBe(200)
+
+  const answers = sockets.map((socket) => text(socket))
+  for (const socket of sockets) socket.write(body.subarray(5_000))
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200/)
+  expect((await upload(jpeg(), 'photo.jpg', other)).statusCode).toBe(200)
+})
+
+test('holds each account to its quota, also with uploads at the same time', async () => {
+  const other = await server.account()
+  const answers = await Promise.all(Array.from({ length: 4 }, () => upload(mp4(12 * 1024 * 1024), 'film.mp4', other)))
+
+  const codes = answers.map((answer) => (answer.statusCode === 200 ? 'OK' : answer.json().error.code)).toSorted()
+  expect(codes).toEqual(['MEDIA_QUOTA_EXCEEDED', 'OK', 'OK', 'OK'])
+  const [kept] = answers.flatMap((answer) => (answer.statusCode === 200 ? [answer.json().data['mediaId']] : []))
+  await other.post('/api/v1/media/delete', { mediaId: kept })
+  expect((await upload(mp4(12 * 1024 * 1024), 'film.mp4', other)).statusCode).toBe(200)
+})
+
+test('keeps nothing if WhatsApp is down or rejects the file', async () => {
+  const files = await listFiles()
+  for (const [status, error, code] of [
+    [503, { code: 2, message: '(#2) API Service' }, 'WHATSAPP_UNAVAILABLE'],
+    [400, { code: 100, message: '(#100) Param file must be another one' }, 'MEDIA_REJECTED'],
+  ] as const) {
+    server.simulator.intercept(({ path: to }) =>
+      to.endsWith('/media') ? { kind: 'json', status, body: { error } } : undefined,
+    )
+    expect((await upload(jpeg())).json().error.code).toBe(code)
+    server.simulator.intercept(undefined)
+  }
+  expect(await listFiles()).toEqual(files)
+  expect(await findRows()).toEqual([])
+})
+
+test('deactivates a WhatsApp account whose token an upload finds rejected', async () => {
+  const other = await server.account()
+  server.simulator.intercept(({ path: to }) =>
+    to.endsWith('/media')
+      ? { kind: 'json', status: 401, body: { error: { code: 190, message: 'Error validating access token' } } }
+      : undefined,
+  )
+  const answers = [await upload(jpeg(), 'a.jpg', other), await upload(jpeg(), 'b.jpg', other)]
+  server.simulator.intercept(undefined)
+
+  expect(answers.map((answer) => answer.json().error.code)).toEqual(['NO_ACTIVE_ACCOUNT', 'NO_ACTIVE_ACCOUNT'])
+  expect(answers[1]?.json().error.message).toContain('is inactive: WhatsApp refused it (190)')
+})
+
+test('answers 503 and keeps nothing while the object store is away', async () => {
+  const away = createTestMedia({
+    store: {
+      kind: 's3',
+      url: 'http://127.0.0.1:9/bucket',
+      prefix: '',
+      region: 'us-east-1',
+      accessKeyId: 'key',
+      secretAccessKey: 'secret',
+    },
+  })
+  const node = await startTestServer({ beside: server, deps: { media: away } })
+  const parts = [{ name: 'file', content: jpeg(), filename: 'photo.jpg' }]
+  const answer = await postForm({ url: node.url, apiKey: account.apiKey }, parts)
+
+  expect(answer.statusCode).toBe(503)
+  expect(answer.json().error).toEqual({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'The media store is unavailable. Nothing was stored or sent. Try again in a moment.',
+  })
+  expect(readdirSync(path.join(away.folder, 'spool'))).toEqual([])
+  expect((await account.get('/api/v1/media/med_01kah3b9mzf5vt2d0wq8r6x4ye')).statusCode).toBe(404)
+
+  // What could not be removed is removed when the store is back.
+  await server.deps.db
+    .updateTable('media')
+    .set({ created_at: new Date(0) })
+    .where('stored_at', 'is', null)
+    .execute()
+  await cleanUpMedia(server.deps)
+  expect(await findRows()).toEqual([])
+  await node.close()
+})
+
+test('deletes expired files, and no others', async () => {
+  const [expired, kept] = [await uploadImage(), await uploadImage()]
+  await server.deps.db
+    .updateTable('media')
+    .set({ expires_at: new Date(Date.now() - 1000) })
+    .where('id', '=', expired)
+    .execute()
+  expect((await account.get(`/api/v1/media/${expired}`)).statusCode).toBe(404)
+
+  await cleanUpMedia(server.deps)
+
+  const files = await listFiles()
+  expect(files).toContain(kept)
+  expect(files).not.toContain(expired)
+  expect((await account.get(`/api/v1/media/${kept}`)).statusCode).toBe(200)
+})

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createMediaServices, type MediaServices } from '../../src/media/services.ts'
+import type { MediaConfig } from '../../src/platform/config.ts'
+
+/** A media store in a folder of its own, which is created by the first upload. */
+export function createTestMedia(config: Partial<MediaConfig> = {}): MediaServices & { folder: string } {
+  const folder = path.join(tmpdir(), `waybill-media-${randomUUID()}`)
+  const media = createMediaServices(
+    {
+      store: { kind: 'folder', path: path.join(folder, 'store') },
+      spoolDir: path.join(folder, 'spool'),
+      quotaBytes: 1024 * 1024 * 1024,
+      maxUploads: 8,
+      expirySeconds: 90 * 86_400,
+      ...config,
+    },
+    { allowPrivate: true },
+  )
+  return { ...media, folder }
+}
