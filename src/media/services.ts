@@ -1,5 +1,6 @@
 import type { MediaConfig, WebhookConfig } from '../platform/config.ts'
 import { createDownloader, type Downloader } from './download.ts'
+import type { SpoolLimits } from './spool.ts'
 import { createFolderStore } from './store/folder-store.ts'
 import type { ObjectStore } from './store/object-store.ts'
 import { createS3Store } from './store/s3-store.ts'
@@ -12,7 +13,7 @@ export interface MediaServices {
   slots: UploadSlots
   /** Uploads to WhatsApp that are in progress, by account, number and content. */
   running: Map<string, Promise<string>>
-  limits: Pick<MediaConfig, 'spoolDir' | 'quotaBytes' | 'expirySeconds'>
+  limits: Pick<MediaConfig, 'quotaBytes' | 'expirySeconds'> & SpoolLimits
   close(): Promise<void>
 }
 

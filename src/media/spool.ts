@@ -21,8 +21,13 @@ export interface SpooledFile {
   discard(): Promise<void>
 }
 
-/** While a file arrives, some bytes of it must come in this time. */
-const stallMilliseconds = 20_000
+export interface SpoolLimits {
+  spoolDir: string
+  /** While a file arrives, some bytes of it must come in this time. */
+  stallMilliseconds?: number
+}
+
+const defaultStallMilliseconds = 20_000
 /** 100 MB at 3 Mbit/s. */
 const deadlineMilliseconds = 5 * 60_000
 
@@ -30,7 +35,10 @@ const deadlineMilliseconds = 5 * 60_000
  * Writes a file to disk as it arrives, hashes it and determines its type, and never holds more than a part of it in
  * memory. If anything fails, nothing is left on disk. The name of the file is random.
  */
-export async function spool(source: Readable, spoolDir: string): Promise<SpooledFile> {
+export async function spool(
+  source: Readable,
+  { spoolDir, stallMilliseconds = defaultStallMilliseconds }: SpoolLimits,
+): Promise<SpooledFile> {
   const file = path.join(spoolDir, randomUUID())
   const inspector = new Inspector()
   const abort = (message: string) => source.destroy(new ServiceError('VALIDATION_ERROR', message))

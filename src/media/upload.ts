@@ -22,7 +22,7 @@ export async function uploadLink(
   { link, filename, accountId }: UploadMediaRequest,
 ): Promise<Media> {
   const body = await deps.media.downloader.open(link)
-  const file = await spool(body, deps.media.limits.spoolDir).catch((error: unknown) => {
+  const file = await spool(body, deps.media.limits).catch((error: unknown) => {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : toDownloadError(error)
   })
   return storeUpload(deps, caller, file, { filename: filename ?? nameOfLink(link), accountId })

@@ -99,6 +99,8 @@ export const rules: Readonly<Record<number, Rule>> = {
   131008: templateChanged,
   131009: rejected,
   131051: rejected,
+  // Media that could not be downloaded: 131052 is about received media, but a file of ours would fail again too.
+  131052: rejected,
   131053: rejected,
   134011: rejected,
   135000: rejected,

@@ -42,6 +42,50 @@ const wrongMarketingApi: FailureAdvice = {
   advice: 'Check the category of the template in WhatsApp Manager.',
 }
 
+const mediaUnusable: FailureAdvice = {
+  meaning: 'WhatsApp could not use the file in the header of the message.',
+  advice:
+    'Check that its link opens without signing in and without a redirect, or upload the file and send its mediaId.',
+}
+
+/** WhatsApp says in words why it could not use a file (reference 2, section 1.1). */
+const mediaCauses: readonly (readonly [RegExp, FailureAdvice])[] = [
+  [
+    /http code 40[13]\b/i,
+    {
+      meaning: 'The server of the link refused to give WhatsApp the file.',
+      advice:
+        'Make the link public, because WhatsApp downloads it without signing in, or upload the file and send its mediaId.',
+    },
+  ],
+  [
+    /http code (?:404|410)\b/i,
+    {
+      meaning: 'There is no file behind the link.',
+      advice:
+        'Check the link, which must exist until the message is delivered, or upload the file and send its mediaId.',
+    },
+  ],
+  [
+    /http code|downloading media|weblink/i,
+    {
+      meaning: 'WhatsApp could not download the file from its link.',
+      advice:
+        'Check that the server of the link is reachable from the internet and answers quickly, or upload the file and send its mediaId.',
+    },
+  ],
+  [
+    /processing it is of type/i,
+    {
+      meaning: 'The content of the file is of another type than announced.',
+      advice:
+        'Let the server of the link send the right Content-Type, or upload the file with media.upload, which determines the type from the content.',
+    },
+  ],
+]
+
+const mediaCodes: ReadonlySet<string> = new Set(['131052', '131053'])
+
 /** Explanations by WhatsApp's error code (reference, section 2.2), or by our own code if WhatsApp gave none. */
 const advices: Readonly<Record<string, FailureAdvice>> = {
   0: tokenRefused,
@@ -127,10 +171,8 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
     meaning: 'Marketing templates cannot be sent through the Cloud API of this account.',
     advice: 'Check the marketing settings of the account in WhatsApp Manager.',
   },
-  131053: {
-    meaning: 'WhatsApp could not fetch the media of the message.',
-    advice: 'Check that the media of the template is reachable, then send again.',
-  },
+  131052: mediaUnusable,
+  131053: mediaUnusable,
   132000: templateDiffers,
   132012: templateDiffers,
   132018: templateDiffers,
@@ -209,13 +251,18 @@ export const explainedCodes: readonly number[] = Object.keys(advices)
 /** WhatsApp's message followed by the advice for its code, if there is one. */
 export function explainFailure(code: string, message: string): string {
   const sentence = message === '' || /[.!?]$/.test(message) ? message : `${message}.`
-  return [sentence, advices[code]?.advice].filter(Boolean).join(' ')
+  return [sentence, findAdvice(code, message)?.advice].filter(Boolean).join(' ')
+}
+
+function findAdvice(code: string, message: string): FailureAdvice | undefined {
+  const cause = mediaCodes.has(code) ? mediaCauses.find(([pattern]) => pattern.test(message)) : undefined
+  return cause?.[1] ?? advices[code]
 }
 
 /** Unknown codes keep WhatsApp's message. */
 export function adviseOnFailure({ code, message }: { code: string; message: string }): FailureAdvice {
   return (
-    advices[code] ?? {
+    findAdvice(code, message) ?? {
       meaning: message === '' ? `WhatsApp returned error code ${code}.` : message,
       advice: 'Look up the code in the WhatsApp Cloud API documentation, or ask your Waybill administrator.',
     }

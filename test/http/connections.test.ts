@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { startHeldNode } from '../support/held-node.ts'
+import { jpeg, writeForm } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 let server: TestServer
@@ -137,5 +138,35 @@ test('closes the connection of a client that reads nothing but not one that wait
   const [answer] = (await once(patient, 'data')) as [Buffer]
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 200/)
   patient.destroy()
+  await node.close()
+})
+
+test('rejects a body that arrives too slowly, and closes the connection', async () => {
+  const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
+  const socket = open(node)
+  const answer = text(socket)
+  socket.write(preview(account.apiKey).slice(0, -5))
+
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 [^]*did not arrive in time/)
+  await node.close()
+})
+
+test('gives an upload more time for its body than other requests', async () => {
+  const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 100 } })
+  const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])
+  const upload = open(node)
+  const answer = text(upload)
+  upload.write(
+    `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
+  )
+  upload.write(body.subarray(0, 100))
+  // Another request that begins at the same time ends first.
+  const slow = open(node)
+  const rejected = text(slow)
+  slow.write(preview(account.apiKey).slice(0, -5))
+  expect(await rejected).toContain('did not arrive in time')
+
+  upload.write(body.subarray(100))
+  expect(await answer).toMatch(/^HTTP\/1\.1 200/)
   await node.close()
 })

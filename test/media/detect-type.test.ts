@@ -16,7 +16,7 @@ async function detect(content: Buffer, pieceBytes = 64 * 1024): Promise<string> 
     content.subarray(index * pieceBytes, (index + 1) * pieceBytes),
   )
   try {
-    const file = await spool(Readable.from(pieces, { objectMode: false }), folder)
+    const file = await spool(Readable.from(pieces, { objectMode: false }), { spoolDir: folder })
     await file.discard()
     return file.type
   } catch (error) {
@@ -101,7 +101,9 @@ test('rejects a large file of a wrong type with its first bytes', async () => {
       yield Buffer.alloc(65_536)
     }
   }
-  await expect(spool(Readable.from(endless(), { objectMode: false }), folder)).rejects.toMatchObject({ code: refused })
+  await expect(spool(Readable.from(endless(), { objectMode: false }), { spoolDir: folder })).rejects.toMatchObject({
+    code: refused,
+  })
   expect(read).toBeLessThan(1024 * 1024)
   expect(await readdir(folder)).toEqual([])
 })

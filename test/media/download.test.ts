@@ -73,7 +73,7 @@ afterAll(async () => {
 
 async function download(link: string, downloader = development): Promise<{ code?: string; message: string }> {
   try {
-    const file = await spool(await downloader.open(link), folder)
+    const file = await spool(await downloader.open(link), { spoolDir: folder })
     await file.discard()
     return { message: `${file.type}, ${file.size} bytes` }
   } catch (error) {

@@ -535,3 +535,36 @@ test('deletes expired files, and no others', async () => {
   expect(files).not.toContain(expired)
   expect((await account.get(`/api/v1/media/${kept}`)).statusCode).toBe(200)
 })
+
+test('ends an upload that stalls, and keeps nothing of it', async () => {
+  const slow = createTestMedia({ stallMilliseconds: 200 })
+  const node = await startTestServer({ beside: server, deps: { media: slow } })
+  const { body, contentType } = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
+  const socket = connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
+  socket.write(
+    `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  socket.write(body.subarray(0, 50_000))
+
+  // The server then waits a moment for the rest before it closes the connection.
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [^]*did not arrive in time: its sender stalled/)
+  expect(readdirSync(path.join(slow.folder, 'spool'))).toEqual([])
+  await node.close()
+})
+
+test.each([
+  { link: 'https://fails.example/403', says: /http code 403.*Make the link public/ },
+  { link: 'https://fails.example/404', says: /http code 404.*Check the link/ },
+  { link: 'https://fails.example/type', says: /is of type text\/html.*right Content-Type/ },
+])('reports in plain words that WhatsApp could not use $link, after the message was sent', async ({ link, says }) => {
+  const sender = await withPhotoTemplate()
+  server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
+  const sent = await sendImage(sender, '', { header: { image: { link } } })
+  expect(sent.json().data).toMatchObject({ status: 'sent' })
+
+  const find = async () => (await sender.get(`/api/v1/message/${String(sent.json().data['messageId'])}`)).json().data
+  await expect.poll(find).toMatchObject({ status: 'failed', error: { code: '131053' } })
+  const events = await sender.trpc.event.list.query({ type: 'message.failed' })
+  const [event] = events.items.map((item) => item.event)
+  expect(event).toMatchObject({ data: { error: { code: '131053', message: expect.stringMatching(says) } } })
+})

@@ -5,7 +5,10 @@ import { createMediaServices, type MediaServices } from '../../src/media/service
 import type { MediaConfig } from '../../src/platform/config.ts'
 
 /** A media store in a folder of its own, which is created by the first upload. */
-export function createTestMedia(config: Partial<MediaConfig> = {}): MediaServices & { folder: string } {
+export function createTestMedia({
+  stallMilliseconds = 20_000,
+  ...config
+}: Partial<MediaConfig> & { stallMilliseconds?: number } = {}): MediaServices & { folder: string } {
   const folder = path.join(tmpdir(), `waybill-media-${randomUUID()}`)
   const media = createMediaServices(
     {
@@ -18,5 +21,5 @@ export function createTestMedia(config: Partial<MediaConfig> = {}): MediaService
     },
     { allowPrivate: true },
   )
-  return { ...media, folder }
+  return { ...media, limits: { ...media.limits, stallMilliseconds }, folder }
 }

@@ -46,6 +46,7 @@ const table = [
   [131049, 400, rejected],
   [131050, 400, rejected],
   [131051, 400, rejected],
+  [131052, 400, rejected],
   [131053, 400, rejected],
   [131055, 400, rejected],
   [131056, 400, throttled(6)],

@@ -67,11 +67,9 @@ async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyReque
     )
   if (Number(headers['content-length'] ?? 0) > maxFormBytes)
     throw new ServiceError('PAYLOAD_TOO_LARGE', 'The file is larger than 100 MB, the most that WhatsApp takes.')
-  const form = await readForm(raw, contentType, (file) => spool(file, deps.media.limits.spoolDir)).catch(
-    (error: unknown) => {
-      throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
-    },
-  )
+  const form = await readForm(raw, contentType, (file) => spool(file, deps.media.limits)).catch((error: unknown) => {
+    throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
+  })
   const fields = parseFields(form.fields, form.file)
   return storeUpload(deps, call, form.file, { ...fields, filename: fields.filename ?? cleanFilename(form.filename) })
 }
