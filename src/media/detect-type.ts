@@ -82,13 +82,16 @@ async function findCompoundType(file: FileHandle): Promise<string | undefined> {
   const found = new Set<string>()
   let previous: Buffer = Buffer.alloc(0)
   for await (const chunk of readChunks(file)) {
-    const window = Buffer.concat([previous, chunk])
-    for (const [name, type] of compoundStreams) if (window.includes(name)) found.add(type)
+    for (const type of listStreamTypes(Buffer.concat([previous, chunk]))) found.add(type)
     // A name can cross the border of two chunks.
     previous = chunk.subarray(-64)
   }
   // A document can embed others: presentations embed sheets and texts, and texts embed sheets.
   return compoundStreams.map(([, type]) => type).find((type) => found.has(type))
+}
+
+function listStreamTypes(bytes: Buffer): string[] {
+  return compoundStreams.flatMap(([name, type]) => (bytes.includes(name) ? [type] : []))
 }
 
 async function isText(file: FileHandle): Promise<boolean> {

@@ -40,6 +40,10 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   answer(object ? 200 : 404, object)
 }
 
+function hmac(secret: string | Buffer, data: string): Buffer {
+  return createHmac('sha256', secret).update(data).digest()
+}
+
 /** AWS, "Create a signed AWS API request". */
 function sign({ method, url, headers }: IncomingMessage): string {
   const [, names = ''] = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '') ?? []
@@ -48,7 +52,6 @@ function sign({ method, url, headers }: IncomingMessage): string {
   const signed = names.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`)
   const request = [method, url, '', signed.join(''), names, headers['x-amz-content-sha256']].join('\n')
   const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request).digest('hex')].join('\n')
-  const hmac = (secret: string | Buffer, data: string) => createHmac('sha256', secret).update(data).digest()
   const signingKey = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${credentials.secretAccessKey}`)
   const signature = hmac(signingKey, text).toString('hex')
   return `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`

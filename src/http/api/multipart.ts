@@ -34,8 +34,7 @@ export async function readForm(
 
   parser
     .on('field', (name, value, nameTruncated, valueTruncated) => {
-      if (nameTruncated || valueTruncated)
-        reject(invalidField(String(name).slice(0, 80), 'must have at most 1024 bytes.'))
+      if (nameTruncated || valueTruncated) reject(invalidField(name.slice(0, 80), 'must have at most 1024 bytes.'))
       else if (fields.has(name)) reject(invalidField(name.slice(0, 80), 'was given twice. Send it once.'))
       else fields.set(name, value)
     })

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readForm } from './media.ts'
+import { readForm } from './form.ts'
 import type { ReceivedRequest } from './state.ts'
 
 export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
