@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { removeAccount } from '../../src/cli/account-data/remove.ts'
 import { isWaybillError, uploadMedia } from '../../src/client/client.ts'
 import { cleanUpMedia } from '../../src/media/clean-up.ts'
 import { createTestMedia } from '../support/media.ts'
@@ -517,6 +518,19 @@ test('answers 503 and keeps nothing while the object store is away', async () =>
   await cleanUpMedia(server.deps)
   expect(await findRows()).toEqual([])
   await node.close()
+})
+
+test('deletes the files of an account that is removed', async () => {
+  const removed = await server.account()
+  const [mine, theirs] = [await uploadImage(), await uploadImage(removed)]
+
+  await removeAccount(server.deps.db, removed.accountId)
+  await cleanUpMedia(server.deps)
+
+  const files = await listFiles()
+  expect(files).toContain(mine)
+  expect(files).not.toContain(theirs)
+  expect(await server.deps.db.selectFrom('removed_media').selectAll().execute()).toEqual([])
 })
 
 test('deletes expired files, and no others', async () => {
