@@ -252,6 +252,21 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     retry: `${notSent} ${noRetry}`,
     guides: ['media.md'],
   },
+  RECIPIENT_SUPPRESSED: {
+    meaning: 'The recipient is on the suppression list of the account, and the category of the template is stopped.',
+    causes: [
+      'The recipient sent a word such as STOP or tapped a button with such a label.',
+      'The recipient stopped marketing messages of your business in WhatsApp, or WhatsApp rejected a message for that (`131050`).',
+      'You added the number to the suppression list.',
+    ],
+    fixes: [
+      'Do not send marketing messages to this recipient.',
+      'If the recipient agreed to get them again, remove the number with `POST /api/v1/suppression/remove`.',
+      'If the template is not advertising, check its category. By default, only MARKETING templates are stopped.',
+    ],
+    retry: `${notSent} ${noRetry}`,
+    guides: ['opt-outs.md'],
+  },
   RATE_LIMIT_EXCEEDED: {
     meaning: 'The account sent more requests than its limit allows, or its reads cause too much work.',
     causes: [

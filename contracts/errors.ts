@@ -133,6 +133,12 @@ export const errors = {
     summary: 'WhatsApp rejected a file. The message carries its code and reason.',
     example: 'WhatsApp rejected this file (100): Param file must be a file with one of the supported types.',
   },
+  RECIPIENT_SUPPRESSED: {
+    status: 422,
+    summary: 'The recipient opted out of messages of this category. Nothing was sent.',
+    example:
+      'to: this recipient is on the suppression list since 2026-11-20T09:36:12.000Z (reply), so MARKETING templates are not sent to it. Nothing was sent.',
+  },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
     summary: 'Too many requests for this account. `Retry-After` says when to try again.',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { MessageError } from './api/message.ts'
+import { MessageError, MessageStatus } from './api/message.ts'
+import { recipientReasons } from './api/suppression.ts'
 import {
   AccountId,
   responseField,
@@ -76,6 +77,44 @@ export const MessageOutcomeUnknownEvent = event(
   MessageFacts.omit({ waMessageId: true }).extend({ status: status('pending') }),
 )
 
+export const replyKinds = ['button', 'text', 'flow'] as const
+
+export const MessageReply = z
+  .object({
+    waMessageId: WaMessageId.describe(
+      'Message ID that WhatsApp assigned to the reply. It contains the number of the sender: treat it as personal data.',
+    ),
+    from: responseField(PhoneNumber)
+      .optional()
+      .describe('Number that replied; absent if WhatsApp hides it. It can be written differently than `to`.'),
+    kind: z
+      .enum(replyKinds)
+      .describe('`button`: tapped a quick-reply button. `text`: wrote a text. `flow`: completed a flow.'),
+    text: z
+      .string()
+      .optional()
+      .describe('Label of the button, or the text that was written; at most 4096 characters.')
+      .meta({ examples: ['Yes'] }),
+    payload: z
+      .string()
+      .optional()
+      .describe('Payload of the button, or the answers of a flow as JSON text; at most 16384 characters.')
+      .meta({ examples: ['order-1042:yes'] }),
+    truncated: z.literal(true).optional().describe('Present only if `text` or `payload` was longer and is cut off.'),
+  })
+  .describe('What the recipient answered.')
+export type MessageReply = z.infer<typeof MessageReply>
+
+export const MessageRepliedEvent = event(
+  'message.replied',
+  'MessageRepliedEvent',
+  'The recipient replied to the message.',
+  MessageFacts.extend({
+    status: MessageStatus.describe('The status of the message when the reply arrived.'),
+    reply: MessageReply.describe('What the recipient answered; present only in `message.replied`.'),
+  }),
+)
+
 /** Something that happened to a message. */
 export const MessageEvent = z
   .discriminatedUnion('type', [
@@ -84,6 +123,7 @@ export const MessageEvent = z
     MessageReadEvent,
     MessageFailedEvent,
     MessageOutcomeUnknownEvent,
+    MessageRepliedEvent,
   ])
   .describe('Something that happened to a message, as webhooks report it.')
   .meta({ id: 'MessageEvent' })
@@ -200,6 +240,46 @@ export const EndpointFailingEvent = z
   .meta({ id: 'EndpointFailingEvent' })
 export type EndpointFailingEvent = z.infer<typeof EndpointFailingEvent>
 
+const RecipientFacts = z.object({
+  to: responseField(PhoneNumber).describe('Number of the recipient.'),
+  accountId: responseField(AccountId).describe('ID of the WhatsApp account that it is about.'),
+  reason: z
+    .enum(recipientReasons)
+    .describe(
+      '`reply`: sent a word such as STOP or START, or tapped such a button. `preference`: changed the preference for marketing messages in WhatsApp. `rejected`: WhatsApp rejected a message with 131050.',
+    ),
+  messageId: responseField(MessageId)
+    .optional()
+    .describe('The message that was replied to or rejected; absent if there is none.'),
+  externalId: responseField(ExternalId).optional().describe("The caller's reference of that message, if it has one."),
+})
+
+function recipientEvent<Type extends string>(type: Type, id: string, summary: string) {
+  return z
+    .object({
+      type: z.literal(type).describe('What happened.'),
+      timestamp: Timestamp.describe('When it happened.'),
+      data: RecipientFacts.describe('The recipient and the reason.'),
+    })
+    .describe(summary)
+    .meta({ id })
+}
+
+export const RecipientOptedOutEvent = recipientEvent(
+  'recipient.opted_out',
+  'RecipientOptedOutEvent',
+  'A recipient opted out and is on the suppression list now.',
+)
+export const RecipientOptedInEvent = recipientEvent(
+  'recipient.opted_in',
+  'RecipientOptedInEvent',
+  'A recipient opted in again and is not on the suppression list any more.',
+)
+
+/** A recipient's own decision about messages. Changes that a user makes are not reported. */
+export const RecipientEvent = z.discriminatedUnion('type', [RecipientOptedOutEvent, RecipientOptedInEvent])
+export type RecipientEvent = z.infer<typeof RecipientEvent>
+
 /** Sent on request only, to try an endpoint. */
 export const TestEvent = z
   .object({
@@ -215,6 +295,7 @@ export const WebhookEvent = z.discriminatedUnion('type', [
   ...MessageEvent.options,
   ...WhatsAppAccountEvent.options,
   EndpointFailingEvent,
+  ...RecipientEvent.options,
   TestEvent,
 ])
 export type WebhookEvent = z.infer<typeof WebhookEvent>
@@ -225,6 +306,7 @@ export const messageEventTypes = [
   'message.read',
   'message.failed',
   'message.outcome_unknown',
+  'message.replied',
 ] as const satisfies MessageEvent['type'][]
 
 /** The events that an endpoint can ask for. */
@@ -235,7 +317,9 @@ export const eventTypes = [
   'whatsapp_account.token_expiring',
   'number.quality_changed',
   'endpoint.failing',
-] as const satisfies (MessageEvent | WhatsAppAccountEvent | EndpointFailingEvent)['type'][]
+  'recipient.opted_out',
+  'recipient.opted_in',
+] as const satisfies (MessageEvent | WhatsAppAccountEvent | EndpointFailingEvent | RecipientEvent)['type'][]
 export type EventType = (typeof eventTypes)[number]
 
 /** What an endpoint gets unless it asks otherwise. */
@@ -323,6 +407,28 @@ export const webhooks = {
       },
     },
   },
+  'message.replied': {
+    event: MessageRepliedEvent,
+    summary: 'A recipient replied',
+    description:
+      'The recipient tapped a quick-reply button of the message, completed its flow, or answered it with a text. Other messages of the recipient are not reported. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'message.replied',
+      timestamp: '2026-11-20T09:36:12.000Z',
+      data: {
+        ...exampleFacts,
+        template: 'delivery_feedback',
+        status: 'read',
+        reply: {
+          waMessageId: 'wamid.HBgLMzQ2MDAxMTEyMjIVAgASGBQzQTZGNzE2MkY0RDVBRTg2NUJDQQA=',
+          from: '34600111222',
+          kind: 'button',
+          text: 'Yes',
+          payload: 'order-1042:yes',
+        },
+      },
+    },
+  },
   'whatsapp_account.inactive': {
     event: WhatsAppAccountInactiveEvent,
     summary: 'A WhatsApp account became inactive',
@@ -376,6 +482,34 @@ export const webhooks = {
         disabled: false,
         failingSince: '2026-11-20T09:30:00.000Z',
       },
+    },
+  },
+  'recipient.opted_out': {
+    event: RecipientOptedOutEvent,
+    summary: 'A recipient opted out',
+    description:
+      'The recipient sent a word such as STOP, stopped marketing messages in WhatsApp, or WhatsApp rejected a message because of that (131050). Marketing messages to the recipient are refused from now on. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'recipient.opted_out',
+      timestamp: '2026-11-20T09:36:12.000Z',
+      data: {
+        to: exampleFacts.to,
+        accountId: exampleFacts.accountId,
+        reason: 'reply',
+        messageId: exampleFacts.messageId,
+        externalId: exampleFacts.externalId,
+      },
+    },
+  },
+  'recipient.opted_in': {
+    event: RecipientOptedInEvent,
+    summary: 'A recipient opted in again',
+    description:
+      'The recipient sent a word such as START, or resumed marketing messages in WhatsApp. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'recipient.opted_in',
+      timestamp: '2026-11-20T10:02:40.000Z',
+      data: { to: exampleFacts.to, accountId: exampleFacts.accountId, reason: 'preference' },
     },
   },
   'webhook.test': {

@@ -2,6 +2,7 @@ import { getAccountHealth } from './api/account.ts'
 import { listEvents } from './api/event.ts'
 import { deleteMedia, getMedia, uploadMedia } from './api/media.ts'
 import { getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
+import { addSuppression, importSuppressions, listSuppressions, removeSuppression } from './api/suppression.ts'
 import { getTemplate, listTemplates } from './api/template.ts'
 import type { ApiProcedure, ProcedureTree } from './procedure.ts'
 
@@ -10,6 +11,12 @@ export const contracts = {
   message: { send: sendMessage, preview: previewMessage, get: getMessage, list: listMessages },
   template: { get: getTemplate, list: listTemplates },
   event: { list: listEvents },
+  suppression: {
+    list: listSuppressions,
+    add: addSuppression,
+    remove: removeSuppression,
+    import: importSuppressions,
+  },
   account: { health: getAccountHealth },
   media: { get: getMedia, delete: deleteMedia },
 } satisfies ProcedureTree<ApiProcedure>

@@ -156,6 +156,8 @@ export const tags = {
     'Send approved template messages, and read their statuses. A request that failed with 409, 429 or 503 was not sent: wait as long as `Retry-After` says, then repeat it. After a broken connection, 500 or 504 a message may have been sent; give each send an `Idempotency-Key` of your own, and a retry never sends twice.',
   Templates: 'The templates that WhatsApp keeps for the account, and the variables that each one needs.',
   Media: 'Files for the headers of templates: upload once, send often.',
+  Suppressions:
+    'Recipients who opted out. By default, only MARKETING templates are not sent to them; the dashboard and the command line set other categories.',
   Events: 'The events that webhooks report.',
   Accounts: 'Health of the WhatsApp accounts.',
   Webhooks:

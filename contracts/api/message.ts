@@ -301,6 +301,7 @@ export const sendMessage = procedure({
     'IDEMPOTENCY_KEY_REUSED',
     'MESSAGE_REJECTED',
     'MEDIA_REJECTED',
+    'RECIPIENT_SUPPRESSED',
     'RATE_LIMIT_EXCEEDED',
     'WHATSAPP_THROTTLED',
     'WHATSAPP_UNAVAILABLE',
@@ -331,7 +332,7 @@ export const previewMessage = procedure({
     'Takes the body of a send, checks everything that a send checks, and returns the text the recipient would see. Sends and stores nothing, and does not count against the rate limit.',
   input: SendMessageRequest,
   output: MessagePreview,
-  errors: ['TEMPLATE_NOT_FOUND', 'NO_ACTIVE_ACCOUNT'],
+  errors: ['TEMPLATE_NOT_FOUND', 'NO_ACTIVE_ACCOUNT', 'RECIPIENT_SUPPRESSED'],
   example: {
     input: exampleSend,
     output: {

@@ -31,6 +31,11 @@ export const changes = {
   eraseRecipient: () => 'erased a recipient',
   exportAccount: () => 'exported the data of the account',
   removeAccount: () => 'removed the account',
+  addSuppressions: (count: number) =>
+    `added ${count} ${count === 1 ? 'recipient' : 'recipients'} to the suppression list`,
+  removeSuppression: () => 'removed a recipient from the suppression list',
+  setSuppressedCategories: (categories: readonly string[]) =>
+    `set the categories that suppressed recipients do not get to ${['MARKETING', ...categories.filter((one) => one !== 'MARKETING')].join(', ')}`,
   addEndpoint: () => 'added a webhook endpoint',
   updateEndpoint: (endpointId: string, fields: readonly string[]) =>
     fields.length === 0 ? undefined : `changed ${fields.join(', ')} of the webhook endpoint ${endpointId}`,

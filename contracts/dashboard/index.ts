@@ -6,6 +6,14 @@ import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAcco
 import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
 import { generateKey, getApiAccess, regenerateKey, revokeKey, setAccess, setAllowList } from './public-api.ts'
 import { listSessions, requestPasswordReset, resetPassword, revokeOtherSessions, revokeSession } from './session.ts'
+import {
+  addSuppression,
+  getSuppressionSettings,
+  importSuppressions,
+  listSuppressions,
+  removeSuppression,
+  setSuppressedCategories,
+} from './suppression.ts'
 import { listTemplates, sendTest, syncTemplates } from './template.ts'
 import {
   addEndpoint,
@@ -73,6 +81,14 @@ export const settingsContracts = {
     template: { list: listTemplates, sync: syncTemplates, sendTest },
     message: { list: listMessages, count: countMessages, get: getMessage },
     overview: { get: getOverview },
+    suppression: {
+      list: listSuppressions,
+      add: addSuppression,
+      remove: removeSuppression,
+      import: importSuppressions,
+      settings: getSuppressionSettings,
+      setCategories: setSuppressedCategories,
+    },
     webhook: {
       list: listEndpoints,
       add: addEndpoint,

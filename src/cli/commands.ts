@@ -10,6 +10,13 @@ import { migrate } from './commands/migrate.ts'
 import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
 import { recipientErase } from './commands/recipient.ts'
 import { rekey } from './commands/rekey.ts'
+import {
+  suppressionAdd,
+  suppressionCategories,
+  suppressionImport,
+  suppressionList,
+  suppressionRemove,
+} from './commands/suppression.ts'
 import { templateList, templateSync } from './commands/template.ts'
 import {
   webhookAdd,
@@ -77,6 +84,11 @@ export const dataCommands: readonly DataCommand[] = [
   messageList,
   messageResolve,
   recipientErase,
+  suppressionList,
+  suppressionAdd,
+  suppressionImport,
+  suppressionRemove,
+  suppressionCategories,
   auditList,
   auditVerify,
   auditExport,

@@ -8,6 +8,7 @@ import path from 'node:path'
 import { Registry } from 'prom-client'
 import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
 import { contracts, restContracts } from '../../contracts/index.ts'
+import { optInWords, optOutWords } from '../../contracts/opt-out-words.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { buildApp } from '../app.ts'
 import { formatUsage } from '../cli/help.ts'
@@ -75,6 +76,8 @@ const tables: Record<string, () => string | Promise<string>> = {
       ['Command', 'What it does'],
       commands.map((command) => [code(formatUsage(command).replace(/^waybill | \[--json\]$/g, '')), command.summary]),
     ),
+  optOutWords: () => formatWords(optOutWords),
+  optInWords: () => formatWords(optInWords),
   recipients: () =>
     formatTable(
       ['Recipient', 'What happens'],
@@ -135,6 +138,16 @@ async function listMetrics(): Promise<{ name: string; help: string }[]> {
 function formatTable(head: string[], rows: Cell[][]): string {
   const lines = [head, head.map(() => '---'), ...rows]
   return lines.map((cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
+}
+
+function formatWords(words: Readonly<Record<string, readonly string[]>>): string {
+  return formatTable(
+    ['Language', 'Words'],
+    Object.entries(words).map(([language, list]) => [
+      language,
+      list.map((word) => code(word.toUpperCase())).join(', '),
+    ]),
+  )
 }
 
 function code(text: string): string {

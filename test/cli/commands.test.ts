@@ -140,3 +140,37 @@ test('names an invalid environment variable without its value', async () => {
   expect(stderr).toMatch(/LOG_LEVEL: must be one of/)
   expect(stderr).not.toContain('too-short')
 })
+
+test('keeps the suppression list of an account', async () => {
+  const accountId = await createAccount()
+  const numbers = ['34600000001', '34600000002', '34600000001']
+
+  expect(await waybill.json(['suppression', 'import', accountId, ...numbers])).toEqual({
+    added: 2,
+    alreadySuppressed: 1,
+  })
+  expect(await waybill.json(['suppression', 'add', accountId, '34600000003'])).toMatchObject({ added: true })
+  expect(await waybill.json(['suppression', 'remove', accountId, '34600000001'])).toMatchObject({ removed: true })
+  expect(await waybill.json(['suppression', 'categories', accountId, 'UTILITY'])).toEqual({
+    categories: ['MARKETING', 'UTILITY'],
+  })
+  const { stdout } = await waybill.run(['suppression', 'list', accountId, '--limit', '1'])
+  expect(stdout).toMatch(/34600000003 +manual/)
+  expect(stdout).toMatch(/MARKETING, UTILITY templates\.\nMore: --cursor sup_/)
+  expect((await waybill.json(['suppression', 'list', accountId, '--reason', 'import'])).items).toMatchObject([
+    { to: '34600000002' },
+  ])
+
+  for (const wrong of [
+    ['import', accountId, '34600000009', '+34600'],
+    ['list', accountId, '--limit', '0'],
+    ['list', accountId, '--reason', 'mood'],
+    ['categories', accountId, 'ALL'],
+    ['add', 'acc_unknown', '34600000001'],
+  ])
+    expect((await waybill.run(['suppression', ...wrong])).exitCode).not.toBe(0)
+  expect((await waybill.json(['suppression', 'list', accountId, '--to', '34600000009'])).items).toEqual([])
+  const log = await waybill.run(['audit', 'list', accountId])
+  expect(log.stdout).toContain('added 3 recipients to the suppression list')
+  expect(log.stdout).not.toContain('34600')
+})

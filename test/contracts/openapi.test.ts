@@ -42,6 +42,10 @@ test('documents every operation of the contracts and no others', () => {
     'getTemplate',
     'listTemplates',
     'listEvents',
+    'listSuppressions',
+    'addSuppression',
+    'removeSuppression',
+    'importSuppression',
     'getAccountHealth',
     'uploadMedia',
     'getMedia',
@@ -85,6 +89,7 @@ test('closes the list of values only in requests, so that answers can gain value
   expect(closed.map(({ keys }) => keys.slice(0, 4).join(' '))).toEqual([
     'paths /api/v1/message get parameters',
     'paths /api/v1/event get parameters',
+    'paths /api/v1/suppression get parameters',
   ])
 })
 

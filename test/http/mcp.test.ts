@@ -86,7 +86,7 @@ test('has a tool for each procedure, with the schema of its contract', async () 
   expect(JSON.stringify(tools)).not.toMatch(/\$ref|\$defs|\$schema/)
 })
 
-test('announces a send as destructive and repeatable with its key, and everything that deletes nothing as read-only', async () => {
+test('announces a send as destructive and repeatable with its key, and reading tools as read-only', async () => {
   const { tools } = await (await connect(account)).listTools()
   const send = tools.find(({ name }) => name === 'message_send')
 
@@ -96,6 +96,9 @@ test('announces a send as destructive and repeatable with its key, and everythin
   expect(changes.map(({ name, annotations }) => [name, annotations?.destructiveHint])).toEqual([
     ['message_send', true],
     ['media_delete', true],
+    ['suppression_add', true],
+    ['suppression_remove', true],
+    ['suppression_import', true],
   ])
 })
 

@@ -21,6 +21,7 @@ beforeAll(async () => {
   const upload = () => postForm({ url: server.url, apiKey: account.apiKey }, [{ name: 'file', content: jpeg() }])
   mediaId = (await upload()).json().data['mediaId']
   deletable.push((await upload()).json().data['mediaId'], (await upload()).json().data['mediaId'])
+  await account.post('/api/v1/suppression/add', { to: suppressed })
 })
 afterAll(() => server.close())
 
@@ -74,7 +75,14 @@ const good: Record<string, () => Record<string, unknown>> = {
   'media.get': () => ({ mediaId }),
   'media.delete': () => ({ mediaId: deletable[0] }),
   'event.list': () => ({ type: 'message.failed', limit: 2 }),
+  'suppression.list': () => ({ to: suppressed, limit: 2 }),
+  'suppression.add': () => ({ to: suppressed }),
+  'suppression.remove': () => ({ to: '34600999002' }),
+  'suppression.import': () => ({ recipients: [suppressed] }),
 }
+
+/** On the list from the start, so that an addition answers the same twice. */
+const suppressed = '34600999001'
 
 test.each(listProcedures(contracts))('$name returns the same data by REST and by tRPC', async ({ name, contract }) => {
   const input = good[name]?.()
@@ -127,6 +135,20 @@ const bad: { name: string; contract: ApiProcedure; input: Record<string, unknown
     contract: contracts.message.preview,
     input: { ...sendMessage.example.input, variables: {} },
   },
+  {
+    name: 'message.preview',
+    contract: contracts.message.preview,
+    input: {
+      to: suppressed,
+      template: 'birthday_coupon',
+      language: 'en',
+      variables: { '1': 'Ada' },
+      buttons: [{ index: 0, couponCode: 'GIFT9' }],
+    },
+  },
+  { name: 'suppression.list', contract: contracts.suppression.list, input: { cursor: 'sup_unknown' } },
+  { name: 'suppression.add', contract: contracts.suppression.add, input: { to: '+34600111222' } },
+  { name: 'suppression.import', contract: contracts.suppression.import, input: { recipients: [] } },
   { name: 'message.get', contract: contracts.message.get, input: { messageId: 'msg_unknown' } },
   { name: 'message.list', contract: contracts.message.list, input: { limit: 1000 } },
   { name: 'media.get', contract: contracts.media.get, input: { mediaId: 'med_unknown' } },

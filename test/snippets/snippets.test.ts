@@ -142,6 +142,12 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     })
   },
 
+  suppress: async (snippet, setting) => {
+    const { expect } = setting
+    expect(JSON.parse(await runToEnd(setting, snippet, { silent: true }))).toMatchObject({ data: { added: true } })
+    expect((await setting.account.trpc.suppression.list.query({})).items).toMatchObject([{ to: '34600111222' }])
+  },
+
   receive: async (snippet, setting) => {
     const { expect } = setting
     const port = await freePort()

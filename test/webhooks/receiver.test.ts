@@ -169,6 +169,11 @@ function describeEvent(event: ReceivedEvent): string {
       return event.data.externalId ?? event.data.messageId
     case 'message.failed':
       return event.data.error.message
+    case 'message.replied':
+      return event.data.reply.payload ?? event.data.reply.text ?? event.data.reply.kind
+    case 'recipient.opted_out':
+    case 'recipient.opted_in':
+      return event.data.to
     case 'whatsapp_account.inactive':
       return event.data.reason
     case 'whatsapp_account.active':

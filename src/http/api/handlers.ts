@@ -5,6 +5,12 @@ import { listMessages } from '../../messages/queries/list.ts'
 import { deleteMedia, getMedia } from '../../media/media.ts'
 import { preview } from '../../messages/send/preview.ts'
 import { send } from '../../messages/send/send.ts'
+import {
+  addSuppression,
+  importSuppressions,
+  listSuppressions,
+  removeSuppression,
+} from '../../messages/suppressions/suppressions.ts'
 import { getTemplate } from '../../templates/get.ts'
 import { listTemplates } from '../../templates/list.ts'
 import { listEvents } from '../../webhooks/events/list.ts'
@@ -26,6 +32,12 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
   template: {
     get: (deps, call, input) => getTemplate(deps, call, input),
     list: (deps, call, input) => listTemplates(deps, call, input),
+  },
+  suppression: {
+    list: (deps, call, input) => listSuppressions(deps, call, input),
+    add: (deps, call, input) => addSuppression(deps, call, input),
+    remove: (deps, call, input) => removeSuppression(deps, call, input),
+    import: (deps, call, input) => importSuppressions(deps, call, input),
   },
   account: {
     health: (deps, { accountId }) => readAccountHealth(deps, accountId),

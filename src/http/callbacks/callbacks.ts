@@ -132,6 +132,8 @@ export async function registerCallbacks(
     counters.callbacks.inc({ result: 'accepted' })
     for (const result of ['applied', 'repeated', 'unknown', 'ignored'] as const)
       counters.statuses.inc({ result }, results[result])
+    for (const result of ['applied', 'repeated', 'unknown'] as const)
+      counters.replies.inc({ result }, results.replies[result])
     return reply.send('ok\n')
   }
 
@@ -169,6 +171,12 @@ function createCounters(metrics: Registry) {
     statuses: new Counter({
       name: 'waybill_whatsapp_statuses_total',
       help: 'Statuses received from WhatsApp, by result.',
+      labelNames: ['result'] as const,
+      registers,
+    }),
+    replies: new Counter({
+      name: 'waybill_whatsapp_replies_total',
+      help: 'Replies and opt-outs received from WhatsApp, by result. Messages that answer none of ours are unknown.',
       labelNames: ['result'] as const,
       registers,
     }),

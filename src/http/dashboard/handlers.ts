@@ -23,6 +23,13 @@ import { countMessages } from '../../messages/queries/count.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
 import { searchMessages } from '../../messages/queries/search.ts'
 import { sendTest } from '../../messages/send/send-test.ts'
+import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/settings.ts'
+import {
+  addSuppression,
+  importSuppressions,
+  listSuppressions,
+  removeSuppression,
+} from '../../messages/suppressions/suppressions.ts'
 import { listOwnTemplates } from '../../templates/list-own.ts'
 import { syncTemplates } from '../../templates/sync.ts'
 import { listAudit } from '../../users/audit/audit.ts'
@@ -56,6 +63,15 @@ const messageHandlers: DashboardHandlers<SettingsContracts['settings']['message'
 
 const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overview']> = {
   get: (deps, _call, input) => getOverview(deps, input),
+}
+
+const suppressionHandlers: DashboardHandlers<SettingsContracts['settings']['suppression']> = {
+  list: (deps, _call, { accountId, ...input }) => listSuppressions(deps, { accountId }, input),
+  add: (deps, _call, { accountId, ...input }) => addSuppression(deps, { accountId }, input),
+  remove: (deps, _call, { accountId, ...input }) => removeSuppression(deps, { accountId }, input),
+  import: (deps, _call, { accountId, ...input }) => importSuppressions(deps, { accountId }, input),
+  settings: (deps, _call, { accountId }) => getSuppressionSettings(deps, accountId),
+  setCategories: (deps, _call, { accountId, categories }) => setSuppressedCategories(deps, accountId, categories),
 }
 
 /** Who is signed in, how one gets in, and what was changed. */
@@ -197,6 +213,7 @@ export const settingsHandlers: DashboardHandlers<SettingsContracts> = {
     template: templateHandlers,
     message: messageHandlers,
     overview: overviewHandlers,
+    suppression: suppressionHandlers,
     webhook: webhookHandlers,
   },
 }

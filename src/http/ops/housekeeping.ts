@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { cleanUpMedia } from '../../media/clean-up.ts'
 import { reportUnknownOutcomes } from '../../messages/journal/outcome-unknown.ts'
 import { deleteOldCounts, foldCounts } from '../../messages/queries/counts-store.ts'
+import { deleteOldSeenReplies } from '../../messages/replies/store.ts'
 import { deleteExpiredIdempotencyKeys } from '../../messages/send/idempotency-store.ts'
 import { recordStalePending } from '../../messages/status/stale-pending.ts'
 import type { Config } from '../../platform/config.ts'
@@ -38,6 +39,11 @@ const chores: Chore[] = [
     everySeconds: 3600,
     failure: 'could not delete expired idempotency keys',
     run: ({ db }) => deleteExpiredIdempotencyKeys(db),
+  },
+  {
+    everySeconds: 3600,
+    failure: 'could not delete old marks of replies',
+    run: ({ db }) => deleteOldSeenReplies(db),
   },
   {
     everySeconds: 3600,

@@ -12,6 +12,8 @@ export interface SendFacts {
   template: SendableTemplate | undefined
   /** An endpoint of this account subscribes to `message.sent`. */
   emitSentEvent: boolean
+  /** The category of the template if suppressed recipients don't get it; undefined if everybody does. */
+  stoppedCategory: string | undefined
 }
 
 export interface SendingAccount {
@@ -30,11 +32,10 @@ interface SendableTemplate {
 }
 
 /** A message that may be sent. */
-export interface Draft {
+export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'stoppedCategory'> {
   from: SendingAccount
   template: SendableTemplate
   filled: FilledTemplate
-  emitSentEvent: boolean
 }
 
 /** The WhatsApp account has no template of this name and language. */
@@ -54,7 +55,8 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   if (problems.length > 0) throw toError(problems)
-  return { from, template, filled, emitSentEvent: facts.emitSentEvent }
+  const { emitSentEvent, stoppedCategory } = facts
+  return { from, template, filled, emitSentEvent, stoppedCategory }
 }
 
 const maxProblems = 10

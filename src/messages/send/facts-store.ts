@@ -4,6 +4,7 @@ import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
+import { defaultStoppedCategory } from '../suppressions/check.ts'
 import type { SendFacts } from './decide.ts'
 
 interface SendFactsRow {
@@ -17,6 +18,7 @@ interface SendFactsRow {
   parameter_format: string
   components: StoredComponent[]
   tells_sent: boolean
+  stopped_category: string | null
 }
 
 export interface SendQuestion {
@@ -31,7 +33,11 @@ const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id,
     wa.inactive_reason, t.status as template_status, t.parameter_format, t.components,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
-    ) as tells_sent`
+    ) as tells_sent,
+    case when coalesce(t.category, '${defaultStoppedCategory}') = '${defaultStoppedCategory}' then '${defaultStoppedCategory}' else (
+      select t.category from suppression_settings s
+      where s.account_id = wa.account_id and t.category = any (s.categories)
+    ) end as stopped_category`
 
 const findOneFacts = statement<SendQuestion, SendFactsRow>(
   'find_send_facts',
@@ -81,9 +87,10 @@ export const findSendFacts = batched<SendQuestion, SendFacts>({
 })
 
 function toSendFacts(row: SendFactsRow | undefined): SendFacts {
-  if (!row) return { whatsAppAccount: undefined, template: undefined, emitSentEvent: false }
+  if (!row) return { whatsAppAccount: undefined, template: undefined, emitSentEvent: false, stoppedCategory: undefined }
   return {
     emitSentEvent: row.tells_sent,
+    stoppedCategory: row.stopped_category ?? undefined,
     whatsAppAccount: {
       id: row.whatsapp_account_id,
       phoneNumberId: row.phone_number_id,

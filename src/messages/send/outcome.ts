@@ -6,6 +6,7 @@ import { syncWaba } from '../../templates/sync.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { SendOutcome } from '../../whatsapp/whatsapp.ts'
 import type { RecordedMessage } from '../columns.ts'
+import { optedOutCode, suppressRejected } from '../suppressions/recipient-choices.ts'
 import type { SendingAccount } from './decide.ts'
 import { describeRejection, unknownOutcome } from './idempotency.ts'
 
@@ -61,7 +62,7 @@ function interpretRefusal({ answer, error, retryAfterSeconds }: Extract<SendOutc
 }
 
 /**
- * Marks the WhatsApp account or the template that WhatsApp refused, so that the next send is refused here, with the
+ * Marks the WhatsApp account, the template or the recipient that WhatsApp refused, so that the next send is refused here, with the
  * reason. Never fails the send that was refused.
  */
 export async function applyRefusal(
@@ -78,6 +79,7 @@ export async function applyRefusal(
         { account_id: message.accountId, id: from.id, access_token_encrypted: from.accessTokenEncrypted },
         `WhatsApp refused it (${outcome.error.code}): ${outcome.error.details ?? outcome.error.title}`,
       )
+    if (String(outcome.error.code) === optedOutCode) await suppressRejected(deps, message, deps.now())
     if (outcome.template === 'resync') resync(deps, message.accountId, from.wabaId)
     else if (outcome.template !== undefined)
       await changeTemplate(

@@ -3,6 +3,7 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { renderMessage } from '../../templates/preview.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
+import { assertNotSuppressed } from '../suppressions/check.ts'
 import { decide } from './decide.ts'
 import { checkMedia, namesMedia } from './media.ts'
 import { findSendFacts } from './facts-store.ts'
@@ -28,6 +29,8 @@ export async function preview(
       name: input.template,
       language: input.language,
     })
+  if (draft.stoppedCategory !== undefined)
+    await assertNotSuppressed(deps.db, { accountId, stoppedCategory: draft.stoppedCategory }, input)
   if (namesMedia(draft.filled)) await checkMedia(deps, accountId, draft.filled)
   return {
     to: input.to,

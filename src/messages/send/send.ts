@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts'
 import { isOutcomeUnknown } from '../../platform/db/unavailable.ts'
 import type { PendingMessage } from '../message.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
+import { assertNotSuppressed } from '../suppressions/check.ts'
 import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
@@ -67,7 +68,9 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
       name: input.template,
       language: input.language,
     })
-  const { from, emitSentEvent } = decision
+  const { from, emitSentEvent, stoppedCategory } = decision
+  // Awaited only where it applies, so that other sends don't wait for a turn of the event loop.
+  if (stoppedCategory !== undefined) await assertNotSuppressed(deps.db, { accountId, stoppedCategory }, input)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
   const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from

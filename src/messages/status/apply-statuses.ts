@@ -5,20 +5,12 @@ import { createFairBatcher } from '../../platform/fair-batch.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { StoredMessage } from '../columns.ts'
 import { applyReport, type Report, withoutRecipient } from './advance.ts'
+import { applyRecipientChoices, optedOutCode, toRejectedChoice } from '../suppressions/recipient-choices.ts'
+import { addUp, noCounts, type StatusCounts } from './counts.ts'
 import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
 import { toEvent } from './to-event.ts'
 
 export type IncomingStatus = MessageReference & { report: Report }
-
-/** How many statuses of a callback had each result. */
-export interface StatusCounts {
-  /** They changed the status of a message. */
-  applied: number
-  /** They reported what was known already, or came too late to matter. */
-  repeated: number
-  /** No message of ours. */
-  unknown: number
-}
 
 type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
 
@@ -53,15 +45,9 @@ function batcherOf(deps: ApplyDeps): StatusBatcher {
   const known = batchers.get(deps.db)
   if (known) return known
   const batcher = createFairBatcher<IncomingStatus, StatusCounts>({
+    ...batchOptions,
     run: (parts) => applyAll(deps.db, deps, parts),
     sum: addUp,
-    maxItems: maxStatuses,
-    minItems: minStatuses,
-    maxMilliseconds,
-    now: () => performance.now(),
-    share: shareOfAccount,
-    maxInFlight,
-    retry: retryOf,
   })
   batchers.set(deps.db, batcher)
   return batcher
@@ -77,6 +63,17 @@ function retryOf(error: unknown): 'halves' | 'keys' | 'none' {
   return code === '55P03' ? 'keys' : 'none'
 }
 
+/** How items of callbacks share transactions. */
+export const batchOptions = {
+  maxItems: maxStatuses,
+  minItems: minStatuses,
+  maxMilliseconds,
+  now: () => performance.now(),
+  share: shareOfAccount,
+  maxInFlight,
+  retry: retryOf,
+}
+
 type Callbacks = readonly (readonly IncomingStatus[])[]
 
 async function applyAll(db: ApplyDeps['db'], deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
@@ -84,12 +81,22 @@ async function applyAll(db: ApplyDeps['db'], deps: ApplyDeps, callbacks: Callbac
     const messages = await lockMessages(trx, callbacks.flat())
     const { changes, events, taken } = fold(messages, callbacks)
     await writeStates(trx, changes)
-    await recordEvents(trx, events.map(toUnrecordedEvent), deps)
+    const optOuts = await applyRecipientChoices(trx, listRejected(events), deps)
+    await recordEvents(trx, [...events.map(toUnrecordedEvent), ...optOuts], deps)
     return { taken, told: events.length }
   })
   // After the commit: the workers find the deliveries that they are woken for.
   if (told > 0) deps.announcements.announce('deliveries')
   return taken
+}
+
+/** Recipients whose messages failed because they had opted out. */
+function listRejected(events: PendingEvent[]) {
+  return events.flatMap(({ message, event }) =>
+    event.type === 'message.failed' && event.data.error.code === optedOutCode
+      ? [toRejectedChoice(message, new Date(event.timestamp))]
+      : [],
+  )
 }
 
 export interface PendingEvent {
@@ -118,27 +125,12 @@ function fold(
     return changed ? 'applied' : 'repeated'
   }
   const taken = callbacks.map((statuses) => {
-    const counts = noStatuses()
+    const counts = noCounts()
     for (const status of statuses) counts[take(status)]++
     return counts
   })
   const changes = Array.from(after, ([before, message]) => ({ before, message }))
   return { taken, changes, events }
-}
-
-function noStatuses(): StatusCounts {
-  return { applied: 0, repeated: 0, unknown: 0 }
-}
-
-export function addUp(parts: readonly StatusCounts[]): StatusCounts {
-  return parts.reduce(
-    (sum, part) => ({
-      applied: sum.applied + part.applied,
-      repeated: sum.repeated + part.repeated,
-      unknown: sum.unknown + part.unknown,
-    }),
-    noStatuses(),
-  )
 }
 
 function indexMessages(messages: StoredMessage[]): (reference: MessageReference) => StoredMessage | undefined {

@@ -5,10 +5,15 @@ import { applyAccountUpdate } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { applyTemplateUpdate } from '../../templates/apply-update.ts'
 import { type Inbound, readCallback, type StatusUpdate } from '../../whatsapp/callbacks/read-callback.ts'
-import { addUp, type IncomingStatus, type StatusCounts, applyStatuses } from './apply-statuses.ts'
+import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
+import { applyReplies, type FromUser, isTextChoice } from '../replies/apply-replies.ts'
+import { type IncomingStatus, applyStatuses } from './apply-statuses.ts'
+import { addUp, noCounts, type StatusCounts } from './counts.ts'
 
+/** The results of the statuses, and those of replies and opt-outs. */
 export interface CallbackResult extends StatusCounts {
   ignored: number
+  replies: StatusCounts
 }
 
 type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements'> & {
@@ -35,7 +40,11 @@ export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: 
     if (taken.length > 0) await setImmediate()
     taken.push(await applyPart(deps, part, await findSpokenFor(listNames(part))))
   }
-  return { ...addUp(taken), ignored: taken.reduce((sum, { ignored }) => sum + ignored, 0) }
+  return {
+    ...addUp(taken),
+    ignored: taken.reduce((sum, { ignored }) => sum + ignored, 0),
+    replies: addUp(taken.map(({ replies }) => replies)),
+  }
 }
 
 async function applyPart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<CallbackResult> {
@@ -43,8 +52,31 @@ async function applyPart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackS
   const ids = spokenFor.map(({ whatsAppAccountId }) => whatsAppAccountId)
   const taken = await applyStatuses(deps, known)
   deps.noteCallbacks(ids, { withStatuses: known.length > 0 })
+  // After the statuses, which can be the first to tell the wamid of a message.
+  const replies = await applyFromUsers(deps, part, spokenFor)
   await applyUpdates(deps, part, spokenFor)
-  return { ...taken, unknown: taken.unknown + unknown, ignored: part.ignored }
+  return { ...taken, unknown: taken.unknown + unknown, ignored: part.ignored, replies }
+}
+
+async function applyFromUsers(
+  deps: CallbackDeps,
+  { replies, preferences }: Inbound,
+  spokenFor: CallbackSender[],
+): Promise<StatusCounts> {
+  const given = [...replies, ...preferences]
+  if (given.length === 0) return noCounts()
+  const senderOf = new Map(spokenFor.map((sender) => [sender.phoneNumberId, sender]))
+  const address = <Item extends UserReply | UserPreferenceChange>(item: Item) => {
+    const sender = senderOf.get(item.phoneNumberId)
+    return sender ? [{ ...item, accountId: sender.accountId, whatsAppAccountId: sender.whatsAppAccountId }] : []
+  }
+  const known: FromUser[] = [
+    // Texts of a chat are of no concern here.
+    ...replies.filter((reply) => reply.repliesTo !== undefined || isTextChoice(reply)).flatMap(address),
+    ...preferences.flatMap(address),
+  ]
+  const taken = await applyReplies(deps, known)
+  return { ...taken, unknown: taken.unknown + given.length - known.length }
 }
 
 function parseLeniently(body: Buffer): unknown {
@@ -70,9 +102,9 @@ function rememberLast<Value>(find: (names: Names) => Promise<Value>): (names: Na
   }
 }
 
-function listNames({ statuses, templates, accounts }: Inbound): Names {
+function listNames({ statuses, replies, preferences, templates, accounts }: Inbound): Names {
   return {
-    phoneNumberIds: [...new Set(statuses.map((status) => status.phoneNumberId))],
+    phoneNumberIds: [...new Set([...statuses, ...replies, ...preferences].map((item) => item.phoneNumberId))],
     wabaIds: [...new Set([...templates, ...accounts].map((update) => update.wabaId))],
   }
 }

@@ -15,6 +15,7 @@ import * as clocks from './migrations/0010-clocks.ts'
 import * as auditChain from './migrations/0011-audit-chain.ts'
 import * as whatsappHealth from './migrations/0012-whatsapp-health.ts'
 import * as media from './migrations/0013-media.ts'
+import * as replies from './migrations/0014-replies.ts'
 import * as alerts from './migrations/0017-alerts.ts'
 import * as people from './migrations/0019-people.ts'
 import { createPartitions } from './partitions.ts'
@@ -36,6 +37,7 @@ const migrations: Record<string, Migration> = {
   '0011-audit-chain': auditChain,
   '0012-whatsapp-health': whatsappHealth,
   '0013-media': media,
+  '0014-replies': replies,
   '0017-alerts': alerts,
   '0019-people': people,
 }

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
+import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
 import type { Role } from '../../../contracts/procedure.ts'
 
 /** JSON is written as text and read as a value, because `pg` would convert an array to a PostgreSQL array. */
@@ -204,6 +205,37 @@ interface IdempotencyKeysTable {
   request_hash: Uint8Array
   message_id: string
   created_at: Generated<Date>
+}
+
+/** Replies that were reported already. */
+interface SeenRepliesTable {
+  account_id: string
+  /** SHA-256 of the wamid. */
+  hash: Uint8Array
+  received_at: Generated<Date>
+}
+
+/** Recipients who opted out, and those who opted in again. */
+export interface SuppressionsTable {
+  account_id: string
+  /** The number in the form in which numbers are compared. */
+  number_key: string
+  /** Assigned anew when `suppressed` changes, so that IDs sort by time. */
+  id: string
+  to_number: string
+  suppressed: boolean
+  reason: SuppressionReason
+  /** The WhatsApp account that the recipient answered or that was rejected. */
+  whatsapp_account_id: string | null
+  since: Date
+  /** Time of the latest decision; an older one changes nothing. */
+  changed_at: Date
+}
+
+/** Template categories that are not sent to suppressed recipients. Accounts without a row stop MARKETING only. */
+interface SuppressionSettingsTable {
+  account_id: string
+  categories: string[]
 }
 
 export interface WebhookEndpointsTable {
@@ -517,6 +549,9 @@ export interface Database {
   /** Changes since `message_counts` was last updated, in the same columns. A count can be negative. */
   message_count_deltas: MessageCountsTable
   idempotency_keys: IdempotencyKeysTable
+  seen_replies: SeenRepliesTable
+  suppressions: SuppressionsTable
+  suppression_settings: SuppressionSettingsTable
   webhook_endpoints: WebhookEndpointsTable
   events: EventsTable
   event_clocks: EventClocksTable

@@ -1,4 +1,4 @@
-/** The fields of callbacks that Waybill reads (reference, section 4): statuses, templates, numbers and accounts. */
+/** The fields of callbacks that Waybill reads (reference, section 4): statuses, replies, templates, numbers, accounts and opt-outs. */
 export const callbackFields = [
   'messages',
   'message_template_status_update',
@@ -9,4 +9,5 @@ export const callbackFields = [
   'phone_number_name_update',
   'account_update',
   'account_review_update',
+  'user_preferences',
 ] as const

@@ -1,3 +1,4 @@
+import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
 import {
   AccountValue,
   Change,
@@ -32,13 +33,21 @@ export type AccountUpdate = { wabaId: string; change: 'disabled' | 'reinstated' 
 
 export interface Inbound {
   statuses: StatusUpdate[]
+  replies: UserReply[]
+  preferences: UserPreferenceChange[]
   templates: TemplateUpdate[]
   accounts: AccountUpdate[]
-  /** Number of unknown or unused items, such as incoming messages. */
+  /** Number of unknown or unused items, such as incoming media. */
   ignored: number
 }
 
-type Item = { status: StatusUpdate } | { template: TemplateUpdate } | { account: AccountUpdate } | { ignored: number }
+type Item =
+  | { status: StatusUpdate }
+  | { reply: UserReply }
+  | { preference: UserPreferenceChange }
+  | { template: TemplateUpdate }
+  | { account: AccountUpdate }
+  | { ignored: number }
 
 /** Parsing this many items takes a few milliseconds. */
 const maxItemsOfPart = 1000
@@ -56,6 +65,8 @@ export function* readCallback(body: unknown): Generator<Inbound, void, void> {
     }
     items++
     if ('status' in item) part.statuses.push(item.status)
+    else if ('reply' in item) part.replies.push(item.reply)
+    else if ('preference' in item) part.preferences.push(item.preference)
     else if ('template' in item) part.templates.push(item.template)
     else if ('account' in item) part.accounts.push(item.account)
     else part.ignored += item.ignored
@@ -64,7 +75,7 @@ export function* readCallback(body: unknown): Generator<Inbound, void, void> {
 }
 
 function emptyInbound(): Inbound {
-  return { statuses: [], templates: [], accounts: [], ignored: 0 }
+  return { statuses: [], replies: [], preferences: [], templates: [], accounts: [], ignored: 0 }
 }
 
 /** Lists are iterated by hand, because a schema would parse a list of a million items before the first one is used. */
@@ -75,6 +86,7 @@ function* readItems(body: unknown): Generator<Item, void, void> {
       const change = hasTexts(item, 'field') ? Change.safeParse(item).data : undefined
       if (id === undefined || !change) yield { ignored: 1 }
       else if (change.field === 'messages') yield* readMessages(change.value)
+      else if (change.field === 'user_preferences') yield* readPreferences(change.value)
       else yield readChange(id, change)
     }
   }
@@ -118,11 +130,30 @@ function* readMessages(value: unknown): Generator<Item, void, void> {
     yield { ignored: 1 }
     return
   }
-  yield { ignored: listAt(value, 'messages')?.length ?? 0 }
+  const { phone_number_id: phoneNumberId } = messages.data.metadata
+  for (const item of listAt(value, 'messages') ?? []) {
+    const reply = hasTexts(item, 'id', 'type') ? readReply(item, phoneNumberId) : undefined
+    yield reply ? { reply } : { ignored: 1 }
+  }
   for (const item of listAt(value, 'statuses') ?? []) {
     const status = hasTexts(item, 'id', 'status') ? Status.safeParse(item) : undefined
-    const update = status?.success ? toUpdate(status.data, messages.data.metadata.phone_number_id) : undefined
+    const update = status?.success ? toUpdate(status.data, phoneNumberId) : undefined
     yield update ? { status: update } : { ignored: 1 }
+  }
+}
+
+function* readPreferences(value: unknown): Generator<Item, void, void> {
+  const parsed = MessagesValue.safeParse(value)
+  const preferences = listAt(value, 'user_preferences')
+  if (!parsed.success || !preferences) {
+    yield { ignored: 1 }
+    return
+  }
+  for (const item of preferences) {
+    const preference = hasTexts(item, 'category', 'value')
+      ? readPreference(item, parsed.data.metadata.phone_number_id)
+      : undefined
+    yield preference ? { preference } : { ignored: 1 }
   }
 }
 

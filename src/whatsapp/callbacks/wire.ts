@@ -21,7 +21,7 @@ export const Entry = z.object({ id: Id })
 export const Change = z.object({ field: Text, value: z.unknown() })
 export type Change = z.infer<typeof Change>
 
-/** Beside it, lists: `statuses` and `messages`. */
+/** Beside it, lists: `statuses` and `messages`, or `user_preferences`. */
 export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: Id }) })
 
 export const Status = z.object({
@@ -46,6 +46,28 @@ export const Status = z.object({
   ),
 })
 export type Status = z.infer<typeof Status>
+
+/** A message of a user, as far as it can be a reply (reference, section 4.3). */
+export const UserMessage = z.object({
+  id: Text,
+  /** Absent if the user hides the number. */
+  from: lenient(Id),
+  timestamp: z.coerce.number(),
+  type: Text,
+  context: lenient(z.object({ id: lenient(Text) })),
+  text: lenient(z.object({ body: Text })),
+  button: lenient(z.object({ text: lenient(Text), payload: lenient(Text) })),
+  interactive: lenient(
+    z.object({
+      button_reply: lenient(z.object({ id: lenient(Text), title: lenient(Text) })),
+      nfm_reply: lenient(z.object({ body: lenient(Text), response_json: lenient(Text) })),
+    }),
+  ),
+})
+export type UserMessage = z.infer<typeof UserMessage>
+
+/** Beside it, a list: `user_preferences`. */
+export const UserPreference = z.object({ wa_id: Id, category: Text, value: Text, timestamp: z.coerce.number() })
 
 export const TemplateStatusValue = z.object({
   event: Text,

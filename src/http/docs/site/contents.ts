@@ -40,6 +40,11 @@ export const contents: readonly Group[] = [
         summary: 'Retry a request without sending the message twice.',
       },
       { slug: 'webhooks', file: 'webhooks.md', summary: 'Receive and verify status events.' },
+      {
+        slug: 'opt-outs',
+        file: 'opt-outs.md',
+        summary: 'Receive replies, and stop marketing messages to recipients who opt out.',
+      },
       { slug: 'typescript', file: 'typescript.md', summary: 'Send from TypeScript, with typed templates.' },
       { slug: 'mcp', file: 'mcp.md', summary: 'Let AI assistants send and read through MCP tools.' },
       { slug: 'pagination', file: 'pagination.md', summary: 'Read lists page by page.' },

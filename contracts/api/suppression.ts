@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { AccountId, Cursor, NextCursor, PageLimit, PhoneNumber, responseField, Timestamp } from '../fields.ts'
+import { procedure } from '../procedure.ts'
+
+/** A recipient's own decision, or WhatsApp's report of it. */
+export const recipientReasons = ['reply', 'preference', 'rejected'] as const
+export const suppressionReasons = [...recipientReasons, 'manual', 'import'] as const
+
+export const SuppressionReason = z
+  .enum(suppressionReasons)
+  .describe(
+    '`reply`: the recipient sent a word such as STOP. `preference`: the recipient stopped marketing messages in WhatsApp. `rejected`: WhatsApp rejected a message with 131050. `manual`, `import`: added by you.',
+  )
+  .meta({ examples: ['reply'] })
+export type SuppressionReason = z.infer<typeof SuppressionReason>
+
+export const Suppression = z
+  .object({
+    to: responseField(PhoneNumber).describe('Number of the recipient.'),
+    reason: SuppressionReason,
+    since: Timestamp.describe('When the recipient was put on the list.'),
+    accountId: responseField(AccountId)
+      .optional()
+      .describe('ID of the WhatsApp account that the recipient answered or that was rejected; absent if you added it.'),
+  })
+  .describe('A recipient on the suppression list.')
+  .meta({ id: 'Suppression' })
+export type Suppression = z.infer<typeof Suppression>
+
+export const SuppressionPage = z
+  .object({
+    items: z.array(Suppression).describe('Newest first.'),
+    nextCursor: NextCursor.optional().meta({ examples: ['sup_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+  })
+  .describe('One page of the suppression list.')
+  .meta({ id: 'SuppressionPage' })
+export type SuppressionPage = z.infer<typeof SuppressionPage>
+
+export const maxImportedRecipients = 1000
+
+const exampleSuppression = {
+  to: '34600111222',
+  reason: 'reply',
+  since: '2026-11-20T09:36:12.000Z',
+  accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
+} as const
+
+export const listSuppressions = procedure({
+  kind: 'query',
+  method: 'GET',
+  path: '/api/v1/suppression',
+  tag: 'Suppressions',
+  summary: 'List suppressed recipients, newest first',
+  description: 'Lists the recipients on the suppression list of this account, newest first, one page at a time.',
+  input: z.strictObject({
+    to: PhoneNumber.optional().describe('Only this recipient number.'),
+    reason: SuppressionReason.optional().describe('Only recipients with this reason.'),
+    cursor: Cursor.optional().meta({ examples: ['sup_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+    limit: PageLimit,
+  }),
+  output: SuppressionPage,
+  errors: [],
+  example: {
+    input: { to: exampleSuppression.to },
+    output: { items: [exampleSuppression] },
+    errors: { VALIDATION_ERROR: 'limit: must be at most 100.' },
+  },
+})
+
+export const addSuppression = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/suppression/add',
+  tag: 'Suppressions',
+  summary: 'Add a recipient to the suppression list',
+  description:
+    'Adds one recipient to the suppression list. Only you can remove it again: a recipient who sends START stays on the list.',
+  input: z.strictObject({ to: PhoneNumber }),
+  output: Suppression.extend({ added: z.boolean().describe('False if the recipient was on the list already.') })
+    .describe('A recipient on the suppression list, and whether it was added now.')
+    .meta({ id: 'AddedSuppression' }),
+  errors: [],
+  example: {
+    input: { to: exampleSuppression.to },
+    output: { to: exampleSuppression.to, reason: 'manual', since: exampleSuppression.since, added: true },
+  },
+})
+
+export const removeSuppression = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/suppression/remove',
+  tag: 'Suppressions',
+  summary: 'Remove a recipient from the suppression list',
+  description:
+    'Removes one recipient from the suppression list. Do it only if the recipient agreed. WhatsApp still rejects marketing messages (131050) to a recipient who stopped them in WhatsApp.',
+  input: z.strictObject({ to: PhoneNumber }),
+  output: z
+    .object({
+      to: responseField(PhoneNumber).describe('Number of the recipient.'),
+      removed: z.boolean().describe('False if the recipient was not on the list.'),
+    })
+    .describe('The result of a removal.')
+    .meta({ id: 'RemovedSuppression' }),
+  errors: [],
+  example: { input: { to: exampleSuppression.to }, output: { to: exampleSuppression.to, removed: true } },
+})
+
+export const importSuppressions = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/suppression/import',
+  tag: 'Suppressions',
+  summary: 'Add many recipients to the suppression list',
+  description: `Adds up to ${maxImportedRecipients} recipients at once, all or none: a malformed number fails the request. Repeat it for longer lists.`,
+  input: z.strictObject({
+    recipients: z
+      .array(PhoneNumber)
+      .min(1, 'must have at least one number')
+      .max(maxImportedRecipients, `must have at most ${maxImportedRecipients} numbers`)
+      .describe('Recipient numbers.')
+      .meta({ examples: [['34600111222', '34600111333']] }),
+  }),
+  output: z
+    .object({
+      added: z.int().describe('Recipients that are new on the list.'),
+      alreadySuppressed: z.int().describe('Recipients that were on the list already, or were given twice.'),
+    })
+    .describe('The result of an import.')
+    .meta({ id: 'ImportedSuppressions' }),
+  errors: [],
+  example: {
+    input: { recipients: ['34600111222', '34600111333'] },
+    output: { added: 2, alreadySuppressed: 0 },
+    errors: {
+      VALIDATION_ERROR: 'recipients[1]: must be the country code followed by the number, 7 to 15 digits only.',
+    },
+  },
+})

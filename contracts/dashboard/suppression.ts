@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import {
+  addSuppression as publicAdd,
+  importSuppressions as publicImport,
+  listSuppressions as publicList,
+  removeSuppression as publicRemove,
+} from '../api/suppression.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { changes } from './changes.ts'
+
+/** WhatsApp's categories of templates. */
+export const suppressedCategories = ['MARKETING', 'UTILITY', 'AUTHENTICATION'] as const
+export type SuppressedCategory = (typeof suppressedCategories)[number]
+
+const SuppressionSettings = z.object({
+  /** Template categories that are not sent to suppressed recipients; MARKETING is always one of them. */
+  categories: z.array(z.enum(suppressedCategories)),
+})
+
+export const listSuppressions = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'List suppressed recipients, the newest first',
+  input: ofAccount(publicList.input.shape),
+  output: publicList.output,
+})
+
+export const addSuppression = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Add a recipient to the suppression list',
+  input: ofAccount(publicAdd.input.shape),
+  output: publicAdd.output,
+  audit: () => changes.addSuppressions(1),
+})
+
+export const removeSuppression = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Remove a recipient from the suppression list',
+  input: ofAccount(publicRemove.input.shape),
+  output: publicRemove.output,
+  audit: changes.removeSuppression,
+})
+
+export const importSuppressions = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Add many recipients to the suppression list',
+  input: ofAccount(publicImport.input.shape),
+  output: publicImport.output,
+  audit: ({ recipients }) => changes.addSuppressions(recipients.length),
+})
+
+export const getSuppressionSettings = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'Read which template categories are not sent to suppressed recipients',
+  input: ofAccount({}),
+  output: SuppressionSettings,
+})
+
+export const setSuppressedCategories = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Set which template categories are not sent to suppressed recipients; MARKETING always is one',
+  input: ofAccount({ categories: z.array(z.enum(suppressedCategories)).max(suppressedCategories.length) }),
+  output: SuppressionSettings,
+  audit: ({ categories }) => changes.setSuppressedCategories(categories),
+})

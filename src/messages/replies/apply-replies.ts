@@ -1,0 +1,154 @@
+import type { MessageEvent } from '../../../contracts/events.ts'
+import type { Deps } from '../../deps.ts'
+import { createFairBatcher } from '../../platform/fair-batch.ts'
+import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
+import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
+import type { StoredMessage } from '../columns.ts'
+import { toMessageFacts } from '../message.ts'
+import { batchOptions } from '../status/apply-statuses.ts'
+import { addUp, noCounts, type StatusCounts } from '../status/counts.ts'
+import { readChoice } from '../suppressions/keywords.ts'
+import { applyRecipientChoices, type RecipientChoice } from '../suppressions/recipient-choices.ts'
+import { claimUnseen, findMessagesByWamid } from './store.ts'
+
+/** The number of ours that a user wrote to. */
+interface Addressee {
+  accountId: string
+  whatsAppAccountId: string
+}
+
+type IncomingReply = Addressee & UserReply
+type IncomingPreference = Addressee & UserPreferenceChange
+export type FromUser = IncomingReply | IncomingPreference
+
+type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
+
+/**
+ * Reports replies to our messages, and stores who opted out or in. When this returns, all of it is durable. It shares
+ * transactions like statuses do (apply-statuses.ts). When it throws, repeating all of it is safe.
+ */
+export async function applyReplies(deps: ApplyDeps, items: readonly FromUser[]): Promise<StatusCounts> {
+  const byAccount = Map.groupBy(items, ({ accountId }) => accountId)
+  const take = batcherOf(deps)
+  return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
+}
+
+type ReplyBatcher = ReturnType<typeof createFairBatcher<FromUser, StatusCounts>>
+
+const batchers = new WeakMap<ApplyDeps['db'], ReplyBatcher>()
+
+/** All calls on one database come with the same dependencies. */
+function batcherOf(deps: ApplyDeps): ReplyBatcher {
+  const known = batchers.get(deps.db)
+  if (known) return known
+  const batcher = createFairBatcher<FromUser, StatusCounts>({
+    ...batchOptions,
+    run: (parts) => applyAll(deps, parts),
+    sum: addUp,
+  })
+  batchers.set(deps.db, batcher)
+  return batcher
+}
+
+async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[])[]): Promise<StatusCounts[]> {
+  const items = callbacks.flat()
+  const replies = items.filter((item) => 'waMessageId' in item)
+  const { counts, told } = await deps.db.transaction().execute(async (trx) => {
+    const find = indexByWamid(await findMessagesByWamid(trx, listAnswered(replies)))
+    const ours = replies.filter((reply) => find(reply) !== undefined || isTextChoice(reply))
+    const unseen = await claimUnseen(trx, ours)
+    const repliedEvents = ours.flatMap((reply) => (unseen.has(reply) ? toReplied(reply, find(reply)) : []))
+    const choices = items.flatMap((item) => ('waMessageId' in item && !unseen.has(item) ? [] : toChoices(item, find)))
+    const choiceEvents = await applyRecipientChoices(trx, choices, deps)
+    await recordEvents(trx, [...repliedEvents, ...choiceEvents], deps)
+    const known = new Set<FromUser>(ours)
+    return {
+      counts: callbacks.map((part) => count(part, known, unseen)),
+      told: repliedEvents.length + choiceEvents.length,
+    }
+  })
+  // After the commit: the workers find the deliveries that they are woken for.
+  if (told > 0) deps.announcements.announce('deliveries')
+  return counts
+}
+
+type FindMessage = (reply: IncomingReply) => StoredMessage | undefined
+
+/** A number speaks for its own messages: another number of the same account may belong to another app. */
+function indexByWamid(messages: StoredMessage[]): FindMessage {
+  const index = new Map(messages.map((message) => [keyOf(message, message.waMessageId ?? ''), message]))
+  return (reply) => (reply.repliesTo === undefined ? undefined : index.get(keyOf(reply, reply.repliesTo)))
+}
+
+function keyOf({ accountId, whatsAppAccountId }: Addressee, waMessageId: string): string {
+  return `${accountId} ${whatsAppAccountId} ${waMessageId}`
+}
+
+function listAnswered(replies: readonly IncomingReply[]): { accountId: string; waMessageId: string }[] {
+  const answered = replies.flatMap(({ accountId, repliesTo }) =>
+    repliesTo === undefined ? [] : [[`${accountId} ${repliesTo}`, { accountId, waMessageId: repliesTo }] as const],
+  )
+  return [...new Map(answered).values()]
+}
+
+/** A word such as STOP counts without a message that it answers; the label of a button does not. */
+export function isTextChoice(reply: UserReply): boolean {
+  return reply.kind === 'text' && reply.from !== undefined && readChoice(reply) !== undefined
+}
+
+function toReplied(reply: IncomingReply, message: StoredMessage | undefined): UnrecordedEvent[] {
+  if (!message) return []
+  const { waMessageId, from, kind, text, payload, truncated } = reply
+  const event: MessageEvent = {
+    type: 'message.replied',
+    timestamp: reply.at.toISOString(),
+    data: {
+      messageId: message.id,
+      waMessageId: message.waMessageId ?? '',
+      status: message.status,
+      ...toMessageFacts(message),
+      reply: {
+        waMessageId,
+        ...(from !== undefined && { from }),
+        kind,
+        ...(text !== undefined && { text }),
+        ...(payload !== undefined && { payload }),
+        ...(truncated && { truncated }),
+      },
+    },
+  }
+  return [{ accountId: message.accountId, type: event.type, messageId: message.id, payload: JSON.stringify(event) }]
+}
+
+/**
+ * What a user decides. A reply to a message concerns the number that the message was sent to as well, since WhatsApp
+ * can write it differently than we do.
+ */
+function toChoices(item: FromUser, find: FindMessage): RecipientChoice[] {
+  const { accountId, whatsAppAccountId, at } = item
+  if (!('waMessageId' in item)) {
+    const choice = item.value === 'stop' ? 'out' : 'in'
+    return [{ accountId, whatsAppAccountId, number: item.number, choice, reason: 'preference', at }]
+  }
+  const choice = readChoice(item)
+  if (choice === undefined) return []
+  const message = find(item)
+  const numbers = new Set([item.from, message?.to].filter((number) => number !== undefined))
+  return Array.from(numbers, (number) => ({
+    accountId,
+    whatsAppAccountId,
+    number,
+    choice,
+    reason: 'reply',
+    at,
+    ...(message && { message }),
+  }))
+}
+
+function count(part: readonly FromUser[], known: ReadonlySet<FromUser>, unseen: ReadonlySet<FromUser>): StatusCounts {
+  const counts = noCounts()
+  for (const item of part)
+    if (!('waMessageId' in item) || unseen.has(item)) counts.applied++
+    else counts[known.has(item) ? 'repeated' : 'unknown']++
+  return counts
+}

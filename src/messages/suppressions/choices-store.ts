@@ -1,0 +1,116 @@
+import type { Kysely } from 'kysely'
+import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
+import type { Deps } from '../../deps.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { statement } from '../../platform/db/statement.ts'
+import { toNumberKey } from './number-key.ts'
+
+/** A decision about one recipient, by the recipient or by a user of the account. */
+export interface Choice {
+  accountId: string
+  number: string
+  choice: 'out' | 'in'
+  reason: SuppressionReason
+  at: Date
+  whatsAppAccountId?: string
+}
+
+interface ChoiceRow {
+  accountId: string
+  numberKey: string
+  id: string
+  number: string
+  reason: SuppressionReason
+  whatsAppAccountId: string | undefined
+  at: Date
+  /** 1 for an opt-out, 0 for an opt-in. */
+  suppressed: number
+}
+
+const choiceColumns: Columns<ChoiceRow> = {
+  accountId: { name: 'account_id', type: 'word' },
+  numberKey: { name: 'number_key', type: 'word' },
+  id: { name: 'id', type: 'word' },
+  number: { name: 'to_number', type: 'word' },
+  reason: { name: 'reason', type: 'word' },
+  whatsAppAccountId: { name: 'whatsapp_account_id', type: 'text' },
+  at: { name: 'at', type: 'timestamptz' },
+  suppressed: { name: 'suppressed', type: 'integer' },
+}
+
+/** A change of the state gets all new values; otherwise an entry of a user outlasts one of the recipient. */
+const takesNew = `(s.suppressed <> excluded.suppressed or excluded.reason in ('manual', 'import'))`
+/** Entries of users are removed by users only. START lifts a STOP, and not what the recipient chose in WhatsApp. */
+const lifts = `(s.reason = excluded.reason or excluded.reason = 'preference' and s.reason in ('reply', 'rejected'))`
+
+/**
+ * `xmax` is 0 for a row that was inserted: an opt-in of somebody who had never opted out changes nothing for anybody.
+ * An older decision than the stored one changes nothing, since callbacks arrive late and repeatedly.
+ */
+const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; account_id: string; inserted: boolean }>(
+  'decide_suppressions',
+  ($) => `insert into suppressions as s
+    (account_id, number_key, id, to_number, reason, whatsapp_account_id, since, changed_at, suppressed)
+  select account_id, number_key, id, to_number, reason, whatsapp_account_id, least(at, now()), least(at, now()),
+    suppressed = 1
+  from unnest(${arraysOf($, choiceColumns)}) as r (${namesOf(choiceColumns)})
+  order by account_id, number_key
+  on conflict (account_id, number_key) do update set
+    suppressed = excluded.suppressed,
+    changed_at = excluded.changed_at,
+    id = case when s.suppressed <> excluded.suppressed then excluded.id else s.id end,
+    to_number = case when s.suppressed <> excluded.suppressed then excluded.to_number else s.to_number end,
+    since = case when s.suppressed <> excluded.suppressed then excluded.since else s.since end,
+    reason = case when ${takesNew} then excluded.reason else s.reason end,
+    whatsapp_account_id = case when ${takesNew} then excluded.whatsapp_account_id else s.whatsapp_account_id end
+  where s.changed_at <= excluded.changed_at and (excluded.suppressed or not s.suppressed or ${lifts})
+  returning s.id, s.number_key, s.account_id, (s.xmax = 0) as inserted`,
+)
+
+/** Applies decisions in their order, and returns those that changed whether the recipient is suppressed. */
+export async function applyChoices<Given extends Choice>(
+  trx: Kysely<Database>,
+  choices: readonly Given[],
+  deps: Pick<Deps, 'newId'>,
+): Promise<Given[]> {
+  const changed: Given[] = []
+  // A statement can change a row once, so the second decision about a number is for the next round.
+  for (let round = choices; round.length > 0;) {
+    const first = new Map<string, Given>()
+    const later: Given[] = []
+    for (const choice of round) {
+      const key = keyOf(choice)
+      if (first.has(key)) later.push(choice)
+      else first.set(key, choice)
+    }
+    const rows = Array.from(first.values(), (choice) => toRow(choice, deps))
+    const byId = new Map(rows.map((row) => [row.id, first.get(`${row.accountId} ${row.numberKey}`)]))
+    const stored = await decide(trx, listsOf(choiceColumns, rows))
+    const ids = new Set(stored.filter(({ id, inserted }) => !inserted || !isOptIn(byId.get(id))).map(({ id }) => id))
+    for (const [id, choice] of byId) if (choice && ids.has(id)) changed.push(choice)
+    round = later
+  }
+  return changed
+}
+
+function isOptIn(choice: Choice | undefined): boolean {
+  return choice?.choice === 'in'
+}
+
+function keyOf({ accountId, number }: Choice): string {
+  return `${accountId} ${toNumberKey(number)}`
+}
+
+function toRow({ accountId, number, choice, reason, at, whatsAppAccountId }: Choice, deps: Pick<Deps, 'newId'>) {
+  return {
+    accountId,
+    numberKey: toNumberKey(number),
+    id: deps.newId('sup'),
+    number,
+    reason,
+    whatsAppAccountId,
+    at,
+    suppressed: choice === 'out' ? 1 : 0,
+  } satisfies ChoiceRow
+}

@@ -1,0 +1,28 @@
+import { optInWords, optOutWords } from '../../../contracts/opt-out-words.ts'
+import type { UserReply } from '../../whatsapp/callbacks/read-reply.ts'
+
+const choices = new Map<string, 'out' | 'in'>([
+  ...Object.values(optOutWords).flatMap((words) => words.map((word) => [word, 'out'] as const)),
+  ...Object.values(optInWords).flatMap((words) => words.map((word) => [word, 'in'] as const)),
+])
+
+/** Longer texts are no such word, and need no work. */
+const maxCharacters = 40
+
+/** What a recipient decides with a reply; undefined if it is about something else. Flows hold answers, not decisions. */
+export function readChoice({ kind, text, payload }: Pick<UserReply, 'kind' | 'text' | 'payload'>) {
+  if (kind === 'flow') return undefined
+  return findChoice(text) ?? (kind === 'button' ? findChoice(payload) : undefined)
+}
+
+function findChoice(text: string | undefined): 'out' | 'in' | undefined {
+  if (text === undefined || text.length > maxCharacters) return undefined
+  // Keyboards capitalize the first letter, and some people end with a full stop.
+  return choices.get(
+    text
+      .normalize('NFC')
+      .trim()
+      .toLowerCase()
+      .replace(/[.!]+$/, ''),
+  )
+}

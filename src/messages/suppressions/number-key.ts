@@ -1,0 +1,11 @@
+/**
+ * The form in which numbers are compared. WhatsApp writes some mobile numbers of Mexico and Brazil with and without an
+ * extra digit (reference, section 1), so a recipient can answer from a number that differs from `to`.
+ */
+export function toNumberKey(number: string): string {
+  // Mexico: 52, an optional 1, ten digits.
+  if (/^521\d{10}$/.test(number)) return `52${number.slice(3)}`
+  // Brazil: 55, an area code, an optional 9, eight digits.
+  if (/^55\d{2}9\d{8}$/.test(number)) return number.slice(0, 4) + number.slice(5)
+  return number
+}

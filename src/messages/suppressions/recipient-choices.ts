@@ -1,0 +1,73 @@
+import type { Kysely } from 'kysely'
+import type { recipientReasons } from '../../../contracts/api/suppression.ts'
+import type { RecipientEvent } from '../../../contracts/events.ts'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
+import type { RecordedMessage } from '../columns.ts'
+import { applyChoices, type Choice } from './choices-store.ts'
+import { toNumberKey } from './number-key.ts'
+
+/** A decision of a recipient, and the message that it came with. */
+export interface RecipientChoice extends Choice {
+  reason: (typeof recipientReasons)[number]
+  whatsAppAccountId: string
+  message?: Pick<RecordedMessage, 'id' | 'externalId'>
+}
+
+/** Stores the decisions of recipients, and returns the events of those that changed something. */
+export async function applyRecipientChoices(
+  trx: Kysely<Database>,
+  choices: readonly RecipientChoice[],
+  deps: Pick<Deps, 'newId'>,
+): Promise<UnrecordedEvent[]> {
+  if (choices.length === 0) return []
+  return (await applyChoices(trx, choices, deps)).map(toUnrecordedEvent)
+}
+
+/** WhatsApp's code for a recipient who has opted out of marketing messages. */
+export const optedOutCode = '131050'
+
+/** Of a message that WhatsApp rejected because its recipient had opted out. */
+export function toRejectedChoice(message: RecordedMessage, at: Date): RecipientChoice {
+  return {
+    accountId: message.accountId,
+    number: message.to,
+    choice: 'out',
+    reason: 'rejected',
+    at,
+    whatsAppAccountId: message.whatsAppAccountId,
+    message,
+  }
+}
+
+/** Suppresses the recipient of a send that WhatsApp rejected with 131050. */
+export async function suppressRejected(
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
+  message: RecordedMessage,
+  at: Date,
+): Promise<void> {
+  const events = await deps.db.transaction().execute(async (trx) => {
+    const changes = await applyRecipientChoices(trx, [toRejectedChoice(message, at)], deps)
+    await recordEvents(trx, changes, deps)
+    return changes
+  })
+  if (events.length > 0) deps.announcements.announce('deliveries')
+}
+
+function toUnrecordedEvent(choice: RecipientChoice): UnrecordedEvent {
+  const { accountId, number, at, reason, whatsAppAccountId, message } = choice
+  const event: RecipientEvent = {
+    type: choice.choice === 'out' ? 'recipient.opted_out' : 'recipient.opted_in',
+    timestamp: at.toISOString(),
+    data: {
+      to: number,
+      accountId: whatsAppAccountId,
+      reason,
+      ...(message && { messageId: message.id }),
+      ...(message && message.externalId !== null && { externalId: message.externalId }),
+    },
+  }
+  // The column holds what the event is about.
+  return { accountId, type: event.type, messageId: toNumberKey(number), payload: JSON.stringify(event) }
+}

@@ -1,0 +1,51 @@
+import type { SuppressedCategory } from '../../../contracts/dashboard/suppression.ts'
+import { suppressedCategories } from '../../../contracts/dashboard/suppression.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import { requireAccount } from '../../accounts/account.ts'
+import type { Deps } from '../../deps.ts'
+import { defaultStoppedCategory } from './check.ts'
+
+export interface SuppressionSettings {
+  /** Template categories that are not sent to suppressed recipients. */
+  categories: SuppressedCategory[]
+}
+
+export async function getSuppressionSettings(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+): Promise<SuppressionSettings> {
+  await requireAccount(db, accountId)
+  const row = await db
+    .selectFrom('suppression_settings')
+    .select('categories')
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return { categories: inOrder(row?.categories ?? []) }
+}
+
+export async function setSuppressedCategories(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  given: readonly string[],
+): Promise<SuppressionSettings> {
+  await requireAccount(deps.db, accountId)
+  const unknown = given.find((category) => !suppressedCategories.some((known) => known === category))
+  if (unknown !== undefined)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `There is no template category ${JSON.stringify(unknown)}. Categories are ${suppressedCategories.join(', ')}.`,
+      { field: 'categories' },
+    )
+  const categories = inOrder(given)
+  await deps.db
+    .insertInto('suppression_settings')
+    .values({ account_id: accountId, categories })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet({ categories }))
+    .execute()
+  return { categories }
+}
+
+/** MARKETING is always stopped: whoever opted out must not get advertising. */
+function inOrder(categories: readonly string[]): SuppressedCategory[] {
+  return suppressedCategories.filter((known) => known === defaultStoppedCategory || categories.includes(known))
+}

@@ -1,0 +1,105 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
+import { dedupeByKey } from '../../platform/batch.ts'
+import { batched } from '../../platform/db/batched.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
+import type { Database, SuppressionsTable } from '../../platform/db/schema.ts'
+import { statement } from '../../platform/db/statement.ts'
+import { toNumberKey } from './number-key.ts'
+
+export type SuppressionRow = Selectable<SuppressionsTable>
+
+export interface SuppressionFilter {
+  to?: string | undefined
+  reason?: SuppressionReason | undefined
+  /** Only entries older than this one. */
+  beforeId?: string | undefined
+}
+
+/** Newest first. */
+export function findSuppressions(
+  db: Kysely<Database>,
+  accountId: string,
+  { to, reason, beforeId }: SuppressionFilter,
+  limit: number,
+): Promise<SuppressionRow[]> {
+  let query = db
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('suppressed', '=', true)
+  if (to !== undefined) query = query.where('number_key', '=', toNumberKey(to))
+  if (reason !== undefined) query = query.where('reason', '=', reason)
+  if (beforeId !== undefined) query = query.where('id', '<', beforeId)
+  return query.orderBy('id', 'desc').limit(limit).execute()
+}
+
+/** The row stays, so that an older opt-out that arrives late changes nothing. False if it was not on the list. */
+export async function unsuppress(
+  db: Kysely<Database>,
+  { accountId, number, id, at }: { accountId: string; number: string; id: string; at: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('suppressions')
+    .set({ suppressed: false, reason: 'manual', id, since: at, changed_at: at, whatsapp_account_id: null })
+    .where('account_id', '=', accountId)
+    .where('number_key', '=', toNumberKey(number))
+    .where('suppressed', '=', true)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+interface Recipient {
+  accountId: string
+  numberKey: string
+}
+
+interface FoundSuppression {
+  reason: SuppressionReason
+  since: Date
+}
+
+const findOne = statement<Recipient, FoundSuppression>(
+  'find_suppression',
+  ($) => `select reason, since from suppressions
+  where account_id = ${$.accountId} and number_key = ${$.numberKey} and suppressed`,
+)
+
+const recipientColumns: Columns<Recipient> = {
+  accountId: { name: 'account_id', type: 'word' },
+  numberKey: { name: 'number_key', type: 'word' },
+}
+
+const findMany = statement<Lists<Recipient>, FoundSuppression & { n: number }>(
+  'find_many_suppressions',
+  ($) => `select r.n::integer as n, s.reason, s.since
+  from unnest(${arraysOf($, recipientColumns)}) with ordinality as r (${namesOf(recipientColumns)}, n)
+  join suppressions s on s.account_id = r.account_id and s.number_key = r.number_key and s.suppressed`,
+)
+
+const findBatched = batched<Recipient, FoundSuppression | undefined>({
+  one: async (db, recipient) => (await findOne(db, recipient))[0],
+  many: async (db, recipients) => {
+    const groups = dedupeByKey(recipients, ({ accountId, numberKey }) => `${accountId} ${numberKey}`)
+    const rows = await findMany(
+      db,
+      listsOf(
+        recipientColumns,
+        groups.map(({ question }) => question),
+      ),
+    )
+    const found = Array.from(recipients, (): FoundSuppression | undefined => undefined)
+    for (const row of rows) for (const place of groups[row.n - 1]?.places ?? []) found[place] = row
+    return found
+  },
+  groupOf: ({ accountId }) => accountId,
+})
+
+/** The entry of a recipient; undefined if there is none. */
+export function findSuppression(
+  db: Kysely<Database>,
+  accountId: string,
+  number: string,
+): Promise<FoundSuppression | undefined> {
+  return findBatched(db, { accountId, numberKey: toNumberKey(number) })
+}

@@ -1,0 +1,81 @@
+import type {
+  addSuppression as addContract,
+  importSuppressions as importContract,
+  listSuppressions as listContract,
+  removeSuppression as removeContract,
+  Suppression,
+  SuppressionPage,
+} from '../../../contracts/api/suppression.ts'
+import { invalidField } from '../../../contracts/errors.ts'
+import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import type { Deps } from '../../deps.ts'
+import { applyChoices } from './choices-store.ts'
+import { toNumberKey } from './number-key.ts'
+import { findSuppressions, type SuppressionRow, unsuppress } from './store.ts'
+
+const cursorPattern = /^sup_[0-9a-z]{26}$/
+
+export async function listSuppressions(
+  deps: Pick<Deps, 'db'>,
+  { accountId }: Caller,
+  { to, reason, cursor, limit }: InputOf<typeof listContract>,
+): Promise<SuppressionPage> {
+  if (cursor !== undefined && !cursorPattern.test(cursor))
+    throw invalidField('cursor', 'must be the nextCursor of the page before. Leave it out for the first page.')
+  // One extra entry shows whether there is a next page.
+  const rows = await findSuppressions(deps.db, accountId, { to, reason, beforeId: cursor }, limit + 1)
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return { items: shown.map(toSuppression), ...(rows.length > limit && last && { nextCursor: last.id }) }
+}
+
+function toSuppression(row: SuppressionRow): Suppression {
+  return {
+    to: row.to_number,
+    reason: row.reason,
+    since: row.since.toISOString(),
+    ...(row.whatsapp_account_id !== null && { accountId: row.whatsapp_account_id }),
+  }
+}
+
+type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now'>
+
+export async function addSuppression(
+  deps: ChangeDeps,
+  { accountId }: Caller,
+  { to }: InputOf<typeof addContract>,
+): Promise<OutputOf<typeof addContract>> {
+  const choice = { accountId, number: to, choice: 'out', reason: 'manual', at: deps.now() } as const
+  return deps.db.transaction().execute(async (trx) => {
+    const added = await applyChoices(trx, [choice], deps)
+    const [row] = await findSuppressions(trx, accountId, { to }, 1)
+    // A removal that was made by a clock ahead of ours can be newer than this entry.
+    const entry = row ? toSuppression(row) : { to, reason: choice.reason, since: choice.at.toISOString() }
+    return { ...entry, added: added.length > 0 }
+  })
+}
+
+export async function removeSuppression(
+  deps: ChangeDeps,
+  { accountId }: Caller,
+  { to }: InputOf<typeof removeContract>,
+): Promise<OutputOf<typeof removeContract>> {
+  const removed = await unsuppress(deps.db, { accountId, number: to, id: deps.newId('sup'), at: deps.now() })
+  return { to, removed }
+}
+
+export async function importSuppressions(
+  deps: ChangeDeps,
+  { accountId }: Caller,
+  { recipients }: InputOf<typeof importContract>,
+): Promise<OutputOf<typeof importContract>> {
+  const at = deps.now()
+  const numbers = new Map(recipients.map((number) => [toNumberKey(number), number]))
+  const choices = Array.from(
+    numbers.values(),
+    (number) => ({ accountId, number, choice: 'out', reason: 'import', at }) as const,
+  )
+  const added = await deps.db.transaction().execute((trx) => applyChoices(trx, choices, deps))
+  return { added: added.length, alreadySuppressed: recipients.length - added.length }
+}

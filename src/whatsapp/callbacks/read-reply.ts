@@ -1,0 +1,94 @@
+import { UserMessage, UserPreference } from './wire.ts'
+
+/** What a user answered: a tap on a button, a text, or a completed flow. */
+export interface UserReply {
+  phoneNumberId: string
+  waMessageId: string
+  /** Digits of the user's number; undefined if the user hides it. */
+  from: string | undefined
+  at: Date
+  /** The wamid of the message that was answered; undefined for a text that answers none. */
+  repliesTo: string | undefined
+  kind: 'button' | 'text' | 'flow'
+  text?: string
+  payload?: string
+  /** `text` or `payload` was longer, and is cut off. */
+  truncated?: true
+}
+
+/** A user stopped or resumed marketing messages in WhatsApp. */
+export interface UserPreferenceChange {
+  phoneNumberId: string
+  number: string
+  value: 'stop' | 'resume'
+  at: Date
+}
+
+/** WhatsApp's own limit of a text. */
+const maxTextCharacters = 4096
+const maxPayloadCharacters = 16_384
+const maxIdCharacters = 512
+const numberPattern = /^[1-9]\d{6,14}$/
+/** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
+const lastSecond = 253_402_300_800
+
+/** Returns undefined for whatever cannot be a reply: media, reactions, locations, malformed messages. */
+export function readReply(message: unknown, phoneNumberId: string): UserReply | undefined {
+  const parsed = UserMessage.safeParse(message)
+  if (!parsed.success) return undefined
+  const { id, from, timestamp, context } = parsed.data
+  const at = toDate(timestamp)
+  const content = readContent(parsed.data)
+  const repliesTo = context?.id
+  if (!at || !content || id === '' || id.length > maxIdCharacters) return undefined
+  if (repliesTo === undefined && content.kind !== 'text') return undefined
+  if (repliesTo !== undefined && repliesTo.length > maxIdCharacters) return undefined
+  return {
+    phoneNumberId,
+    waMessageId: id,
+    from: from !== undefined && numberPattern.test(from) ? from : undefined,
+    at,
+    repliesTo,
+    ...bound(content),
+  }
+}
+
+type Content = Pick<UserReply, 'kind'> & { text: string | undefined; payload: string | undefined }
+
+function readContent({ type, text, button, interactive }: UserMessage): Content | undefined {
+  const { button_reply: tapped, nfm_reply: flow } = interactive ?? {}
+  if (type === 'text' && text) return { kind: 'text', text: text.body, payload: undefined }
+  if (type === 'button' && button) return { kind: 'button', text: button.text, payload: button.payload }
+  if (type !== 'interactive') return undefined
+  if (tapped) return { kind: 'button', text: tapped.title, payload: tapped.id }
+  return flow && { kind: 'flow', text: flow.body, payload: flow.response_json }
+}
+
+function bound({ kind, text, payload }: Content): Pick<UserReply, 'kind' | 'text' | 'payload' | 'truncated'> {
+  const truncated = (text?.length ?? 0) > maxTextCharacters || (payload?.length ?? 0) > maxPayloadCharacters
+  return {
+    kind,
+    ...(text !== undefined && { text: cut(text, maxTextCharacters) }),
+    ...(payload !== undefined && { payload: cut(payload, maxPayloadCharacters) }),
+    ...(truncated && { truncated }),
+  }
+}
+
+/** Half of a surrogate pair, at the cut or of WhatsApp's own, would not be valid UTF-8. */
+function cut(text: string, maxCharacters: number): string {
+  return text.slice(0, maxCharacters).toWellFormed()
+}
+
+/** Only marketing messages have a preference so far (reference 2, section 7). */
+export function readPreference(preference: unknown, phoneNumberId: string): UserPreferenceChange | undefined {
+  const parsed = UserPreference.safeParse(preference)
+  if (!parsed.success) return undefined
+  const { wa_id: number, category, value, timestamp } = parsed.data
+  const at = toDate(timestamp)
+  if (!at || category !== 'marketing_messages' || !numberPattern.test(number)) return undefined
+  return value === 'stop' || value === 'resume' ? { phoneNumberId, number, value, at } : undefined
+}
+
+function toDate(seconds: number): Date | undefined {
+  return seconds >= 0 && seconds < lastSecond ? new Date(seconds * 1000) : undefined
+}

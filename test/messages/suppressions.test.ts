@@ -1,0 +1,337 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { setSuppressedCategories } from '../../src/messages/suppressions/settings.ts'
+import { example, post, report, sendOne, status } from '../support/callbacks.ts'
+import { signedInOwner } from '../support/owner.ts'
+import {
+  listRecorded,
+  preferencesCallback,
+  repliesCallback,
+  replyTime,
+  tap,
+  text,
+  userMessage,
+} from '../support/replies.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
+const marketing = { to: example.to, template: sale.name, language: 'en' }
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  await account.template(sale)
+})
+afterAll(() => server.close())
+
+async function hear(messages: object[]): Promise<void> {
+  expect((await post(server, repliesCallback(account.phoneNumberId, messages))).statusCode).toBe(200)
+}
+
+async function prefer(value: string, timestamp = replyTime): Promise<void> {
+  const callback = preferencesCallback(account.phoneNumberId, [{ wa_id: example.to, value, timestamp }])
+  expect((await post(server, callback)).statusCode).toBe(200)
+}
+
+async function listSuppressed(): Promise<unknown[]> {
+  return (await account.trpc.suppression.list.query({})).items.map(({ to, reason }) => [to, reason])
+}
+
+const upstreamSends = () => server.simulator.requests.filter(({ path }) => path.endsWith('/messages')).length
+
+test('stops MARKETING templates to a recipient who replied STOP, and no others', async () => {
+  const { messageId, waMessageId } = await sendOne(account, { externalId: 'order-9' })
+  await hear([userMessage(text('Stop.'), waMessageId)])
+  const before = upstreamSends()
+
+  const refused = await account.post('/api/v1/message/send', marketing)
+  const preview = await account.post('/api/v1/message/preview', marketing)
+
+  expect([refused.statusCode, preview.statusCode]).toEqual([422, 422])
+  expect(refused.json().error).toEqual({
+    code: 'RECIPIENT_SUPPRESSED',
+    message: expect.stringMatching(
+      /^to: .* suppression list since 2026.* \(reply\), so MARKETING templates .* Nothing was sent\.$/,
+    ),
+  })
+  expect(preview.json().error.code).toBe('RECIPIENT_SUPPRESSED')
+  expect(upstreamSends()).toBe(before)
+  // Neither is recorded.
+  expect((await account.get('/api/v1/message?template=summer_sale')).json().data['items']).toEqual([])
+  await sendOne(account)
+  await sendOne(account, { ...marketing, variables: undefined, to: '34600111333' })
+  expect(await listSuppressed()).toEqual([[example.to, 'reply']])
+  const events = await listRecorded(server, account)
+  expect(events.map(({ type }) => type)).toEqual(['message.replied', 'recipient.opted_out'])
+  expect(events[1]?.data).toEqual({
+    to: example.to,
+    accountId: account.whatsAppAccountId,
+    reason: 'reply',
+    messageId,
+    externalId: 'order-9',
+  })
+})
+
+test.each([
+  { said: text('STOP'), out: true },
+  { said: text(' stop! '), out: true },
+  { said: text('Arrêt'), out: true },
+  { said: text('ARRE\u0302T'), out: true },
+  { said: text('Baja'), out: true },
+  { said: text('Unsubscribe'), out: true },
+  { said: text('Please stop'), out: false },
+  { said: text('stop it'), out: false },
+  { said: text('cancel'), out: false },
+  { said: text('no'), out: false },
+  { said: text('stop'.repeat(200_000)), out: false },
+])('takes $said.text.body as an opt-out: $out', async ({ said, out }) => {
+  await hear([userMessage(said, undefined)])
+  expect(await listSuppressed()).toEqual(out ? [[example.to, 'reply']] : [])
+})
+
+test('takes a tap on a button with such a label or payload as an opt-out, if it answers our message', async () => {
+  const { waMessageId } = await sendOne(account)
+  await hear([userMessage(tap('Stop promotions', 'x'), undefined), userMessage(tap('Yes', 'yes'), waMessageId)])
+  expect(await listSuppressed()).toEqual([])
+
+  await hear([userMessage(tap('No more of this', 'STOP'), waMessageId)])
+
+  expect(await listSuppressed()).toEqual([[example.to, 'reply']])
+})
+
+test('takes no answer of a flow as an opt-out', async () => {
+  const { waMessageId } = await sendOne(account)
+  const flow = { type: 'nfm_reply', nfm_reply: { name: 'flow', body: 'STOP', response_json: 'STOP' } }
+  await hear([userMessage({ type: 'interactive', interactive: flow }, waMessageId)])
+  expect(await listSuppressed()).toEqual([])
+})
+
+test('lifts an opt-out by START, whatever the order in which both arrive', async () => {
+  await hear([userMessage(text('STOP'), undefined, { at: replyTime })])
+  await hear([userMessage(text('START'), undefined, { at: replyTime + 10 })])
+  expect(await listSuppressed()).toEqual([])
+  await hear([userMessage(text('STOP'), undefined, { at: replyTime + 5 })])
+  expect(await listSuppressed()).toEqual([])
+  await sendOne(account, { ...marketing, variables: undefined })
+
+  await hear([
+    userMessage(text('STOP'), undefined, { at: replyTime + 20 }),
+    userMessage(text('START'), undefined, { at: replyTime + 20 }),
+    userMessage(text('STOP'), undefined, { at: replyTime + 20 }),
+  ])
+  expect(await listSuppressed()).toEqual([[example.to, 'reply']])
+  const events = await listRecorded(server, account)
+  expect(events.map(({ type }) => type.slice('recipient.'.length))).toEqual([
+    'opted_out',
+    'opted_in',
+    'opted_out',
+    'opted_in',
+    'opted_out',
+  ])
+})
+
+test('a START of somebody who never opted out changes nothing', async () => {
+  await hear([userMessage(text('START'), undefined)])
+  expect(await listRecorded(server, account)).toEqual([])
+})
+
+test('follows the preference for marketing messages in WhatsApp', async () => {
+  await prefer('stop')
+  await prefer('stop')
+  expect(await listSuppressed()).toEqual([[example.to, 'preference']])
+  // What was chosen in WhatsApp is not lifted by a text.
+  await hear([userMessage(text('START'), undefined, { at: replyTime + 5 })])
+  expect(await listSuppressed()).toEqual([[example.to, 'preference']])
+
+  await prefer('resume', replyTime + 10)
+  await prefer('stop', replyTime)
+  await prefer('whatever', replyTime + 20)
+
+  expect(await listSuppressed()).toEqual([])
+  expect((await listRecorded(server, account)).map(({ type, data }) => [type, data['reason']])).toEqual([
+    ['recipient.opted_out', 'preference'],
+    ['recipient.opted_in', 'preference'],
+  ])
+})
+
+async function expectRejected(to: string): Promise<void> {
+  expect(await listSuppressed()).toEqual([[to, 'rejected']])
+  const again = await account.post('/api/v1/message/send', { ...marketing, to })
+  expect(again.json().error.code).toBe('RECIPIENT_SUPPRESSED')
+  expect(await listRecorded(server, account)).toMatchObject([
+    { type: 'recipient.opted_out', data: { to, reason: 'rejected', messageId: expect.stringMatching(/^msg_/) } },
+  ])
+}
+
+test('suppresses a recipient whose message WhatsApp rejects with 131050 at once', async () => {
+  const to = '15550131050'
+  const response = await account.post('/api/v1/message/send', { ...marketing, to })
+  expect(response.json().error.code).toBe('MESSAGE_REJECTED')
+  await expectRejected(to)
+})
+
+test('suppresses a recipient whose message fails with 131050 later', async () => {
+  const to = '15550100200'
+  const { waMessageId, messageId } = await sendOne(account, { ...marketing, variables: undefined, to })
+  const errors = [{ code: 131_050, title: 'User has opted out' }]
+  const failed = status('failed', waMessageId, { callbackData: messageId, errors })
+  await report(server, account, [failed, failed])
+  await expectRejected(to)
+})
+
+test('knows a recipient whose number WhatsApp writes differently', async () => {
+  const { waMessageId } = await sendOne(account, { to: '5215512345678' })
+  await hear([userMessage(text('STOP'), waMessageId, { from: '525512345678' })])
+  await hear([userMessage(text('STOP'), undefined, { from: '551187654321' })])
+
+  for (const to of ['5215512345678', '525512345678', '5511987654321', '551187654321'])
+    expect((await account.post('/api/v1/message/send', { ...marketing, to })).statusCode).toBe(422)
+  expect(await listSuppressed()).toHaveLength(2)
+})
+
+test('adds, lists, imports and removes recipients', async () => {
+  const added = await account.post('/api/v1/suppression/add', { to: '34600000001' })
+  expect(added.json().data).toEqual({
+    to: '34600000001',
+    reason: 'manual',
+    since: expect.any(String),
+    added: true,
+  })
+  expect((await account.trpc.suppression.add.mutate({ to: '34600000001' })).added).toBe(false)
+  const recipients = ['34600000001', '34600000002', '34600000003', '34600000003']
+  expect(await account.trpc.suppression.import.mutate({ recipients })).toEqual({ added: 2, alreadySuppressed: 2 })
+
+  const first = await account.trpc.suppression.list.query({ limit: 2 })
+  const second = await account.trpc.suppression.list.query({ limit: 2, cursor: first.nextCursor ?? '' })
+  expect(second.nextCursor).toBeUndefined()
+  const all = [...first.items, ...second.items].map(({ to }) => to)
+  expect(all.toSorted()).toEqual(['34600000001', '34600000002', '34600000003'])
+  expect((await account.get('/api/v1/suppression?to=34600000002')).json().data['items']).toMatchObject([
+    { to: '34600000002', reason: 'import' },
+  ])
+
+  expect(await account.trpc.suppression.remove.mutate({ to: '34600000002' })).toEqual({
+    to: '34600000002',
+    removed: true,
+  })
+  expect(await account.trpc.suppression.remove.mutate({ to: '34600000002' })).toEqual({
+    to: '34600000002',
+    removed: false,
+  })
+  await sendOne(account, { ...marketing, variables: undefined, to: '34600000002' })
+  // Users' changes are no news to their webhooks.
+  expect(await listRecorded(server, account)).toEqual([])
+})
+
+test('imports all numbers or none', async () => {
+  const answer = await account.post('/api/v1/suppression/import', { recipients: ['34600000001', '+34 600'] })
+  expect(answer.statusCode).toBe(400)
+  expect(answer.json().error.message).toMatch(/^recipients\[1\]: must be the country code/)
+  const tooMany = Array.from({ length: 1_001 }, (_, n) => `3460000${String(n).padStart(4, '0')}`)
+  expect((await account.post('/api/v1/suppression/import', { recipients: tooMany })).statusCode).toBe(400)
+  expect((await account.post('/api/v1/suppression/import', { recipients: [] })).statusCode).toBe(400)
+  expect(await listSuppressed()).toEqual([])
+})
+
+test('keeps the lists of accounts apart', async () => {
+  const other = await server.account()
+  await account.trpc.suppression.add.mutate({ to: example.to })
+  expect((await other.trpc.suppression.list.query({})).items).toEqual([])
+  expect(await other.trpc.suppression.remove.mutate({ to: example.to })).toMatchObject({ removed: false })
+  expect(await listSuppressed()).toEqual([[example.to, 'manual']])
+})
+
+test('an entry of a user is removed by users only', async () => {
+  await hear([userMessage(text('STOP'), undefined, { at: replyTime })])
+  await account.trpc.suppression.add.mutate({ to: example.to })
+  await hear([userMessage(text('START'), undefined, { at: Math.ceil(Date.now() / 1000) + 60 })])
+  await prefer('resume', Math.ceil(Date.now() / 1000) + 60)
+  expect(await listSuppressed()).toEqual([[example.to, 'manual']])
+})
+
+test('an older STOP that WhatsApp repeats does not undo a removal', async () => {
+  const stop = userMessage(text('STOP'), undefined)
+  await hear([stop])
+  await account.trpc.suppression.remove.mutate({ to: example.to })
+  await hear([stop])
+  await prefer('stop', replyTime)
+  expect(await listSuppressed()).toEqual([])
+})
+
+test('stops the other categories that the account chooses', async () => {
+  await account.trpc.suppression.add.mutate({ to: example.to })
+  await setSuppressedCategories(server.deps, account.accountId, ['UTILITY'])
+
+  const utility = await account.post('/api/v1/message/send', example)
+  expect(utility.json().error).toMatchObject({ code: 'RECIPIENT_SUPPRESSED' })
+  expect(utility.json().error.message).toContain('UTILITY')
+  expect((await account.post('/api/v1/message/send', marketing)).statusCode).toBe(422)
+  await sendOne(account, { template: 'login_code', variables: undefined, code: '123456' })
+
+  await setSuppressedCategories(server.deps, account.accountId, [])
+  await sendOne(account)
+  expect((await account.post('/api/v1/message/send', marketing)).statusCode).toBe(422)
+  await expect(setSuppressedCategories(server.deps, account.accountId, ['ALL'])).rejects.toThrow('MARKETING, UTILITY')
+})
+
+test('rejects every send that starts after an addition, on every node', async () => {
+  const node = await startTestServer({ beside: server })
+  try {
+    for (let n = 0; n < 10; n++) {
+      const to = `346000002${String(n).padStart(2, '0')}`
+      const sends = Array.from({ length: 4 }, () => account.post('/api/v1/message/send', { ...marketing, to }))
+      await account.trpc.suppression.add.mutate({ to })
+      const late = await node.request('POST', '/api/v1/message/send', {
+        headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...marketing, to }),
+      })
+      expect(late.statusCode).toBe(422)
+      const early = (await Promise.all(sends)).map(({ statusCode }) => statusCode)
+      expect(early.every((code) => code === 200 || code === 422)).toBe(true)
+    }
+  } finally {
+    await node.close()
+  }
+})
+
+test('replays a send that happened before its recipient opted out', async () => {
+  const headers = { 'idempotency-key': 'sale-1' }
+  const sent = await account.post('/api/v1/message/send', marketing, headers)
+  await account.trpc.suppression.add.mutate({ to: example.to })
+
+  const retry = await account.post('/api/v1/message/send', marketing, headers)
+  const another = await account.post('/api/v1/message/send', marketing, { 'idempotency-key': 'sale-2' })
+
+  expect(retry.json().data).toEqual(sent.json().data)
+  expect(another.statusCode).toBe(422)
+})
+
+test('owners change the list in the dashboard, and viewers read it', async () => {
+  const owner = await signedInOwner(server, account.accountId)
+  const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
+  const { accountId } = account
+
+  await owner.mutate('suppression.import', { accountId, recipients: ['34600000001', '34600000002'] })
+  await owner.mutate('suppression.add', { accountId, to: '34600000003' })
+  await owner.mutate('suppression.remove', { accountId, to: '34600000001' })
+  const saved = await owner.mutate('suppression.setCategories', { accountId, categories: ['AUTHENTICATION'] })
+
+  expect(saved.data).toEqual({ categories: ['MARKETING', 'AUTHENTICATION'] })
+  const { data } = await viewer.query<{ items: { to: string }[] }>('suppression.list', { accountId })
+  expect(data.items.map(({ to }) => to)).toEqual(['34600000003', '34600000002'])
+  expect((await viewer.query('suppression.settings', { accountId })).data).toEqual(saved.data)
+  expect((await viewer.mutate('suppression.add', { accountId, to: '34600000009' })).statusCode).toBe(403)
+  const log = await owner.query<{ items: { what: string }[] }>('audit.list', { accountId })
+  const said = log.data.items.map(({ what }) => what)
+  expect(said).toEqual(
+    expect.arrayContaining([
+      'added 2 recipients to the suppression list',
+      'added 1 recipient to the suppression list',
+      'removed a recipient from the suppression list',
+    ]),
+  )
+  expect(said.join()).not.toContain('34600')
+})
