@@ -61,3 +61,74 @@ test.each([
   const message = await find(externalId)
   await expect.poll(() => listEvents(message?.messageId ?? ''), { timeout: 10_000 }).toEqual(events)
 })
+
+const survey = {
+  name: 'size_survey',
+  components: [
+    { type: 'BODY', text: 'Which size is yours?' },
+    { type: 'BUTTONS', buttons: [{ type: 'FLOW', text: 'Answer', flow_id: '1', flow_action: 'navigate' }] },
+  ],
+}
+const feedback = {
+  template: 'delivery_feedback',
+  variables: { '1': 'Ada' },
+  buttons: [{ index: 0, payload: 'order-9:yes' }],
+}
+
+async function listAnswers(to: string): Promise<{ type: string; data: { to: string } }[]> {
+  const rows = await server.deps.db
+    .selectFrom('events')
+    .select('payload')
+    .where('account_id', '=', account.accountId)
+    .where('type', 'in', ['message.replied', 'recipient.opted_out', 'recipient.opted_in'])
+    .orderBy('id')
+    .execute()
+  return rows.map(({ payload }) => JSON.parse(payload)).filter(({ data }) => data.to === to)
+}
+
+test.each([
+  {
+    to: '15557000001',
+    what: 'taps the first button',
+    message: feedback,
+    replies: [{ kind: 'button', text: 'Yes', payload: 'order-9:yes' }],
+  },
+  {
+    to: '15557000002',
+    what: 'taps the last button',
+    message: feedback,
+    replies: [{ kind: 'button', text: 'No', payload: 'No' }],
+  },
+  { to: '15557000003', what: 'replies with a text', message: {}, replies: [{ kind: 'text', text: 'Thank you' }] },
+  {
+    to: '15557000004',
+    what: 'completes the flow',
+    message: { template: 'size_survey', variables: undefined, buttons: [{ index: 0, flow: { token: 'flow-9' } }] },
+    replies: [{ kind: 'flow', text: 'Sent', payload: '{"flow_token":"flow-9","answer":"Yes"}' }],
+  },
+  { to: '15557000005', what: 'replies, reported three times', message: {}, replies: [{ text: 'Thank you' }] },
+  { to: '15557000007', what: 'replies STOP', message: {}, replies: [{ text: 'STOP' }], choices: ['opted_out'] },
+  {
+    to: '15557000008',
+    what: 'replies STOP and START',
+    message: {},
+    replies: [{ text: 'STOP' }, { text: 'START' }],
+    choices: ['opted_out', 'opted_in'],
+  },
+  { to: '15557000009', what: 'stops marketing messages', message: {}, replies: [], choices: ['opted_out'] },
+  { to: '15557000010', what: 'stops and resumes', message: {}, replies: [], choices: ['opted_out', 'opted_in'] },
+])('reports that a recipient $what', async ({ to, message, replies, choices = [] }) => {
+  if ('template' in message && message.template === 'size_survey') await account.template(survey)
+  const sent = await account.post('/api/v1/message/send', { ...sendMessage.example.input, to, ...message })
+  expect(sent.statusCode).toBe(200)
+
+  const expected = [
+    ...replies.map((reply) => ({ type: 'message.replied', data: { reply: { from: to, ...reply } } })),
+    ...choices.map((choice) => ({ type: `recipient.${choice}`, data: { accountId: account.whatsAppAccountId } })),
+  ]
+  await expect.poll(() => listAnswers(to), { timeout: 15_000 }).toHaveLength(expected.length)
+  const byType = (await listAnswers(to)).toSorted((a, b) => a.type.localeCompare(b.type))
+  expect(byType).toMatchObject(expected)
+  const isListed = (await account.get(`/api/v1/suppression?to=${to}`)).json().data['items'] as object[]
+  expect(isListed).toHaveLength(choices.at(-1) === 'opted_out' ? 1 : 0)
+})

@@ -5,8 +5,9 @@ import { invalidParameter } from './invalid-parameter.ts'
 import { checkMedia } from './media.ts'
 import { behaviourOf } from './recipients.ts'
 import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
-import type { SimulatedNumber, SimulatorState } from './state.ts'
+import type { AcceptedMessage, SimulatedNumber, SimulatorState } from './state.ts'
 import { checkTemplate, templateMissing } from './template-check.ts'
+import { createWamid } from './wamid.ts'
 
 const Message = z.object({
   messaging_product: z.literal('whatsapp'),
@@ -63,6 +64,8 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
     template,
     messageStatus,
     plan: media?.plan ?? behaviour.plan,
+    answers: behaviour.answers ?? [],
+    buttonValues: readButtonValues(components),
     ...(message.biz_opaque_callback_data === undefined ? {} : { callbackData: message.biz_opaque_callback_data }),
   })
   const answer =
@@ -73,6 +76,17 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
       messages: [{ id: waMessageId, message_status: messageStatus }],
     })
   return behaviour.delayMs === undefined ? answer : { kind: 'late', delayMs: behaviour.delayMs, answer }
+}
+
+/** What the recipient's taps return, by the index of the button. */
+function readButtonValues(components: SendComponents): AcceptedMessage['buttonValues'] {
+  return new Map(
+    components.flatMap((component) => {
+      if (component.type !== 'button') return []
+      const { payload, action } = component.parameters[0] ?? {}
+      return [[component.index, { payload, flowToken: action?.flow_token }] as const]
+    }),
+  )
 }
 
 /**
@@ -121,19 +135,3 @@ const freeFormTypes = new Set([
   'contacts',
   'interactive',
 ])
-
-/**
- * Has the structure of Meta's IDs: base64 of marker bytes, the recipient's digits in plain text, and 18 hexadecimal
- * digits (decoded from the examples in Meta's documentation; reference, section 1).
- */
-function createWamid(digits: string, random: Uint8Array): string {
-  const unique = Buffer.from(random).toString('hex').toUpperCase().slice(0, 18)
-  const bytes = Buffer.concat([
-    Buffer.from([0x1c, 0x18, digits.length]),
-    Buffer.from(digits, 'ascii'),
-    Buffer.from([0x15, 0x02, 0x00, 0x11, 0x18, unique.length]),
-    Buffer.from(unique, 'ascii'),
-    Buffer.from([0x00]),
-  ])
-  return `wamid.${bytes.toString('base64')}`
-}

@@ -1,3 +1,4 @@
+import type { PlannedAnswer } from './answers.ts'
 import type { failures } from './errors.ts'
 import type { Answer } from './http.ts'
 import type { Plan } from './reporter.ts'
@@ -24,6 +25,8 @@ export type Behaviour =
       answer?: Answer
       /** The statuses that follow. */
       plan: Plan
+      /** What the recipient does after reading. */
+      answers?: readonly PlannedAnswer[]
     }
 
 /** Area code 555 is not assigned: `1555`, followed by the error code in seven digits. */
@@ -43,6 +46,24 @@ function answering(to: string, does: string, answer: Answer): SandboxRecipient {
 function becoming(to: string, does: string, plan: Plan, answer?: Answer): SandboxRecipient {
   return { to, does, behaviour: { kind: 'accept', plan, ...(answer && { answer }) } }
 }
+
+/** A recipient who reads the message and then does something. */
+function answeringWith(to: string, does: string, ...answers: Omit<PlannedAnswer, 'afterMs'>[]): SandboxRecipient {
+  return {
+    to,
+    does,
+    behaviour: {
+      kind: 'accept',
+      plan: 'usual',
+      answers: answers.map((answer, index) => ({ afterMs: afterReadingMs + index * betweenAnswersMs, ...answer })),
+    },
+  }
+}
+
+/** After the status `read`. */
+const afterReadingMs = 2_000
+/** WhatsApp's times are whole seconds. */
+const betweenAnswersMs = 1_500
 
 const badGateway = '<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>'
 
@@ -127,6 +148,39 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
   becoming('15558000006', 'Each status arrives three times', 'repeated'),
   becoming('15558000007', 'Fails on one device and is delivered to another', 'failedThenDelivered'),
   becoming('15558000008', 'No status arrives', 'silent'),
+  answeringWith('15557000001', 'Read, then taps the first quick-reply button, if there is one', {
+    answer: { kind: 'tap', button: 'first' },
+  }),
+  answeringWith('15557000002', 'Read, then taps the last quick-reply button, if there is one', {
+    answer: { kind: 'tap', button: 'last' },
+  }),
+  answeringWith('15557000003', 'Read, then replies "Thank you"', { answer: { kind: 'text', body: 'Thank you' } }),
+  answeringWith('15557000004', 'Read, then completes the flow of the message, if there is one', {
+    answer: { kind: 'flow' },
+  }),
+  answeringWith('15557000005', 'Read, then replies "Thank you"; the callback arrives three times', {
+    answer: { kind: 'text', body: 'Thank you' },
+    times: 3,
+  }),
+  answeringWith('15557000006', 'Read, then writes "Hello" without replying to the message, which is not reported', {
+    answer: { kind: 'text', body: 'Hello', isReply: false },
+  }),
+  answeringWith('15557000007', 'Read, then replies "STOP": opts out', { answer: { kind: 'text', body: 'STOP' } }),
+  answeringWith(
+    '15557000008',
+    'Read, then replies "STOP" and later "START": opts out and in again',
+    { answer: { kind: 'text', body: 'STOP' } },
+    { answer: { kind: 'text', body: 'START' } },
+  ),
+  answeringWith('15557000009', 'Read, then stops marketing messages in WhatsApp: opts out', {
+    answer: { kind: 'preference', value: 'stop' },
+  }),
+  answeringWith(
+    '15557000010',
+    'Read, then stops marketing messages in WhatsApp, and later resumes them',
+    { answer: { kind: 'preference', value: 'stop' } },
+    { answer: { kind: 'preference', value: 'resume' } },
+  ),
 ]
 
 const byNumber = new Map(sandboxRecipients.map((recipient) => [recipient.to, recipient.behaviour]))

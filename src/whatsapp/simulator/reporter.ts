@@ -1,5 +1,6 @@
 import { request } from 'undici'
 import { signCallback } from '../callbacks/signature.ts'
+import { type CallbackItem, digitsOf, type PlannedAnswer, writeAnswer } from './answers.ts'
 import { failures } from './errors.ts'
 import type { AcceptedMessage, SimulatedNumber } from './state.ts'
 
@@ -49,7 +50,7 @@ const plans = {
 
 export type Plan = keyof typeof plans
 
-/** The URL that receives statuses, and the app secret that signs them. */
+/** The URL that receives statuses and answers, and the app secret that signs them. */
 export interface CallbackTarget {
   url: string
   appSecret: string
@@ -57,33 +58,48 @@ export interface CallbackTarget {
   onCallbackAccepted?: (report: { status: PlannedStatus['status']; message: AcceptedMessage }) => void
 }
 
+type TargetOf = (number: SimulatedNumber, field: CallbackItem['field']) => CallbackTarget | undefined
+
 interface Due {
   message: AcceptedMessage
-  report: PlannedStatus
+  item: CallbackItem
+  /** The status of the message that it reports, if it is one. */
+  status?: PlannedStatus['status']
 }
 
-/** Statuses that are due within this time share a callback, at most a thousand (reference, section 4.2). */
+/** Items of one number that are due within this time share a callback, at most a thousand (reference, section 4.2). */
 const batchMs = 50
 const maxBatch = 1000
 /** Delays between retries. Meta retries for days; a sandbox does not need to. */
 const retryMs = [250, 1_000, 4_000, 16_000]
 
-/** Posts statuses like Meta: signed, batched, and retried until they are accepted. */
+/** Posts statuses and answers like Meta: signed, batched, and retried until they are accepted. */
 export class StatusReporter {
   #due: Due[] = []
   #isStopped = false
   readonly #timers = new Set<NodeJS.Timeout>()
-  readonly #targetOf: (number: SimulatedNumber) => CallbackTarget | undefined
+  readonly #targetOf: TargetOf
+  readonly #randomBytes: (size: number) => Uint8Array
 
   /** `targetOf` is asked at each callback, because subscriptions change. */
-  constructor(targetOf: (number: SimulatedNumber) => CallbackTarget | undefined) {
+  constructor(targetOf: TargetOf, randomBytes: (size: number) => Uint8Array) {
     this.#targetOf = targetOf
+    this.#randomBytes = randomBytes
   }
 
-  /** Without a target, no statuses are sent. */
+  /** Without a target, nothing is sent. */
   follow(message: AcceptedMessage, plan: Plan): void {
-    if (!this.#targetOf(message.from)) return
-    for (const report of plans[plan]) this.#after(report.afterMs, () => this.#enqueue({ message, report }))
+    if (!this.#targetOf(message.from, 'messages')) return
+    for (const report of plans[plan])
+      this.#after(report.afterMs, () =>
+        this.#enqueue({ message, item: toStatus(message, report), status: report.status }),
+      )
+    for (const answer of message.answers) this.#after(answer.afterMs, () => this.#answer(message, answer))
+  }
+
+  #answer(message: AcceptedMessage, answer: PlannedAnswer): void {
+    const item = writeAnswer(message, answer, this.#randomBytes)
+    if (item) for (let time = 0; time < (answer.times ?? 1); time++) this.#enqueue({ message, item })
   }
 
   stop(): void {
@@ -106,18 +122,18 @@ export class StatusReporter {
   }
 
   #flush(): void {
-    const byNumber = Map.groupBy(this.#due, ({ message }) => message.from.phoneNumberId)
+    const byCallback = Map.groupBy(this.#due, ({ message, item }) => `${message.from.phoneNumberId} ${item.list}`)
     this.#due = []
-    for (const due of byNumber.values())
+    for (const due of byCallback.values())
       for (let start = 0; start < due.length; start += maxBatch) void this.#post(due.slice(start, start + maxBatch), 0)
   }
 
   async #post(batch: Due[], attempt: number): Promise<void> {
     const [first] = batch
-    const target = first && this.#targetOf(first.message.from)
+    const target = first && this.#targetOf(first.message.from, first.item.field)
     if (!target || this.#isStopped) return
     if (await post(target, batch)) {
-      for (const { message, report } of batch) target.onCallbackAccepted?.({ status: report.status, message })
+      for (const { message, status } of batch) if (status) target.onCallbackAccepted?.({ status, message })
       return
     }
     const wait = retryMs[attempt]
@@ -140,24 +156,28 @@ async function post({ url, appSecret }: CallbackTarget, batch: Due[]): Promise<b
   }
 }
 
-/** Reference, section 4.3. A batch only has statuses of one number. */
+/** Reference, section 4.3. A batch only has items of one list and one number. */
 function toCallback(batch: Due[]): object {
-  const from = batch[0]?.message.from
+  const [first] = batch
+  if (!first) return {}
+  const { from } = first.message
+  const { field, list } = first.item
   return {
     object: 'whatsapp_business_account',
     entry: [
       {
-        id: from?.wabaId,
+        id: from.wabaId,
         changes: [
           {
-            field: 'messages',
+            field,
             value: {
               messaging_product: 'whatsapp',
               metadata: {
-                display_phone_number: from?.displayPhoneNumber.replaceAll(/\D/g, ''),
-                phone_number_id: from?.phoneNumberId,
+                display_phone_number: digitsOf(from.displayPhoneNumber),
+                phone_number_id: from.phoneNumberId,
               },
-              statuses: batch.map(toStatus),
+              ...(list !== 'statuses' && { contacts: listContacts(batch) }),
+              [list]: batch.map(({ item }) => item.value),
             },
           },
         ],
@@ -166,8 +186,13 @@ function toCallback(batch: Due[]): object {
   }
 }
 
-function toStatus({ message, report }: Due): object {
-  return {
+function listContacts(batch: Due[]): object[] {
+  const users = new Set(batch.map(({ message }) => message.waId))
+  return Array.from(users, (waId) => ({ profile: { name: 'Ada' }, wa_id: waId }))
+}
+
+function toStatus(message: AcceptedMessage, report: PlannedStatus): CallbackItem {
+  const value = {
     id: message.waMessageId,
     status: report.status,
     timestamp: String(Math.floor(Date.now() / 1000)),
@@ -175,6 +200,7 @@ function toStatus({ message, report }: Due): object {
     ...(message.callbackData !== undefined && { biz_opaque_callback_data: message.callbackData }),
     ...(report.status === 'failed' ? { errors: [toError(report)] } : { pricing: toPricing(message) }),
   }
+  return { field: 'messages', list: 'statuses', value }
 }
 
 function toError({ code = 131026, details }: PlannedStatus): object {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { callbackFields } from '../callbacks/fields.ts'
+import type { CallbackItem } from './answers.ts'
 import { demoTemplates } from './demo-templates.ts'
 import { unknownVersion } from './errors.ts'
 import { type Answer, receive, respond } from './http.ts'
@@ -101,10 +102,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       reporter.follow(message, message.plan)
     },
   }
-  const reporter = new StatusReporter((number) => {
-    const target = findCallbackTarget(state, number)
+  const reporter = new StatusReporter((number, field) => {
+    const target = findCallbackTarget(state, number, field)
     return target && { ...target, ...(onCallbackAccepted && { onCallbackAccepted }) }
-  })
+  }, randomBytes)
   const nextTemplateId = countFrom(1_000_000_000_000_001)
   const requests: ReceivedRequest[] = []
   let interceptor: Interceptor | undefined
@@ -198,11 +199,15 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
 const defaultScopes = ['whatsapp_business_management', 'whatsapp_business_messaging']
 
-/** An app gets the statuses of the WABAs that it is subscribed to, at the URL of the WABA or at its own. */
-function findCallbackTarget(state: SimulatorState, { wabaId }: SimulatedNumber): CallbackTarget | undefined {
+/** An app gets the fields that it asked for, of the WABAs that it is subscribed to, at the URL of the WABA or at its own. */
+function findCallbackTarget(
+  state: SimulatorState,
+  { wabaId }: SimulatedNumber,
+  field: CallbackItem['field'],
+): CallbackTarget | undefined {
   for (const [appId, { overrideCallbackUrl }] of state.subscriptions.get(wabaId) ?? []) {
     const app = state.apps.get(appId)
-    if (app?.subscription?.fields.includes('messages') === true)
+    if (app?.subscription?.fields.includes(field) === true)
       return { url: overrideCallbackUrl ?? app.subscription.callbackUrl, appSecret: app.secret }
   }
   return undefined

@@ -1,4 +1,5 @@
 import type { SimulatedMedia } from './media.ts'
+import type { PlannedAnswer } from './answers.ts'
 import type { OnboardingErrorCode } from './onboarding-errors.ts'
 import type { Plan } from './reporter.ts'
 import type { GraphTemplate, TemplateList } from './templates.ts'
@@ -59,6 +60,10 @@ export interface AcceptedMessage {
   messageStatus: 'accepted' | 'held_for_quality_assessment'
   /** The statuses that follow. */
   plan: Plan
+  /** What the recipient does. */
+  answers: readonly PlannedAnswer[]
+  /** What the send set for each button, by its index. */
+  buttonValues: ReadonlyMap<number, { payload: string | undefined; flowToken: string | undefined }>
 }
 
 /** A received request. */
