@@ -41,6 +41,10 @@ const accountPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/messages/message-page.tsx')).MessagePage },
   },
   {
+    path: 'suppressions',
+    lazy: { Component: async () => (await import('./pages/suppressions/suppressions-page.tsx')).SuppressionsPage },
+  },
+  {
     path: 'webhooks',
     lazy: { Component: async () => (await import('./pages/webhooks/webhooks-page.tsx')).WebhooksPage },
   },

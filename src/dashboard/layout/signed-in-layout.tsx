@@ -9,6 +9,7 @@ import {
   IconMessages,
   IconTemplate,
   IconUsers,
+  IconUserOff,
   IconWebhook,
 } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
@@ -65,6 +66,7 @@ const entries = [
   { path: 'whatsapp-accounts', label: 'WhatsApp accounts', icon: IconBrandWhatsapp },
   { path: 'templates', label: 'Templates', icon: IconTemplate },
   { path: 'messages', label: 'Messages', icon: IconMessages },
+  { path: 'suppressions', label: 'Suppressions', icon: IconUserOff },
   { path: 'webhooks', label: 'Webhooks', icon: IconWebhook },
   { path: 'people', label: 'People', icon: IconUsers },
   { path: 'audit-log', label: 'Audit log', icon: IconHistory },

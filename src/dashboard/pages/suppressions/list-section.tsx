@@ -1,0 +1,144 @@
+import { ActionIcon, Table, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Suppression } from '../../../../contracts/api/suppression.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { StatusBadge, type Tone } from '../../ui/badges.tsx'
+import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { Section } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
+import { suppressionsKey } from './suppressions-key.ts'
+
+const waitMilliseconds = 400
+const numberPattern = /^[1-9]\d{6,14}$/
+
+export function ListSection() {
+  const { accountId } = useAccount()
+  const [search, setSearch] = useState('')
+  const [typed] = useDebouncedValue(search.replaceAll(/[\s+()-]/g, ''), waitMilliseconds)
+  const isSearch = typed !== ''
+  const to = numberPattern.test(typed) ? typed : undefined
+  const list = useInfiniteQuery({
+    queryKey: [...suppressionsKey(accountId), to],
+    queryFn: ({ pageParam }) =>
+      settings.suppression.list.query({ accountId, ...(to && { to }), ...(pageParam && { cursor: pageParam }) }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    enabled: !isSearch || to !== undefined,
+  })
+  const items = list.data?.pages.flatMap((page) => page.items) ?? []
+  return (
+    <Section title="Suppressed recipients" description="Newest first.">
+      <TextInput
+        type="search"
+        maw={360}
+        mb="md"
+        aria-label="Find a number"
+        placeholder="Find a number, such as 34600111222"
+        leftSection={<IconSearch size={16} aria-hidden />}
+        value={search}
+        error={isSearch && to === undefined ? 'Enter a whole number: country code and number.' : undefined}
+        autoComplete="off"
+        inputMode="tel"
+        onChange={(event) => setSearch(event.currentTarget.value)}
+      />
+      {list.isLoading && <LoadingSkeleton lines={4} />}
+      {list.isError && <ErrorAlert error={list.error} onRetry={() => list.refetch()} />}
+      {list.isSuccess && items.length === 0 && <NobodyFound isSearch={isSearch} />}
+      {items.length > 0 && <SuppressionTable items={items} />}
+      <LoadMore query={list} />
+    </Section>
+  )
+}
+
+function NobodyFound({ isSearch }: { isSearch: boolean }) {
+  return isSearch ? (
+    <EmptyState icon={IconUserOff} title="Not on the list">
+      This number gets messages of all categories.
+    </EmptyState>
+  ) : (
+    <EmptyState icon={IconUserOff} title="Nobody has opted out">
+      Recipients who reply STOP or stop marketing messages in WhatsApp appear here.
+    </EmptyState>
+  )
+}
+
+const reasons = {
+  reply: { tone: 'warning', label: 'Replied with an opt-out word' },
+  preference: { tone: 'warning', label: 'Stopped marketing in WhatsApp' },
+  rejected: { tone: 'bad', label: 'Rejected by WhatsApp (131050)' },
+  manual: { tone: 'neutral', label: 'Added manually' },
+  import: { tone: 'neutral', label: 'Imported' },
+} satisfies Record<Suppression['reason'], { tone: Tone; label: string }>
+
+function SuppressionTable({ items }: { items: Suppression[] }) {
+  const { accountId, canChange } = useAccount()
+  const [removing, setRemoving] = useState<string>()
+  const remove = useChange({
+    change: (to: string) => settings.suppression.remove.mutate({ accountId, to }),
+    invalidates: [suppressionsKey(accountId)],
+    done: ({ to }) => `${to} removed.`,
+    onDone: () => setRemoving(undefined),
+  })
+  return (
+    <>
+      <Table.ScrollContainer minWidth={480}>
+        <Table verticalSpacing="xs" fz="sm">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Recipient</Table.Th>
+              <Table.Th>Reason</Table.Th>
+              <Table.Th>Since</Table.Th>
+              {canChange && (
+                <Table.Th>
+                  <VisuallyHidden>Actions</VisuallyHidden>
+                </Table.Th>
+              )}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {items.map(({ to, reason, since }) => (
+              <Table.Tr key={to}>
+                <Table.Td>{to}</Table.Td>
+                <Table.Td>
+                  <StatusBadge tone={reasons[reason].tone}>{reasons[reason].label}</StatusBadge>
+                </Table.Td>
+                <Table.Td c="dimmed">
+                  <DateTime at={since} />
+                </Table.Td>
+                {canChange && (
+                  <Table.Td ta="right">
+                    <Tooltip label={`Remove ${to}`}>
+                      <ActionIcon
+                        variant="subtle"
+                        color="gray"
+                        aria-label={`Remove ${to}`}
+                        onClick={() => setRemoving(to)}
+                      >
+                        <IconTrash size={16} />
+                      </ActionIcon>
+                    </Tooltip>
+                  </Table.Td>
+                )}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <ConfirmModal
+        opened={removing !== undefined}
+        onClose={() => setRemoving(undefined)}
+        title={`Remove ${removing ?? ''}?`}
+        consequence="This recipient gets marketing messages again. Remove them only if they agreed. WhatsApp still rejects marketing messages to a recipient who stopped them in WhatsApp."
+        confirmLabel="Remove recipient"
+        pending={remove.isPending}
+        onConfirm={() => removing !== undefined && remove.mutate(removing)}
+      />
+    </>
+  )
+}

@@ -1,0 +1,4 @@
+/** Of the list; a search adds its number. */
+export function suppressionsKey(accountId: string) {
+  return ['suppressions', accountId] as const
+}
