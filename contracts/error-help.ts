@@ -133,6 +133,18 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     retry: noRetry,
     guides: ['media.md'],
   },
+  CODE_NOT_FOUND: {
+    meaning: 'No one-time code is waiting to be checked for this recipient and purpose.',
+    causes: [
+      'The code was used: a code is accepted once, and a form that is submitted twice checks it twice.',
+      'No code was sent, or its sending failed.',
+      '`to` or `purpose` differ from those of `code.send`.',
+      'The code expired more than an hour ago.',
+    ],
+    fixes: ['Send a new code.', 'Disable the button of the form after the first click.'],
+    retry: noRetry,
+    guides: ['one-time-codes.md'],
+  },
   NOT_FOUND: {
     meaning: 'No route has this path.',
     causes: ['The path is misspelled or lacks the prefix `/api/v1`.', 'The base URL ends with a path of its own.'],
@@ -267,6 +279,27 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     retry: `${notSent} ${noRetry}`,
     guides: ['opt-outs.md'],
   },
+  CODE_INCORRECT: {
+    meaning: 'The code that the user typed is not the one that was sent last.',
+    causes: ['The user mistyped it.', 'The user typed an earlier code: a new code replaces the one before.'],
+    fixes: ['Let the user type it again. The message says how many attempts are left.'],
+    retry: 'Check again with what the user types next. Every check takes an attempt.',
+    guides: ['one-time-codes.md'],
+  },
+  CODE_EXPIRED: {
+    meaning: 'The code was sent longer ago than `expiresInSeconds`.',
+    causes: ['The user typed it too late, or the message was delivered late.'],
+    fixes: ['Send a new code.', 'Choose a longer `expiresInSeconds`, of at most an hour.'],
+    retry: noRetry,
+    guides: ['one-time-codes.md'],
+  },
+  CODE_ATTEMPTS_EXCEEDED: {
+    meaning: 'The code was checked as often as `maxAttempts` allows. Even the right code is not accepted any more.',
+    causes: ['The user mistyped it several times.', 'Somebody tries to guess it.'],
+    fixes: ['Send a new code.'],
+    retry: noRetry,
+    guides: ['one-time-codes.md'],
+  },
   RATE_LIMIT_EXCEEDED: {
     meaning: 'The account sent more requests than its limit allows, or its reads cause too much work.',
     causes: [
@@ -282,6 +315,20 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     ],
     retry: `${notSent} Repeat the same request after \`Retry-After\`.`,
     guides: ['rate-limits.md', 'webhooks.md'],
+  },
+  CODE_LIMIT_EXCEEDED: {
+    meaning: 'A limit of one-time codes is reached, which protects recipients from floods and codes from guesses.',
+    causes: [
+      'Another code was sent to the same recipient less than 30 seconds ago, or five codes within an hour of which none was used.',
+      'Twenty codes were asked for from the same `clientIp` within an hour, or thirty wrong codes were checked.',
+      '`clientIp` is the address of your server or proxy instead of that of your user.',
+    ],
+    fixes: [
+      'Show the user when another code can be sent: `resendAt` of the answer, or `Retry-After`.',
+      'Pass the address of your user in `clientIp`.',
+    ],
+    retry: `${notSent} Repeat the request after \`Retry-After\`.`,
+    guides: ['one-time-codes.md'],
   },
   WHATSAPP_THROTTLED: {
     meaning: 'WhatsApp does not accept more messages from this sender, or to this recipient, for now.',

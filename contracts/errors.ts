@@ -57,6 +57,11 @@ export const errors = {
     summary: 'This account has no uploaded file with this ID, or it has expired.',
     example: 'mediaId: this account has no file with this ID, or it has expired.',
   },
+  CODE_NOT_FOUND: {
+    status: 404,
+    summary: 'No one-time code is waiting to be checked for this recipient and purpose.',
+    example: 'to: no code is waiting to be checked for this recipient and purpose: none was sent, or it was used.',
+  },
   NOT_FOUND: {
     status: 404,
     summary: 'There is no such route.',
@@ -139,10 +144,32 @@ export const errors = {
     example:
       'to: this recipient is on the suppression list since 2026-11-20T09:36:12.000Z (reply), so MARKETING templates are not sent to it. Nothing was sent.',
   },
+  CODE_INCORRECT: {
+    status: 422,
+    summary: 'The one-time code is wrong. The message says how many attempts are left.',
+    example: 'code: the code is not right; 4 attempts are left.',
+  },
+  CODE_EXPIRED: {
+    status: 422,
+    summary: 'The one-time code has expired.',
+    example: 'code: the code has expired. Send a new one.',
+  },
+  CODE_ATTEMPTS_EXCEEDED: {
+    status: 422,
+    summary: 'The one-time code was checked too often. It is not accepted any more.',
+    example: 'code: the code was checked too often and is not accepted any more. Send a new one.',
+  },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
     summary: 'Too many requests for this account. `Retry-After` says when to try again.',
     example: 'This account may send 60 requests per minute. Try again in 12 seconds.',
+    retryAfter: true,
+  },
+  CODE_LIMIT_EXCEEDED: {
+    status: 429,
+    summary:
+      'Too many one-time codes for this recipient, or too many codes or wrong checks from this `clientIp`. `Retry-After` says when to try again.',
+    example: 'to: too many codes were sent to this recipient. Try again in 25 seconds.',
     retryAfter: true,
   },
   WHATSAPP_THROTTLED: {

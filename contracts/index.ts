@@ -1,4 +1,5 @@
 import { getAccountHealth } from './api/account.ts'
+import { checkCode, sendCode } from './api/code.ts'
 import { listEvents } from './api/event.ts'
 import { deleteMedia, getMedia, uploadMedia } from './api/media.ts'
 import { getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
@@ -9,6 +10,7 @@ import type { ApiProcedure, ProcedureTree } from './procedure.ts'
 /** The table of contents: what Waybill promises, in the shape of its tRPC router. */
 export const contracts = {
   message: { send: sendMessage, preview: previewMessage, get: getMessage, list: listMessages },
+  code: { send: sendCode, check: checkCode },
   template: { get: getTemplate, list: listTemplates },
   event: { list: listEvents },
   suppression: {

@@ -39,6 +39,8 @@ test('documents every operation of the contracts and no others', () => {
     'previewMessage',
     'getMessage',
     'listMessages',
+    'sendCode',
+    'checkCode',
     'getTemplate',
     'listTemplates',
     'listEvents',

@@ -95,6 +95,8 @@ test('announces a send as destructive and repeatable with its key, and reading t
   const changes = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)
   expect(changes.map(({ name, annotations }) => [name, annotations?.destructiveHint])).toEqual([
     ['message_send', true],
+    ['code_send', true],
+    ['code_check', true],
     ['media_delete', true],
     ['suppression_add', true],
     ['suppression_remove', true],

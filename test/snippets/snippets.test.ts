@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, request as forward } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -146,6 +146,24 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     const { expect } = setting
     expect(JSON.parse(await runToEnd(setting, snippet, { silent: true }))).toMatchObject({ data: { added: true } })
     expect((await setting.account.trpc.suppression.list.query({})).items).toMatchObject([{ to: '34600111222' }])
+  },
+
+  sendCode: async (snippet, setting) => {
+    const { expect } = setting
+    const output = await runToEnd(setting, snippet)
+    const [message, ...others] = await listMessages(setting)
+    expect(others).toEqual([])
+    expect(output).toContain(message?.id)
+  },
+
+  checkCode: async (snippet, setting) => {
+    const { expect, account, folder } = setting
+    const code = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
+    await account.trpc.code.send.mutate(code)
+    expect(await runToEnd(setting, snippet)).toMatch(/"?verified"?: ?true/)
+    await rm(folder, { recursive: true })
+    await mkdir(folder)
+    expect(await runToEnd(setting, snippet)).not.toMatch(/"?verified"?: ?true/)
   },
 
   receive: async (snippet, setting) => {

@@ -1,5 +1,7 @@
 import type { Contracts } from '../../../contracts/index.ts'
 import { readAccountHealth } from '../../accounts/whatsapp/health/view.ts'
+import { checkCode } from '../../messages/codes/check-code.ts'
+import { sendCode } from '../../messages/codes/send-code.ts'
 import { getMessage } from '../../messages/queries/get.ts'
 import { listMessages } from '../../messages/queries/list.ts'
 import { deleteMedia, getMedia } from '../../media/media.ts'
@@ -28,6 +30,10 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
     preview: (deps, call, input) => preview(deps, call, input),
     get: (deps, call, input) => getMessage(deps, call, input),
     list: (deps, call, input) => listMessages(deps, call, input),
+  },
+  code: {
+    send: (deps, call, input) => sendCode(deps, call, input),
+    check: (deps, call, input) => checkCode(deps, call, input),
   },
   template: {
     get: (deps, call, input) => getTemplate(deps, call, input),

@@ -3,6 +3,7 @@ import { addMissingHealth } from '../../accounts/whatsapp/health/store.ts'
 import { measureTraffic } from '../../accounts/whatsapp/health/traffic.ts'
 import type { Deps } from '../../deps.ts'
 import { cleanUpMedia } from '../../media/clean-up.ts'
+import { deleteOldCodes } from '../../messages/codes/store.ts'
 import { reportUnknownOutcomes } from '../../messages/journal/outcome-unknown.ts'
 import { deleteOldCounts, foldCounts } from '../../messages/queries/counts-store.ts'
 import { deleteOldSeenReplies } from '../../messages/replies/store.ts'
@@ -44,6 +45,11 @@ const chores: Chore[] = [
     everySeconds: 3600,
     failure: 'could not delete old marks of replies',
     run: ({ db }) => deleteOldSeenReplies(db),
+  },
+  {
+    everySeconds: 600,
+    failure: 'could not delete expired one-time codes',
+    run: ({ db }) => deleteOldCodes(db),
   },
   {
     everySeconds: 3600,

@@ -16,6 +16,7 @@ import * as auditChain from './migrations/0011-audit-chain.ts'
 import * as whatsappHealth from './migrations/0012-whatsapp-health.ts'
 import * as media from './migrations/0013-media.ts'
 import * as replies from './migrations/0014-replies.ts'
+import * as codes from './migrations/0015-codes.ts'
 import * as alerts from './migrations/0017-alerts.ts'
 import * as people from './migrations/0019-people.ts'
 import { createPartitions } from './partitions.ts'
@@ -38,6 +39,7 @@ const migrations: Record<string, Migration> = {
   '0012-whatsapp-health': whatsappHealth,
   '0013-media': media,
   '0014-replies': replies,
+  '0015-codes': codes,
   '0017-alerts': alerts,
   '0019-people': people,
 }

@@ -238,6 +238,29 @@ interface SuppressionSettingsTable {
   categories: string[]
 }
 
+interface OneTimeCodesTable {
+  account_id: string
+  id: string
+  to_number: string
+  purpose: string
+  /** HMAC of the code under the key of the server. */
+  mac: Uint8Array
+  attempts_left: number
+  created_at: Generated<Date>
+  expires_at: Date
+}
+
+/** Uses of the current hour of a recipient or an address. */
+interface OneTimeCodeLimitsTable {
+  account_id: string
+  kind: string
+  /** HMAC of the number or the network. */
+  subject: Uint8Array
+  window_started_at: Date
+  last_at: Date
+  used: number
+}
+
 export interface WebhookEndpointsTable {
   id: string
   account_id: string
@@ -552,6 +575,8 @@ export interface Database {
   seen_replies: SeenRepliesTable
   suppressions: SuppressionsTable
   suppression_settings: SuppressionSettingsTable
+  one_time_codes: OneTimeCodesTable
+  one_time_code_limits: OneTimeCodeLimitsTable
   webhook_endpoints: WebhookEndpointsTable
   events: EventsTable
   event_clocks: EventClocksTable

@@ -41,6 +41,11 @@ export const contents: readonly Group[] = [
       },
       { slug: 'webhooks', file: 'webhooks.md', summary: 'Receive and verify status events.' },
       {
+        slug: 'one-time-codes',
+        file: 'one-time-codes.md',
+        summary: 'Prove that a user has a phone number, with your codes or with ours.',
+      },
+      {
         slug: 'opt-outs',
         file: 'opt-outs.md',
         summary: 'Receive replies, and stop marketing messages to recipients who opt out.',

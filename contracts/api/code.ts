@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import {
+  AccountId,
+  ExternalId,
+  LanguageCode,
+  line,
+  PhoneNumber,
+  responseField,
+  TemplateName,
+  Timestamp,
+} from '../fields.ts'
+import { procedure } from '../procedure.ts'
+import { OneTimeCode } from './components.ts'
+import { SentMessage } from './message.ts'
+
+/** Fixed limits of one-time codes. The windows start with the first request that counts. */
+export const codeLimits = {
+  sendsPerRecipientAndHour: 5,
+  secondsBetweenSends: 30,
+  sendsPerClientIpAndHour: 20,
+  wrongChecksPerClientIpAndHour: 30,
+  maxExpirySeconds: 3600,
+} as const
+
+const Purpose = line(64)
+  .default('default')
+  .describe('What the code is for. Codes for different purposes are independent; limits count them together.')
+  .meta({ examples: ['sign-in'] })
+
+const ClientIp = line(64)
+  .optional()
+  .describe(
+    'IP address of your user, not of your server. Requests are also limited by this address; an IPv6 address counts with its /64 network.',
+  )
+  .meta({ examples: ['203.0.113.7'] })
+
+const example = { to: '34600111222', purpose: 'sign-in', clientIp: '203.0.113.7' }
+
+export const sendCode = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/code/send',
+  tag: 'Codes',
+  summary: 'Send a one-time code',
+  description:
+    'Generates a one-time code, or takes yours, sends it with an AUTHENTICATION template and remembers it until it is checked, replaced or expired. Only a keyed hash is stored, and the code is never returned. A new code for the same recipient and purpose replaces the one before, if it was sent.',
+  input: z.strictObject({
+    to: PhoneNumber,
+    template: TemplateName.describe('Name of an approved AUTHENTICATION template.').meta({ examples: ['login_code'] }),
+    language: LanguageCode,
+    purpose: Purpose,
+    code: OneTimeCode.optional().describe('A code of your own. When absent, digits are generated.'),
+    length: z
+      .int('must be a whole number')
+      .min(4, 'must be at least 4')
+      .max(10, 'must be at most 10')
+      .default(6)
+      .describe('Number of digits of a generated code, 4 to 10.'),
+    expiresInSeconds: z
+      .int('must be a whole number')
+      .min(60, 'must be at least 60')
+      .max(codeLimits.maxExpirySeconds, `must be at most ${codeLimits.maxExpirySeconds}`)
+      .default(600)
+      .describe(
+        'How long the code can be checked, 60 to 3600 seconds. Choose what the template says about its expiry, if it does.',
+      ),
+    maxAttempts: z
+      .int('must be a whole number')
+      .min(1, 'must be at least 1')
+      .max(10, 'must be at most 10')
+      .default(5)
+      .describe('How often the code can be checked, 1 to 10 times.'),
+    clientIp: ClientIp,
+    externalId: ExternalId.optional(),
+    accountId: AccountId.optional(),
+  }),
+  output: SentMessage.extend({
+    expiresAt: Timestamp.describe('Until when the code can be checked.'),
+    resendAt: Timestamp.describe('From when on another code can be sent to this recipient, unless a limit is reached.'),
+  })
+    .describe('A one-time code that WhatsApp accepted.')
+    .meta({ id: 'SentCode' }),
+  errors: [
+    'TEMPLATE_NOT_FOUND',
+    'NO_ACTIVE_ACCOUNT',
+    'MESSAGE_REJECTED',
+    'RECIPIENT_SUPPRESSED',
+    'RATE_LIMIT_EXCEEDED',
+    'CODE_LIMIT_EXCEEDED',
+    'WHATSAPP_THROTTLED',
+    'WHATSAPP_UNAVAILABLE',
+    'SEND_OUTCOME_UNKNOWN',
+  ],
+  rateLimited: true,
+  example: {
+    input: { ...example, template: 'login_code', language: 'en' },
+    output: {
+      messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
+      waMessageId: 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA',
+      status: 'sent',
+      to: '34600111222',
+      template: 'login_code',
+      expiresAt: '2026-11-20T09:40:00.000Z',
+      resendAt: '2026-11-20T09:30:30.000Z',
+    },
+  },
+})
+
+export const checkCode = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/code/check',
+  tag: 'Codes',
+  summary: 'Check a one-time code',
+  description:
+    'Checks what a user typed against the latest code that was sent to the recipient for the purpose. A right code is accepted once. Every check counts as an attempt, also of concurrent requests.',
+  input: z.strictObject({
+    to: PhoneNumber.describe('The recipient of the code, written as in `code.send`.'),
+    code: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(64, 'must have at most 64 characters')
+      .describe('What the user typed.')
+      .meta({ examples: ['481516'] }),
+    purpose: Purpose,
+    clientIp: ClientIp,
+  }),
+  output: z
+    .object({
+      verified: z.literal(true).describe('The code is right. A wrong code is an error.'),
+      to: responseField(PhoneNumber).describe('The recipient who proved to have the number.'),
+      purpose: z
+        .string()
+        .describe('What the code was for.')
+        .meta({ examples: ['sign-in'] }),
+    })
+    .describe('A one-time code that was right.')
+    .meta({ id: 'CheckedCode' }),
+  errors: ['CODE_NOT_FOUND', 'CODE_INCORRECT', 'CODE_EXPIRED', 'CODE_ATTEMPTS_EXCEEDED', 'CODE_LIMIT_EXCEEDED'],
+  example: {
+    input: { ...example, code: '481516' },
+    output: { verified: true, to: '34600111222', purpose: 'sign-in' },
+    errors: {
+      CODE_LIMIT_EXCEEDED: 'clientIp: too many wrong codes came from this address. Try again in 1800 seconds.',
+    },
+  },
+})

@@ -1,0 +1,51 @@
+import type { checkCode as contract } from '../../../contracts/api/code.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import type { Deps } from '../../deps.ts'
+import { settleCheck, spendCheck } from './limits.ts'
+import { isRightCode } from './mac.ts'
+import { type CodeKey, explainUncheckable, takeAttempt, useCode } from './store.ts'
+
+/** An attempt is taken before the comparison, and a right code is deleted by exactly one request. */
+export async function checkCode(
+  deps: Pick<Deps, 'db' | 'secrets'>,
+  { accountId }: Caller,
+  { to, code, purpose, clientIp }: InputOf<typeof contract>,
+): Promise<OutputOf<typeof contract>> {
+  const key = { accountId, to, purpose }
+  await spendCheck(deps, accountId, { to, clientIp })
+  const attempt = await takeAttempt(deps.db, key)
+  if (!attempt) throw await explain(deps, key)
+  if (!isRightCode(deps.secrets, attempt.id, code, attempt.mac)) throw incorrect(attempt.attemptsLeft)
+  if (!(await useCode(deps.db, key, attempt.id))) throw notFound()
+  await settleCheck(deps, accountId, { to, clientIp })
+  return { verified: true, to, purpose }
+}
+
+async function explain({ db }: Pick<Deps, 'db'>, key: CodeKey): Promise<ServiceError> {
+  const reason = await explainUncheckable(db, key)
+  switch (reason) {
+    case 'none':
+      return notFound()
+    case 'expired':
+      return new ServiceError('CODE_EXPIRED', 'code: the code has expired. Send a new one.')
+    case 'no attempts':
+      return new ServiceError(
+        'CODE_ATTEMPTS_EXCEEDED',
+        'code: the code was checked too often and is not accepted any more. Send a new one.',
+      )
+  }
+}
+
+function notFound(): ServiceError {
+  return new ServiceError(
+    'CODE_NOT_FOUND',
+    'to: no code is waiting to be checked for this recipient and purpose: none was sent, or it was used.',
+  )
+}
+
+function incorrect(attemptsLeft: number): ServiceError {
+  const left = attemptsLeft === 1 ? '1 attempt is left' : `${attemptsLeft} attempts are left`
+  return new ServiceError('CODE_INCORRECT', `code: the code is not right; ${left}.`)
+}

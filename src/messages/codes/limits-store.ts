@@ -1,0 +1,69 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
+
+/** A limit of so many uses an hour, with a pause between two of them. */
+export interface CodeLimit {
+  kind: 'send_to' | 'send_ip' | 'check_ip'
+  subject: Uint8Array
+  max: number
+  pauseSeconds?: number
+}
+
+/** A window far in the future started before the clock of the database was set back. */
+const windowEnded = sql.raw(
+  `(l.window_started_at <= now() - interval '1 hour' or l.window_started_at > now() + interval '1 minute')`,
+)
+
+/** Counts one use. Returns undefined, or how many seconds to wait if it is one too many; then it isn't counted. */
+export async function spend(db: Kysely<Database>, accountId: string, limit: CodeLimit): Promise<number | undefined> {
+  const { kind, subject, max, pauseSeconds = 0 } = limit
+  const pause = sql`${pauseSeconds}::float8 * interval '1 second'`
+  const { rows } = await sql<{ used: number }>`
+    insert into one_time_code_limits as l (account_id, kind, subject, window_started_at, last_at, used)
+    values (${accountId}, ${kind}, ${subject}, now(), now(), 1)
+    on conflict (account_id, kind, subject) do update set
+      window_started_at = case when ${windowEnded} then now() else l.window_started_at end,
+      used = case when ${windowEnded} then 1 else l.used + 1 end,
+      last_at = now()
+    where (l.used < ${max} or ${windowEnded}) and (l.last_at <= now() - ${pause} or l.last_at > now() + interval '1 minute')
+    returning used`.execute(db)
+  return rows.length > 0 ? undefined : readWait(db, accountId, limit)
+}
+
+async function readWait(db: Kysely<Database>, accountId: string, limit: CodeLimit): Promise<number> {
+  const { kind, subject, max, pauseSeconds = 0 } = limit
+  const { rows } = await sql<{ seconds: number }>`
+    select ceil(extract(epoch from greatest(
+      l.last_at + ${pauseSeconds}::float8 * interval '1 second' - now(),
+      case when l.used >= ${max} then l.window_started_at + interval '1 hour' - now() end
+    )))::integer as seconds
+    from one_time_code_limits l where account_id = ${accountId} and kind = ${kind} and subject = ${subject}`.execute(db)
+  return Math.max(1, rows[0]?.seconds ?? 1)
+}
+
+/** Takes back one use that came to nothing, and its pause. */
+export async function refund(
+  db: Kysely<Database>,
+  accountId: string,
+  { kind, subject, pauseSeconds = 0 }: CodeLimit,
+): Promise<void> {
+  await sql`
+    update one_time_code_limits
+    set used = greatest(used - 1, 0), last_at = last_at - ${pauseSeconds}::float8 * interval '1 second'
+    where account_id = ${accountId} and kind = ${kind} and subject = ${subject}`.execute(db)
+}
+
+/** Starts anew for a recipient who proved to be the right one. The pause stays. */
+export async function reset(
+  db: Kysely<Database>,
+  accountId: string,
+  { kind, subject }: Pick<CodeLimit, 'kind' | 'subject'>,
+): Promise<void> {
+  await db
+    .updateTable('one_time_code_limits')
+    .set({ used: 0 })
+    .where('account_id', '=', accountId)
+    .where('kind', '=', kind)
+    .where('subject', '=', Buffer.from(subject))
+    .execute()
+}

@@ -1,0 +1,103 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
+
+export interface CodeKey {
+  accountId: string
+  to: string
+  purpose: string
+}
+
+export interface NewCode extends CodeKey {
+  id: string
+  mac: Uint8Array
+  maxAttempts: number
+  expiresInSeconds: number
+}
+
+/** By the clock of the database, which all nodes share. Returns when the code expires. */
+export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<{ createdAt: Date; expiresAt: Date }> {
+  const { created_at, expires_at } = await db
+    .insertInto('one_time_codes')
+    .values({
+      account_id: code.accountId,
+      id: code.id,
+      to_number: code.to,
+      purpose: code.purpose,
+      mac: code.mac,
+      attempts_left: code.maxAttempts,
+      expires_at: sql<Date>`now() + ${code.expiresInSeconds} * interval '1 second'`,
+    })
+    .returning(['created_at', 'expires_at'])
+    .executeTakeFirstOrThrow()
+  return { createdAt: created_at, expiresAt: expires_at }
+}
+
+export async function deleteCode(db: Kysely<Database>, accountId: string, id: string): Promise<void> {
+  await db.deleteFrom('one_time_codes').where('account_id', '=', accountId).where('id', '=', id).execute()
+}
+
+export interface Attempt {
+  id: string
+  mac: Uint8Array
+  attemptsLeft: number
+}
+
+/**
+ * Takes one attempt at the latest code, before the code is compared: concurrent guesses cannot share an attempt.
+ * Undefined if the code cannot be checked.
+ */
+export async function takeAttempt(
+  db: Kysely<Database>,
+  { accountId, to, purpose }: CodeKey,
+): Promise<Attempt | undefined> {
+  const { rows } = await sql<{ id: string; mac: Uint8Array; attempts_left: number }>`
+    with latest as (
+      select id from one_time_codes
+      where account_id = ${accountId} and to_number = ${to} and purpose = ${purpose}
+      order by created_at desc limit 1
+    )
+    update one_time_codes c set attempts_left = c.attempts_left - 1
+    from latest
+    where c.account_id = ${accountId} and c.id = latest.id and c.attempts_left > 0 and c.expires_at > now()
+    returning c.id, c.mac, c.attempts_left`.execute(db)
+  const [row] = rows
+  return row && { id: row.id, mac: row.mac, attemptsLeft: row.attempts_left }
+}
+
+/** Why the latest code cannot be checked. */
+export async function explainUncheckable(
+  db: Kysely<Database>,
+  { accountId, to, purpose }: CodeKey,
+): Promise<'none' | 'expired' | 'no attempts'> {
+  const row = await db
+    .selectFrom('one_time_codes')
+    .select(sql<boolean>`expires_at <= now()`.as('expired'))
+    .where('account_id', '=', accountId)
+    .where('to_number', '=', to)
+    .where('purpose', '=', purpose)
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (!row) return 'none'
+  return row.expired ? 'expired' : 'no attempts'
+}
+
+/** Removes a code that was right, and those before it. False if another request was faster: a code has one use. */
+export async function useCode(db: Kysely<Database>, key: CodeKey, id: string): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    with used as (
+      delete from one_time_codes where account_id = ${key.accountId} and id = ${id} returning id, created_at
+    ), earlier as (
+      delete from one_time_codes c using used
+      where c.account_id = ${key.accountId} and c.to_number = ${key.to} and c.purpose = ${key.purpose}
+        and c.created_at < used.created_at
+    )
+    select id from used`.execute(db)
+  return rows.length > 0
+}
+
+/** Expired codes are kept for an hour, so that a late check is told why it fails. Of all accounts. */
+export async function deleteOldCodes(db: Kysely<Database>): Promise<void> {
+  await sql`delete from one_time_codes where expires_at < now() - interval '1 hour'`.execute(db)
+  await sql`delete from one_time_code_limits where last_at < now() - interval '1 hour'`.execute(db)
+}
