@@ -23,7 +23,8 @@ export function CategoriesSection() {
     invalidates: [key],
     done: 'Stopped categories saved.',
   })
-  const chosen = stored.data?.categories ?? []
+  // Shows a choice while it is saved.
+  const chosen = (save.isPending ? save.variables : stored.data?.categories) ?? []
   return (
     <Section
       title="Stopped categories"

@@ -1,4 +1,4 @@
-import { ActionIcon, Table, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Group, Stack, Table, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
@@ -85,51 +85,11 @@ function SuppressionTable({ items }: { items: Suppression[] }) {
     done: ({ to }) => `${to} removed.`,
     onDone: () => setRemoving(undefined),
   })
+  const onRemove = canChange ? setRemoving : undefined
   return (
     <>
-      <Table.ScrollContainer minWidth={480}>
-        <Table verticalSpacing="xs" fz="sm">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Recipient</Table.Th>
-              <Table.Th>Reason</Table.Th>
-              <Table.Th>Since</Table.Th>
-              {canChange && (
-                <Table.Th>
-                  <VisuallyHidden>Actions</VisuallyHidden>
-                </Table.Th>
-              )}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {items.map(({ to, reason, since }) => (
-              <Table.Tr key={to}>
-                <Table.Td>{to}</Table.Td>
-                <Table.Td>
-                  <StatusBadge tone={reasons[reason].tone}>{reasons[reason].label}</StatusBadge>
-                </Table.Td>
-                <Table.Td c="dimmed">
-                  <DateTime at={since} />
-                </Table.Td>
-                {canChange && (
-                  <Table.Td ta="right">
-                    <Tooltip label={`Remove ${to}`}>
-                      <ActionIcon
-                        variant="subtle"
-                        color="gray"
-                        aria-label={`Remove ${to}`}
-                        onClick={() => setRemoving(to)}
-                      >
-                        <IconTrash size={16} />
-                      </ActionIcon>
-                    </Tooltip>
-                  </Table.Td>
-                )}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <WideTable items={items} onRemove={onRemove} />
+      <NarrowList items={items} onRemove={onRemove} />
       <ConfirmModal
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
@@ -140,5 +100,83 @@ function SuppressionTable({ items }: { items: Suppression[] }) {
         onConfirm={() => removing !== undefined && remove.mutate(removing)}
       />
     </>
+  )
+}
+
+interface EntriesProps {
+  items: Suppression[]
+  /** Undefined for viewers. */
+  onRemove: ((to: string) => void) | undefined
+}
+
+function WideTable({ items, onRemove }: EntriesProps) {
+  return (
+    <Table verticalSpacing="xs" fz="sm" visibleFrom="sm">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Recipient</Table.Th>
+          <Table.Th>Reason</Table.Th>
+          <Table.Th>Since</Table.Th>
+          {onRemove && (
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          )}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map(({ to, reason, since }) => (
+          <Table.Tr key={to}>
+            <Table.Td>{to}</Table.Td>
+            <Table.Td>
+              <ReasonBadge reason={reason} />
+            </Table.Td>
+            <Table.Td c="dimmed">
+              <DateTime at={since} />
+            </Table.Td>
+            {onRemove && (
+              <Table.Td ta="right">
+                <RemoveButton to={to} onRemove={onRemove} />
+              </Table.Td>
+            )}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+/** On a phone. */
+function NarrowList({ items, onRemove }: EntriesProps) {
+  return (
+    <Stack hiddenFrom="sm" gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+      {items.map(({ to, reason, since }) => (
+        <Group key={to} component="li" justify="space-between" align="flex-start" wrap="nowrap">
+          <Stack gap={4}>
+            <Text size="sm">{to}</Text>
+            <ReasonBadge reason={reason} />
+            <Text size="xs" c="dimmed">
+              <DateTime at={since} />
+            </Text>
+          </Stack>
+          {onRemove && <RemoveButton to={to} onRemove={onRemove} />}
+        </Group>
+      ))}
+    </Stack>
+  )
+}
+
+function ReasonBadge({ reason }: Pick<Suppression, 'reason'>) {
+  const { tone, label } = reasons[reason]
+  return <StatusBadge tone={tone}>{label}</StatusBadge>
+}
+
+function RemoveButton({ to, onRemove }: { to: string; onRemove: (to: string) => void }) {
+  return (
+    <Tooltip label={`Remove ${to}`}>
+      <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${to}`} onClick={() => onRemove(to)}>
+        <IconTrash size={16} />
+      </ActionIcon>
+    </Tooltip>
   )
 }
