@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deleteOldSeenReplies } from '../../src/messages/replies/store.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
@@ -214,6 +215,31 @@ test('applies the other replies of a batch when WhatsApp sends a thousand at onc
   await reply(messages)
 
   expect(await listRecorded(server, account)).toHaveLength(750)
+})
+
+test('loses and repeats nothing when the database fails in the middle', async () => {
+  const { waMessageId } = await sendOne(account)
+  const callback = repliesCallback(account.phoneNumberId, [userMessage(text('STOP'), waMessageId)])
+  const { db } = server.deps
+  // The event of the opt-out is the last thing that is written.
+  await sql`create function fail_opt_out() returns trigger language plpgsql as $$ begin raise exception 'disk full'; end $$`.execute(
+    db,
+  )
+  await sql`create trigger fail_opt_out before insert on events for each row when (new.type = 'recipient.opted_out')
+    execute function fail_opt_out()`.execute(db)
+  const failed = await post(server, callback)
+  await sql`drop function fail_opt_out cascade`.execute(db)
+
+  expect(failed.statusCode).toBeGreaterThanOrEqual(500)
+  expect(await listRecorded(server, account)).toEqual([])
+  expect((await account.trpc.suppression.list.query({})).items).toEqual([])
+  // WhatsApp repeats the callback.
+  expect((await post(server, callback)).statusCode).toBe(200)
+  expect((await post(server, callback)).statusCode).toBe(200)
+  expect((await listRecorded(server, account)).map(({ type }) => type)).toEqual([
+    'message.replied',
+    'recipient.opted_out',
+  ])
 })
 
 test('forgets replies after WhatsApp has stopped repeating them', async () => {

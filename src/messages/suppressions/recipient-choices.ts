@@ -6,7 +6,6 @@ import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { RecordedMessage } from '../columns.ts'
 import { applyChoices, type Choice } from './choices-store.ts'
-import { toNumberKey } from './number-key.ts'
 
 /** A decision of a recipient, and the message that it came with. */
 export interface RecipientChoice extends Choice {
@@ -68,6 +67,6 @@ function toUnrecordedEvent(choice: RecipientChoice): UnrecordedEvent {
       ...(message && message.externalId !== null && { externalId: message.externalId }),
     },
   }
-  // The column holds what the event is about.
-  return { accountId, type: event.type, messageId: toNumberKey(number), payload: JSON.stringify(event) }
+  // The column holds an ID of what the event is about.
+  return { accountId, type: event.type, messageId: message?.id ?? whatsAppAccountId, payload: JSON.stringify(event) }
 }
