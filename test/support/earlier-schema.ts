@@ -14,9 +14,23 @@ const undoAlerts = [
   `delete from waybill_migrations where name = '0017-alerts'`,
 ]
 
+/** Reverts migrations 0015 and later. */
+const undoCodes = [
+  ...undoAlerts,
+  'drop table one_time_codes, one_time_code_limits',
+  `delete from waybill_migrations where name = '0015-codes'`,
+]
+
+/** Reverts migrations 0014 and later. */
+const undoReplies = [
+  ...undoCodes,
+  'drop table seen_replies, suppressions, suppression_settings',
+  `delete from waybill_migrations where name = '0014-replies'`,
+]
+
 /** Reverts migrations 0013 and later. */
 const undoMedia = [
-  ...undoAlerts,
+  ...undoReplies,
   'drop table media, media_at_whatsapp, removed_media',
   'drop function remember_removed_media',
   `delete from waybill_migrations where name = '0013-media'`,
