@@ -43,7 +43,7 @@ export type Check = (typeof checks)[number]
 export interface Scenario {
   environment: Environment
   /** Compares what the program printed with what the server knows; returns the checks that failed, with the reason. */
-  examine(output: string): Partial<Record<Check, unknown>>
+  examine(output: string): Partial<Record<Check, Error>>
 }
 
 /** An account with four messages and an event of each type, for one program. */
@@ -91,14 +91,14 @@ export async function prepareScenario(server: TestServer): Promise<Scenario> {
   }
 }
 
-function collectFailures(assertions: Record<Check, () => void>): Partial<Record<Check, unknown>> {
+function collectFailures(assertions: Record<Check, () => void>): Partial<Record<Check, Error>> {
   return Object.fromEntries(
     checks.flatMap((check) => {
       try {
         assertions[check]()
         return []
       } catch (error) {
-        return [[check, error]]
+        return [[check, error instanceof Error ? error : new Error(String(error))]]
       }
     }),
   )

@@ -235,6 +235,14 @@ test.each([
   })
 })
 
+test('links the refusal of a foreign page to the page of its code', async () => {
+  const response = await post(initialize, { origin: 'https://evil.example' })
+
+  expect(response.headers['link']).toBe('</docs/errors/FOREIGN_ORIGIN>; rel="help"')
+  const page = await server.request('GET', '/docs/errors/FOREIGN_ORIGIN')
+  expect(page.text).toContain('WAYBILL_PUBLIC_URL')
+})
+
 test('takes a message of a page of its own site', async () => {
   expect((await post(initialize, { origin: publicUrl })).statusCode).toBe(200)
 })

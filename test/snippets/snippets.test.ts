@@ -187,12 +187,13 @@ for (const snippet of snippets) {
   const { guide, line, language, run: kind } = snippet
   const check = kind === undefined ? undefined : checks[kind]
   if (!check) continue
-  const title = `${guide}:${line} (${language}) does "${kind}"`
-  test.skipIf(missing.get(language) !== undefined).concurrent(title, async ({ expect }) => {
-    expect.hasAssertions()
-    const setting = await prepare(expect)
-    await check(snippet, setting).finally(() => rm(setting.folder, { recursive: true, force: true }))
-  })
+  test
+    .skipIf(missing.get(language) !== undefined)
+    .concurrent(`${guide}:${line} (${language}) does "${kind}"`, async ({ expect }) => {
+      expect.hasAssertions()
+      const setting = await prepare(expect)
+      await check(snippet, setting).finally(() => rm(setting.folder, { recursive: true, force: true }))
+    })
 }
 
 interface RunOptions {
