@@ -12,6 +12,8 @@ export default defineConfig({
     hookTimeout: 900_000,
     // Generators and compilers use more than one core where they can.
     maxConcurrency: 2,
+    // Schemathesis runs beside the clients: it takes the same time however busy the machine is.
+    maxWorkers: 2,
     globalSetup: 'test/support/pglite.ts',
   },
 })
