@@ -195,8 +195,9 @@ test('sends one code when a flood of requests arrives at once', async () => {
   expect(server.simulator.requests.length - before).toBe(1)
 })
 
+const ask = (n: number, clientIp: string) => send({ to: `346001113${String(n).padStart(2, '0')}`, clientIp })
+
 test('limits how many codes an address asks for, and counts an IPv6 network as one', async () => {
-  const ask = (n: number, clientIp: string) => send({ to: `346001113${String(n).padStart(2, '0')}`, clientIp })
   for (let n = 0; n < 20; n++) expect((await ask(n, `2001:db8::${n + 1}`)).statusCode).toBe(200)
 
   expect(outcomeOf(await ask(20, '2001:db8::ffff'))).toEqual([429, 'CODE_LIMIT_EXCEEDED'])

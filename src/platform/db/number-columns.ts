@@ -43,6 +43,22 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     request_hash: { never: 'a hash that covers the number; it is emptied with the message of the key' },
     message_id: id,
   },
+  seen_replies: { account_id: id, hash: { never: 'a hash of a wamid, which has random digits beside the number' } },
+  suppressions: {
+    account_id: id,
+    number_key: 'delete-row',
+    id,
+    to_number: 'delete-row',
+    reason: word,
+    whatsapp_account_id: id,
+  },
+  suppression_settings: { account_id: id, categories: word },
+  one_time_codes: { account_id: id, id, to_number: 'delete-row', purpose: 'delete-row', mac: hash },
+  one_time_code_limits: {
+    account_id: id,
+    kind: word,
+    subject: { never: "an HMAC under the server's key, deleted after an hour" },
+  },
   events: { account_id: id, id, type: word, message_id: id, payload: 'replace' },
   event_clocks: { account_id: id },
   webhook_endpoints: {
