@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
 import { setSuppressedCategories } from '../../src/messages/suppressions/settings.ts'
 import { example, post, report, sendOne, status } from '../support/callbacks.ts'
 import { signedInOwner } from '../support/owner.ts'
@@ -334,4 +335,24 @@ test('owners change the list in the dashboard, and viewers read it', async () =>
     ]),
   )
   expect(said.join()).not.toContain('34600')
+})
+
+test('erasing a recipient removes the entry, and a late rejection adds none', async () => {
+  const to = '34600777001'
+  const { waMessageId, messageId } = await sendOne(account, { ...marketing, variables: undefined, to })
+  await account.trpc.code.send.mutate({ to, template: 'login_code', language: 'en' })
+  await hear([userMessage(text('STOP'), waMessageId, { from: to })])
+  expect(await listSuppressed()).toEqual([[to, 'reply']])
+
+  const { rows, complete } = await eraseRecipient(
+    server.deps.db,
+    { number: to },
+    { audited: (_accountId, _what, run) => run() },
+  )
+  const errors = [{ code: 131_050, title: 'User has opted out' }]
+  await report(server, account, [status('failed', waMessageId, { callbackData: messageId, errors })])
+
+  expect(complete).toBe(true)
+  expect(rows).toMatchObject({ suppressions: 1, one_time_codes: 1 })
+  expect(await listSuppressed()).toEqual([])
 })

@@ -120,6 +120,23 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
       yield rows
     },
   },
+  suppressions: {
+    type: 'suppression',
+    read: ({ db }, accountId) =>
+      readPages<SuppressionRow>(db, accountId, {
+        table: 'suppressions',
+        fields: '*',
+        key: ['number_key'],
+        // Recipients who opted in again are exported too.
+        show: (row) => ({ ...toSuppression(row), suppressed: row.suppressed }),
+      }),
+  },
+  suppression_settings: {
+    type: 'suppressionSettings',
+    read: async function* (deps, accountId) {
+      yield [await getSuppressionSettings(deps, accountId)]
+    },
+  },
   audit_entries: {
     type: 'audit',
     read: async function* (deps, accountId) {
@@ -128,6 +145,9 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
     },
   },
   media_at_whatsapp: { leftOut: 'IDs that WhatsApp gives to files for 30 days' },
+  seen_replies: { leftOut: 'hashes of the IDs of replies' },
+  one_time_codes: { leftOut: 'hashes of codes of the last hours' },
+  one_time_code_limits: { leftOut: 'hashes and counts of the last hour' },
   webhook_attempts: { leftOut: 'part of their delivery' },
   audit_chains: { leftOut: 'its head is a record of the audit log' },
   audit_log_unchained: { leftOut: 'moves to audit_entries before the audit log is read' },

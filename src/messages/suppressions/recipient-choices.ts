@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { recipientReasons } from '../../../contracts/api/suppression.ts'
 import type { RecipientEvent } from '../../../contracts/events.ts'
+import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
@@ -20,8 +21,9 @@ export async function applyRecipientChoices(
   choices: readonly RecipientChoice[],
   deps: Pick<Deps, 'newId'>,
 ): Promise<UnrecordedEvent[]> {
-  if (choices.length === 0) return []
-  return (await applyChoices(trx, choices, deps)).map(toUnrecordedEvent)
+  // A status or a reply can come after the recipient of its message was erased.
+  const known = choices.filter(({ number }) => number !== erasedRecipient)
+  return known.length === 0 ? [] : (await applyChoices(trx, known, deps)).map(toUnrecordedEvent)
 }
 
 /** WhatsApp's code for a recipient who has opted out of marketing messages. */
