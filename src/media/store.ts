@@ -1,4 +1,4 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Database, MediaTable } from '../platform/db/schema.ts'
 
 export type MediaRow = Selectable<MediaTable>
@@ -35,65 +35,71 @@ export async function hasSameBytes(db: Kysely<Database>, file: Identity, now: Da
   return row !== undefined
 }
 
-/** Renews the file with the same bytes and the same name; undefined if there is none. */
+/** Renews the file with the same bytes and the same name, even if it has just expired; undefined if there is none. */
 export async function renewSame(
   db: Kysely<Database>,
   file: Identity & Pick<MediaRow, 'filename' | 'expires_at'>,
-  now: Date,
 ): Promise<MediaRow | undefined> {
-  const same = await selectUsable(db, file.account_id, now)
-    .where('sha256', '=', file.sha256)
-    .where('type', '=', file.type)
-    .where('filename', 'is not distinct from', file.filename)
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
-  if (!same) return undefined
   return db
     .updateTable('media')
     .set({ expires_at: sql<Date>`greatest(expires_at, ${file.expires_at})` })
-    .where('id', '=', same.id)
     .where('account_id', '=', file.account_id)
+    .where('sha256', '=', file.sha256)
+    .where('type', '=', file.type)
+    .where(sql<string>`coalesce(filename, '')`, '=', file.filename ?? '')
+    .where('stored_at', 'is not', null)
     .where('deleted_at', 'is', null)
     .returningAll()
     .executeTakeFirst()
 }
 
-/** Uploads of an account take turns for what follows. Sends do not wait: they never lock the row this way. */
-async function lockAccount(db: Kysely<Database>, accountId: string): Promise<void> {
-  await db.selectFrom('accounts').select('id').where('id', '=', accountId).forNoKeyUpdate().execute()
-}
-
-/** Reserves room in the quota of the account for a file. Returns false if there is not enough. */
-export async function reserve(db: Kysely<Database>, row: Insertable<MediaTable>, quotaBytes: number): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
-    await lockAccount(trx, row.account_id)
-    // Files that are being stored or deleted take their room too.
-    const { bytes } = await trx
-      .selectFrom('media')
-      .select(sql<number>`coalesce(sum(size_bytes), 0)::float8`.as('bytes'))
-      .where('account_id', '=', row.account_id)
-      .executeTakeFirstOrThrow()
-    if (bytes + row.size_bytes > quotaBytes) return false
-    await trx.insertInto('media').values(row).execute()
-    return true
-  })
+/**
+ * Reserves room in the quota of the account for a file. Returns false if there is not enough. One statement, since
+ * uploads that wait for each other in transactions would hold the connections of all.
+ */
+export async function reserve(db: Kysely<Database>, row: MediaRow, quotaBytes: number): Promise<boolean> {
+  const { rows } = await sql`
+    with reserved as (
+      insert into media_usage as u (account_id, size_bytes)
+      select ${row.account_id}, ${row.size_bytes}::bigint where ${row.size_bytes}::bigint <= ${quotaBytes}::bigint
+      on conflict (account_id) do update set size_bytes = u.size_bytes + excluded.size_bytes
+        where u.size_bytes + excluded.size_bytes <= ${quotaBytes}::bigint
+      returning 1
+    )
+    insert into media (id, account_id, sha256, type, size_bytes, filename, created_at, expires_at)
+    select ${row.id}, ${row.account_id}, ${row.sha256}, ${row.type}, ${row.size_bytes}::integer, ${row.filename},
+      ${row.created_at}::timestamptz, ${row.expires_at}::timestamptz
+    from reserved
+    returning id`.execute(db)
+  return rows.length > 0
 }
 
 /** Makes a stored file usable, unless the same file has become so in the meantime: then that one is returned. */
 export async function finish(db: Kysely<Database>, row: MediaRow, now: Date): Promise<MediaRow> {
-  return db.transaction().execute(async (trx) => {
-    await lockAccount(trx, row.account_id)
-    const same = await renewSame(trx, row, now)
-    if (same) return same
-    return trx
+  for (;;) {
+    const kept = (await markStored(db, row, now)) ?? (await renewSame(db, row))
+    if (kept) return kept
+  }
+}
+
+/** Undefined if the same file exists. */
+async function markStored(db: Kysely<Database>, row: MediaRow, now: Date): Promise<MediaRow | undefined> {
+  try {
+    return await db
       .updateTable('media')
       .set({ stored_at: now })
       .where('id', '=', row.id)
       .where('account_id', '=', row.account_id)
       .returningAll()
       .executeTakeFirstOrThrow()
-  })
+  } catch (error) {
+    if (isUniqueViolation(error)) return undefined
+    throw error
+  }
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505'
 }
 
 /** Returns undefined if the account has no such file. */

@@ -76,7 +76,7 @@ export async function storeUpload(
       stored_at: null,
       deleted_at: null,
     }
-    const same = await renewSame(deps.db, row, now)
+    const same = await renewSame(deps.db, row)
     if (!same) return toMedia(await storeNew(deps, sender, row, file))
     await ensureAtWhatsApp(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
     return toMedia(same)

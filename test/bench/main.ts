@@ -22,6 +22,7 @@ import { slowUpstream } from './rows/slow-upstream.ts'
 import { statuses } from './rows/statuses.ts'
 import { stored } from './rows/stored.ts'
 import { trpc } from './rows/trpc.ts'
+import { uploadsInMemory } from './rows/uploads.ts'
 import { openStage } from './stage.ts'
 import { tableHeader, toLines } from './table.ts'
 
@@ -39,6 +40,7 @@ const rows: Benchmark[] = [
   dead,
   stored,
   memory,
+  uploadsInMemory,
   nodes,
   overload,
 ]

@@ -32,7 +32,7 @@ const undoReplies = [
 const undoMedia = [
   ...undoReplies,
   'drop table media, media_at_whatsapp, removed_media',
-  'drop function remember_removed_media',
+  'drop function note_removed_media',
   `delete from waybill_migrations where name = '0013-media'`,
 ]
 

@@ -144,6 +144,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         yield lines.map((line) => ({ ...(JSON.parse(line) as object) }))
     },
   },
+  media_usage: { leftOut: 'the sum of the sizes of media' },
   media_at_whatsapp: { leftOut: 'IDs that WhatsApp gives to files for 30 days' },
   seen_replies: { leftOut: 'hashes of the IDs of replies' },
   one_time_codes: { leftOut: 'hashes of codes of the last hours' },

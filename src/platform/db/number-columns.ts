@@ -128,6 +128,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     rejected_reason: meta,
   },
   media: { id, account_id: id, sha256: { never: 'a hash of a file' }, type: word, filename: 'replace' },
+  media_usage: { account_id: id },
   removed_media: { id },
   media_at_whatsapp: {
     account_id: id,

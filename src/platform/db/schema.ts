@@ -523,6 +523,12 @@ export interface MediaTable {
   deleted_at: Date | null
 }
 
+/** How much an account stores. A trigger subtracts what is deleted. */
+interface MediaUsageTable {
+  account_id: string
+  size_bytes: ColumnType<string, number, number>
+}
+
 /** A file that is in the object store although its row is gone. A trigger inserts it. */
 interface RemovedMediaTable {
   id: string
@@ -585,6 +591,7 @@ export interface Database {
   webhook_finished_deliveries: WebhookFinishedDeliveriesTable
   webhook_attempts: WebhookAttemptsTable
   media: MediaTable
+  media_usage: MediaUsageTable
   removed_media: RemovedMediaTable
   media_at_whatsapp: MediaAtWhatsAppTable
 }

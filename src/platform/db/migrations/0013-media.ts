@@ -17,18 +17,27 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- Set until the file is gone from the object store too.
       deleted_at timestamptz
     )`,
-    `create index media_account on media (account_id, sha256)`,
+    // The same file is stored once, also if it arrives several times at once.
+    `create unique index media_same on media (account_id, sha256, type, coalesce(filename, ''))
+      where stored_at is not null and deleted_at is null`,
+    // How much an account stores, in one row, so that one short statement checks a quota and takes of it.
+    `create table media_usage (
+      account_id text collate "C" primary key references accounts on delete cascade,
+      size_bytes bigint not null
+    )`,
     `create index media_expires_at on media (expires_at)`,
     `create index media_unfinished on media (id) where stored_at is null or deleted_at is not null`,
     // Files whose row was deleted with its account. They are still in the object store.
     `create table removed_media (id text collate "C" primary key)`,
-    `create function remember_removed_media() returns trigger language plpgsql as $$
+    `create function note_removed_media() returns trigger language plpgsql as $$
       begin
-        insert into removed_media (id) values (old.id) on conflict do nothing;
+        update media_usage set size_bytes = size_bytes - old.size_bytes where account_id = old.account_id;
+        if old.deleted_at is null then
+          insert into removed_media (id) values (old.id) on conflict do nothing;
+        end if;
         return null;
       end $$`,
-    `create trigger remember_removed_media after delete on media for each row
-      when (old.deleted_at is null) execute function remember_removed_media()`,
+    `create trigger note_removed_media after delete on media for each row execute function note_removed_media()`,
     // The same bytes are uploaded to a number once, whatever they are called here.
     `create table media_at_whatsapp (
       account_id text collate "C" not null references accounts on delete cascade,

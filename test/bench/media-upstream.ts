@@ -1,0 +1,14 @@
+/** Process: a stand-in for the Graph API that takes files of any size and keeps none. */
+import { createServer } from 'node:http'
+import { listen } from './listen.ts'
+
+let count = 0
+
+await listen(
+  createServer((request, response) => {
+    request.resume().on('end', () => {
+      const answer = request.url?.endsWith('/media') === true ? { id: String(++count) } : { data: [] }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+    })
+  }),
+)
