@@ -184,7 +184,7 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   WAYBILL_DATA_DIR: {
     default: '.waybill',
     meaning:
-      'Folder of the embedded database, its key, its control socket and the send journal. With PostgreSQL it holds only the journal',
+      'Folder of the embedded database, its key, its control socket, the send journal, uploaded files (`media`) and uploads in progress (`spool`). With PostgreSQL it holds only the journal and the files',
   },
   WAYBILL_SECRET_KEY: {
     meaning:
@@ -273,7 +273,7 @@ export interface MediaConfig {
   expirySeconds: number
 }
 
-export type MediaStoreConfig = { kind: 'folder'; path: string } | ({ kind: 's3' } & S3Config)
+type MediaStoreConfig = { kind: 'folder'; path: string } | ({ kind: 's3' } & S3Config)
 
 export interface S3Config {
   /** Address of the bucket, without a slash at its end. */

@@ -13,6 +13,28 @@ test('uses the embedded defaults for an empty environment', () => {
   })
 })
 
+test.each([
+  { environment: {}, store: { kind: 'folder', path: path.resolve('.waybill/media') } },
+  { environment: { WAYBILL_DATA_DIR: '/data' }, store: { kind: 'folder', path: '/data/media' } },
+  { environment: { WAYBILL_MEDIA_STORE: '/mnt/files' }, store: { kind: 'folder', path: '/mnt/files' } },
+  {
+    environment: { WAYBILL_MEDIA_STORE: 's3://files.example', S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' },
+    store: { kind: 's3', url: 'https://s3.us-east-1.amazonaws.com/files.example', prefix: '' },
+  },
+  {
+    environment: {
+      WAYBILL_MEDIA_STORE: 's3://files/waybill/media/',
+      S3_ENDPOINT: 'http://minio:9000/',
+      S3_REGION: 'eu-west-1',
+      S3_ACCESS_KEY_ID: 'a',
+      S3_SECRET_ACCESS_KEY: 'b',
+    },
+    store: { kind: 's3', url: 'http://minio:9000/files', prefix: 'waybill/media', region: 'eu-west-1' },
+  },
+])('stores files in $store', ({ environment, store }) => {
+  expect(readConfig(environment).media.store).toMatchObject(store)
+})
+
 test('treats an empty variable as unset', () => {
   expect(readConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ port: 3000, database: { kind: 'pglite' } })
 })
@@ -30,6 +52,13 @@ test.each([
   {
     environment: { WAYBILL_RETENTION_DAYS: '2' },
     says: /^WAYBILL_RETENTION_DAYS: must be at least 3, twice the total/,
+  },
+  { environment: { WAYBILL_MEDIA_QUOTA_MB: '0' }, says: /^WAYBILL_MEDIA_QUOTA_MB: must be at least 1/ },
+  { environment: { WAYBILL_MEDIA_EXPIRY: '5m' }, says: /^WAYBILL_MEDIA_EXPIRY: must be at least 1h/ },
+  { environment: { WAYBILL_MEDIA_STORE: 's3:bucket' }, says: /^WAYBILL_MEDIA_STORE: must be a folder, or a bucket/ },
+  {
+    environment: { WAYBILL_MEDIA_STORE: 's3://bucket', S3_ACCESS_KEY_ID: 'key' },
+    says: /^S3_SECRET_ACCESS_KEY: is required if WAYBILL_MEDIA_STORE is a bucket/,
   },
   { environment: { LOG_LEVEL: 'loud' }, says: /^LOG_LEVEL: must be one of/ },
 ])('refuses to start with $environment', ({ environment, says }) => {
