@@ -31,7 +31,7 @@ const undoReplies = [
 /** Reverts migrations 0013 and later. */
 const undoMedia = [
   ...undoReplies,
-  'drop table media, media_at_whatsapp, removed_media',
+  'drop table media, media_usage, media_at_whatsapp, removed_media',
   'drop function note_removed_media',
   `delete from waybill_migrations where name = '0013-media'`,
 ]
