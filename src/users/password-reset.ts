@@ -16,11 +16,11 @@ import { resetLinkSeconds } from './sign-in/paths.ts'
 import { deletePasswordLinks, deleteSessions, deleteVerifications, findOwnerByEmail, markEmailProven } from './store.ts'
 
 /** E-mails to one person, whoever asks for them. */
-export const resetRequestsPerUser: AttemptLimit = { of: 'password reset', most: 5, seconds: 3600 }
+const resetRequestsPerUser: AttemptLimit = { of: 'password reset', most: 5, seconds: 3600 }
 /** Requests from one address, for whichever users: a whole office may share it. */
-export const resetRequestsPerAddress: AttemptLimit = { of: 'password reset from one address', most: 20, seconds: 3600 }
+const resetRequestsPerAddress: AttemptLimit = { of: 'password reset from one address', most: 20, seconds: 3600 }
 /** A token has 256 bits; this only limits how many lookups and hashes an address can cause. */
-export const resetsPerAddress: AttemptLimit = { of: 'new password from one address', most: 20, seconds: 3600 }
+const resetsPerAddress: AttemptLimit = { of: 'new password from one address', most: 20, seconds: 3600 }
 
 type ResetDeps = AuditDeps & Pick<Deps, 'mail' | 'publicUrl' | 'announcements'>
 

@@ -177,8 +177,9 @@ export async function deletePasswordLinks(db: Kysely<Database>, email: string): 
   await db.deleteFrom('owner_invitations').where('email', '=', email).where('sets_password', '=', true).execute()
 }
 
-/** Returns whether the invitation existed. */
+/** Returns whether the invitation existed. Its e-mail is not sent any more. */
 export async function deleteInvitation(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
+  await deleteInvitationEmails(db, accountId, email)
   const row = await db
     .deleteFrom('owner_invitations')
     .where('account_id', '=', accountId)

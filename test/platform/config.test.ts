@@ -150,6 +150,16 @@ test('reports every invalid variable on its own line without its value', () => {
   expect(() => readConfig(wrong)).not.toThrow(/secret-/)
 })
 
+test('reads the SMTP server, which requires a public URL for the links', () => {
+  const SMTP_URL = 'smtps://user:hush@smtp.example.com'
+  expect(() => readConfig({ SMTP_URL })).toThrow(/^WAYBILL_PUBLIC_URL: is required with SMTP_URL/)
+  expect(() => readConfig({ SMTP_URL: 'https://user:hush@smtp.example.com' })).toThrow(/^SMTP_URL: must look like/)
+  expect(() => readConfig({ SMTP_URL: 'https://user:hush@smtp.example.com' })).not.toThrow(/hush/)
+  const { smtp } = readConfig({ SMTP_URL, WAYBILL_PUBLIC_URL: 'https://waybill.example.com' })
+  expect(smtp).toMatchObject({ host: 'smtp.example.com', port: 465, from: 'waybill@waybill.example.com' })
+  expect(readConfig({}).smtp).toBeUndefined()
+})
+
 test('accepts addresses, ranges and named groups as proxies', () => {
   expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback ,2001:db8::1' }).trustedProxies).toEqual([
     '10.0.0.0/8',

@@ -439,7 +439,7 @@ export interface OwnerInvitationsTable {
 }
 
 /** E-mails that wait to be sent. A sent one is deleted. */
-export interface EmailsTable {
+interface EmailsTable {
   id: string
   /** Null for e-mails about a user instead of an account. */
   account_id: string | null

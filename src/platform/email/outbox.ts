@@ -5,7 +5,7 @@ import type { SecretBox } from '../secrets.ts'
 import type { EmailContent } from './compose.ts'
 import type { Email } from './transport.ts'
 
-export type EmailKind = 'invitation' | 'password_reset' | 'alert'
+type EmailKind = 'invitation' | 'password_reset' | 'alert'
 
 export interface NewEmail extends Email {
   kind: EmailKind

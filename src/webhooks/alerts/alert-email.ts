@@ -33,7 +33,7 @@ export async function mailAlerts(deps: MailDeps, trx: Kysely<Database>, alerts: 
     deps.log.warn({ count: emails.length }, 'too many e-mails wait to be sent; dropped those of an alert')
 }
 
-export function writeAlert(event: WhatsAppAccountEvent, url: string): EmailContent {
+function writeAlert(event: WhatsAppAccountEvent, url: string): EmailContent {
   const number = event.data.displayPhoneNumber ?? `phone number ID ${event.data.phoneNumberId}`
   const link = { label: 'Open the WhatsApp account', url }
   switch (event.type) {

@@ -10,7 +10,7 @@ import { PasswordField } from '../../ui/fields.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { AuthenticatorSection } from './authenticator-section.tsx'
-import { SessionsSection } from './sessions-section.tsx'
+import { SessionsSection, sessionsKey } from './sessions-section.tsx'
 
 const roleNames = { owner: 'Owner', viewer: 'Viewer' }
 
@@ -57,7 +57,7 @@ function ChangePasswordForm({ email }: { email: string }) {
   })
   const change = useChange({
     change: changePassword,
-    invalidates: [],
+    invalidates: [sessionsKey],
     done: 'Password changed. All other sessions have ended.',
     onDone: () => form.reset(),
     onFailure: (error) => setProblem(showInForm(form, error)),

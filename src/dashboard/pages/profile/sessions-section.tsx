@@ -8,7 +8,7 @@ import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 
-const sessionsKey = ['sessions']
+export const sessionsKey = ['sessions']
 
 export function SessionsSection() {
   const { data, error, isPending, refetch } = useQuery({
