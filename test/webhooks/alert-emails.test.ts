@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
+import { recordDisplacementIn } from '../../src/http/displacement.ts'
 import { Mailer } from '../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../src/platform/email/transport.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
@@ -100,6 +101,24 @@ test('mails a change of the quality rating', async () => {
   await announce()
 
   await vi.waitFor(() => expect(subjects()).toEqual([`${email}: The quality rating of +1 555-010-0001 is now YELLOW`]))
+})
+
+test('mails the members of an account that lost its phone number to another account', async () => {
+  const { accountId, whatsAppAccountId } = await server.account()
+  const { email } = await signedInOwner(server, accountId)
+  const row = await server.deps.db
+    .selectFrom('whatsapp_accounts')
+    .selectAll()
+    .where('id', '=', whatsAppAccountId)
+    .executeTakeFirstOrThrow()
+  smtp.received.length = 0
+
+  await server.deps.db
+    .transaction()
+    .execute((trx) => recordDisplacementIn(server.deps)(trx, { row, isKnownInactive: false, newDefaultId: undefined }))
+
+  await vi.waitFor(() => expect(smtp.received).toMatchObject([{ to: [email] }]), { timeout: 15_000 })
+  expect(smtp.received[0]?.body).toContain('another account verified ownership of the phone number')
 })
 
 test('still announces by log and webhook where no SMTP server is set up', async () => {

@@ -160,6 +160,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   rate_limits: { leftOut: 'requests of the current minute' },
   overdue_messages: { leftOut: 'IDs of messages that are pending' },
   wa_message_ids: { leftOut: 'an index of messages' },
+  emails: { leftOut: 'wait to be sent for a day at most, and hold links' },
 }
 
 /** Yields an export as JSON Lines. The last line counts the records, so that a shortened file is noticed. */

@@ -139,7 +139,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     claimed_by: id,
   },
   owners: { id, name: user, email: user, image: user },
-  owner_sessions: { id, token: user, userId: id, ipAddress: user, userAgent: user },
+  owner_sessions: { id, token: user, userId: id, ipAddress: user, userAgent: user, lastSeenAddress: user },
   owner_credentials: {
     id,
     accountId: user,
@@ -157,7 +157,8 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
   owner_tries: { key: hash },
   owner_auth_secret: { secret_encrypted: secret },
   owner_roles: { account_id: id, owner_id: id, role: word },
-  owner_invitations: { token_hash: hash, account_id: id, email: user, role: word },
+  owner_invitations: { token_hash: hash, account_id: id, email: user, role: word, invited_by: user },
+  emails: { id, account_id: id, kind: word, recipient: user, content_encrypted: secret },
   audit_log_unchained: { account_id: id, id, who: audit, what: audit, address: audit, outcome: word },
   audit_entries: {
     account_id: id,

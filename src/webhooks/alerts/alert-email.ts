@@ -50,7 +50,6 @@ function writeAlert(event: WhatsAppAccountEvent, url: string): EmailContent {
           'See what to do:',
         ],
         link,
-        closing: ['You will get another e-mail when it is active again.'],
       })
     case 'whatsapp_account.active':
       return composeEmail({

@@ -1,13 +1,16 @@
 import type { RecordDisplacement } from '../../accounts/whatsapp/displace.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
+import { mailAlerts } from './alert-email.ts'
 import { toInactiveEvent } from './whatsapp-accounts.ts'
 
 /**
- * Records the event of a WhatsApp account that lost its number. Its row is deleted in the same transaction, so the
+ * Records the event of a WhatsApp account that lost its number, and mails it to the members. Its row is deleted in the same transaction, so the
  * periodic announcement would never find it.
  */
-export function reportDisplacementIn(deps: Pick<Deps, 'now' | 'newId' | 'randomBytes'>): RecordDisplacement {
+export function reportDisplacementIn(
+  deps: Pick<Deps, 'now' | 'newId' | 'randomBytes' | 'secrets' | 'mail' | 'publicUrl' | 'log'>,
+): RecordDisplacement {
   return async (trx, { row, isKnownInactive }) => {
     if (isKnownInactive) return
     const event = toInactiveEvent(row, deps.now(), {
@@ -17,5 +20,6 @@ export function reportDisplacementIn(deps: Pick<Deps, 'now' | 'newId' | 'randomB
     const { type } = event
     const recorded = { accountId: row.account_id, type, messageId: row.id, payload: JSON.stringify(event) }
     await recordEvents(trx, [recorded], deps)
+    await mailAlerts(deps, trx, [{ accountId: row.account_id, event }])
   }
 }
