@@ -109,7 +109,7 @@ test.each([
     does: 'Create a new token',
   },
   { refuses: { 'GET phone_numbers': 80007 as const }, says: 'its limit of calls', does: 'Wait some minutes' },
-  { wabaIds: [], says: 'it may use no phone number', does: 'assign the account to the system user' },
+  { wabaIds: [], says: 'It has no access to a phone number', does: 'assign the account to the system user' },
 ])('a token that cannot be used is explained: $says', async ({ token, says, does, ...properties }) => {
   const number = newNumber(properties)
   const { page, openOfAccount, pageErrors } = await emptyAccount()

@@ -12,7 +12,7 @@ import { healthKey } from './use-health.ts'
 
 interface RegisterFormProps {
   whatsAppAccountId: string
-  /** As WhatsApp reported it last. */
+  /** As WhatsApp reported it last; undefined until the first check, right after the number was connected. */
   status: string | undefined
 }
 
@@ -33,14 +33,12 @@ export function RegisterForm({ whatsAppAccountId, status }: RegisterFormProps) {
       form.reset()
     },
   })
-  if (status === undefined || !needsRegistration(status))
+  if (status !== undefined && !needsRegistration(status))
     return result ? (
       <StepResult result={result} />
     ) : (
       <Text size="sm" c="dimmed">
-        {status === undefined
-          ? 'The status of the number is not known yet. Select Check now.'
-          : `WhatsApp reports the number as ${status.toLowerCase().replaceAll('_', ' ')}.`}
+        WhatsApp reports the number as {status.toLowerCase().replaceAll('_', ' ')}.
       </Text>
     )
   const submit = form.onSubmit(({ pin }) => register.mutate({ accountId, whatsAppAccountId, pin: pin.trim() }))
