@@ -56,6 +56,39 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     retry: `${notSent} Repeat the request after the account works again.`,
     guides: ['connecting-whatsapp.md', 'dashboard.md'],
   },
+  TEMPLATE_CHANGES_DISABLED: {
+    meaning: 'The API key of this account may send and read, but not create, change or delete templates.',
+    causes: ['An owner of the account has not allowed it. It is off unless somebody turns it on.'],
+    fixes: [
+      'In the dashboard under Public API, allow template changes.',
+      'On the server, run `waybill account update ACC --template-changes enabled`.',
+      'Change templates in the dashboard, or with `waybill template push`.',
+    ],
+    retry: 'Repeat the request once the account allows template changes.',
+    guides: ['creating-templates.md'],
+  },
+  TEMPLATE_EXISTS: {
+    meaning: 'WhatsApp has a template of this name and language already, with other content.',
+    causes: [
+      'The template was created before, here or in WhatsApp Manager.',
+      'A deleted template keeps its name for some weeks.',
+    ],
+    fixes: ['Change it with `POST /api/v1/template/update`.', 'Choose another name.'],
+    retry: noRetry,
+    guides: ['creating-templates.md'],
+  },
+  TEMPLATE_REFUSED: {
+    meaning: 'WhatsApp refused to create, change or delete the template. Nothing was changed.',
+    causes: [
+      'The text breaks a rule of WhatsApp that it does not publish exactly, such as the number of words for each variable.',
+      'The template is in review: only templates that are APPROVED, REJECTED or PAUSED can be changed.',
+      'The business account has reached its number of templates.',
+      'The access token lacks the permission `whatsapp_business_management`.',
+    ],
+    fixes: ['Follow the message: it says what to change, and quotes WhatsApp with its code.'],
+    retry: noRetry,
+    guides: ['creating-templates.md'],
+  },
   INVALID_API_KEY: {
     meaning: 'The request has no API key, or the key belongs to no account.',
     causes: [

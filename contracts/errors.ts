@@ -62,6 +62,24 @@ export const errors = {
     summary: 'No one-time code is waiting to be checked for this recipient and purpose.',
     example: 'to: no code is waiting to be checked for this recipient and purpose: none was sent, or it was used.',
   },
+  TEMPLATE_EXISTS: {
+    status: 409,
+    summary: 'WhatsApp has a template of this name and language with other content.',
+    example:
+      'The template "order_shipped" in language en exists with other content (APPROVED). Update it, or choose another name.',
+  },
+  TEMPLATE_CHANGES_DISABLED: {
+    status: 403,
+    summary: 'The API key of this account may not create, change or delete templates.',
+    example:
+      'The API key of this account may not change templates. Allow it in the dashboard under Public API, or change templates there.',
+  },
+  TEMPLATE_REFUSED: {
+    status: 422,
+    summary: 'WhatsApp refused a change of a template. The message says why and what to do.',
+    example:
+      'The body has too many variables for its length. Add words around the variables, or use fewer of them. WhatsApp said (100/2388293): This template has too many variables for its length.',
+  },
   NOT_FOUND: {
     status: 404,
     summary: 'There is no such route.',

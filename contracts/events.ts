@@ -265,6 +265,44 @@ function recipientEvent<Type extends string>(type: Type, id: string, summary: st
     .meta({ id })
 }
 
+const TemplateFacts = z.object({
+  template: responseField(TemplateName),
+  language: responseField(LanguageCode),
+  templateId: z
+    .string()
+    .describe("WhatsApp's ID of the template.")
+    .meta({ examples: ['1304694804498707'] }),
+  accountIds: z
+    .array(responseField(AccountId))
+    .describe('IDs of the WhatsApp accounts that share the template.')
+    .meta({ examples: [['wa_01kah39zr4e8m5n6p7q8s9t0vw']] }),
+  status: z
+    .string()
+    .describe('Approval status as WhatsApp names it.')
+    .meta({ examples: ['APPROVED'] }),
+  category: z
+    .string()
+    .optional()
+    .describe('The category that WhatsApp assigned.')
+    .meta({ examples: ['UTILITY'] }),
+})
+
+function templateEvent<Type extends string, Data extends z.ZodObject>(
+  type: Type,
+  id: string,
+  summary: string,
+  data: Data,
+) {
+  return z
+    .object({
+      type: z.literal(type).describe('What happened.'),
+      timestamp: Timestamp.describe('When Waybill learnt of it.'),
+      data: data.describe('The template that it happened to.'),
+    })
+    .describe(summary)
+    .meta({ id })
+}
+
 export const RecipientOptedOutEvent = recipientEvent(
   'recipient.opted_out',
   'RecipientOptedOutEvent',
@@ -279,6 +317,60 @@ export const RecipientOptedInEvent = recipientEvent(
 /** A recipient's own decision about messages. Changes that a user makes are not reported. */
 export const RecipientEvent = z.discriminatedUnion('type', [RecipientOptedOutEvent, RecipientOptedInEvent])
 export type RecipientEvent = z.infer<typeof RecipientEvent>
+
+export const TemplateApprovedEvent = templateEvent(
+  'template.approved',
+  'TemplateApprovedEvent',
+  'WhatsApp approved a template.',
+  TemplateFacts,
+)
+export const TemplateRejectedEvent = templateEvent(
+  'template.rejected',
+  'TemplateRejectedEvent',
+  'WhatsApp rejected a template.',
+  TemplateFacts.extend({
+    reason: z
+      .string()
+      .describe('Why, as WhatsApp names it.')
+      .meta({ examples: ['INVALID_FORMAT'] }),
+  }),
+)
+export const TemplatePausedEvent = templateEvent(
+  'template.paused',
+  'TemplatePausedEvent',
+  'WhatsApp paused or disabled a template.',
+  TemplateFacts.extend({
+    qualityScore: z
+      .string()
+      .optional()
+      .describe('`GREEN`, `YELLOW`, `RED` or `UNKNOWN`; absent if it is not known.')
+      .meta({ examples: ['RED'] }),
+  }),
+)
+export const TemplateCategoryChangedEvent = templateEvent(
+  'template.category_changed',
+  'TemplateCategoryChangedEvent',
+  'WhatsApp changed the category of a template.',
+  TemplateFacts.extend({
+    category: z
+      .string()
+      .describe('The new category.')
+      .meta({ examples: ['MARKETING'] }),
+    previousCategory: z
+      .string()
+      .describe('The category before.')
+      .meta({ examples: ['UTILITY'] }),
+  }),
+)
+
+/** What became of a template in WhatsApp's review, and later. */
+export const TemplateEvent = z.discriminatedUnion('type', [
+  TemplateApprovedEvent,
+  TemplateRejectedEvent,
+  TemplatePausedEvent,
+  TemplateCategoryChangedEvent,
+])
+export type TemplateEvent = z.infer<typeof TemplateEvent>
 
 /** Sent on request only, to try an endpoint. */
 export const TestEvent = z
@@ -296,6 +388,7 @@ export const WebhookEvent = z.discriminatedUnion('type', [
   ...WhatsAppAccountEvent.options,
   EndpointFailingEvent,
   ...RecipientEvent.options,
+  ...TemplateEvent.options,
   TestEvent,
 ])
 export type WebhookEvent = z.infer<typeof WebhookEvent>
@@ -317,9 +410,19 @@ export const eventTypes = [
   'whatsapp_account.token_expiring',
   'number.quality_changed',
   'endpoint.failing',
+  'template.approved',
+  'template.rejected',
+  'template.paused',
+  'template.category_changed',
   'recipient.opted_out',
   'recipient.opted_in',
-] as const satisfies (MessageEvent | WhatsAppAccountEvent | EndpointFailingEvent | RecipientEvent)['type'][]
+] as const satisfies (
+  | MessageEvent
+  | WhatsAppAccountEvent
+  | EndpointFailingEvent
+  | TemplateEvent
+  | RecipientEvent
+)['type'][]
 export type EventType = (typeof eventTypes)[number]
 
 /** What an endpoint gets unless it asks otherwise. */
@@ -340,6 +443,15 @@ const exampleAccount = {
   phoneNumberId: '106540352242922',
   displayPhoneNumber: '+34 600 111 222',
   isDefault: true,
+}
+
+const exampleTemplate = {
+  template: 'order_shipped',
+  language: 'en',
+  templateId: '1304694804498707',
+  accountIds: [exampleFacts.accountId],
+  status: 'APPROVED',
+  category: 'UTILITY',
 }
 
 /** Every webhook, with what it is for and how it looks. */
@@ -510,6 +622,46 @@ export const webhooks = {
       type: 'recipient.opted_in',
       timestamp: '2026-11-20T10:02:40.000Z',
       data: { to: exampleFacts.to, accountId: exampleFacts.accountId, reason: 'preference' },
+    },
+  },
+  'template.approved': {
+    event: TemplateApprovedEvent,
+    summary: 'A template was approved',
+    description:
+      'WhatsApp approved a template, or resumed a paused one: it can be sent. Only endpoints that ask for it get this event.',
+    example: { type: 'template.approved', timestamp: '2026-11-20T09:30:00.000Z', data: exampleTemplate },
+  },
+  'template.rejected': {
+    event: TemplateRejectedEvent,
+    summary: 'A template was rejected',
+    description:
+      'WhatsApp rejected a template in its review; `reason` says why. Change it and submit it again. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'template.rejected',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleTemplate, status: 'REJECTED', reason: 'INVALID_FORMAT' },
+    },
+  },
+  'template.paused': {
+    event: TemplatePausedEvent,
+    summary: 'A template was paused',
+    description:
+      'WhatsApp paused a template because recipients blocked or reported it, or disabled it after several pauses: `status` says which. It cannot be sent. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'template.paused',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleTemplate, status: 'PAUSED', qualityScore: 'RED' },
+    },
+  },
+  'template.category_changed': {
+    event: TemplateCategoryChangedEvent,
+    summary: 'The category of a template changed',
+    description:
+      'WhatsApp assigned another category than before, or than the one asked for. Prices and limits follow the category. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'template.category_changed',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleTemplate, category: 'MARKETING', previousCategory: 'UTILITY' },
     },
   },
   'webhook.test': {

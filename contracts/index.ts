@@ -4,6 +4,7 @@ import { listEvents } from './api/event.ts'
 import { deleteMedia, getMedia, uploadMedia } from './api/media.ts'
 import { getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
 import { addSuppression, importSuppressions, listSuppressions, removeSuppression } from './api/suppression.ts'
+import { createTemplate, deleteTemplate, duplicateTemplate, updateTemplate } from './api/template-changes.ts'
 import { getTemplate, listTemplates } from './api/template.ts'
 import type { ApiProcedure, ProcedureTree } from './procedure.ts'
 
@@ -11,7 +12,14 @@ import type { ApiProcedure, ProcedureTree } from './procedure.ts'
 export const contracts = {
   message: { send: sendMessage, preview: previewMessage, get: getMessage, list: listMessages },
   code: { send: sendCode, check: checkCode },
-  template: { get: getTemplate, list: listTemplates },
+  template: {
+    get: getTemplate,
+    list: listTemplates,
+    create: createTemplate,
+    update: updateTemplate,
+    delete: deleteTemplate,
+    duplicate: duplicateTemplate,
+  },
   event: { list: listEvents },
   suppression: {
     list: listSuppressions,

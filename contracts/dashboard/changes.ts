@@ -10,6 +10,12 @@ export const changes = {
   removeMember: (email: string) => `removed ${email}`,
   inviteMember: (email: string, role: string) => `invited ${email} as ${role}`,
   revokeInvitation: (email: string) => `revoked the invitation of ${email}`,
+  switchTemplateChanges: (enabled: boolean) => `${enabled ? 'allowed' : 'forbade'} template changes by the API key`,
+  createTemplate: (name: string, language: string) => `created the template ${name} (${language})`,
+  updateTemplate: (name: string, language: string) => `changed the template ${name} (${language})`,
+  deleteTemplate: (name: string, language?: string) => `deleted the template ${name} (${language ?? 'all languages'})`,
+  duplicateTemplate: (name: string, language: string) => `copied the template ${name} (${language})`,
+  pushTemplates: () => 'pushed template files',
   syncTemplates: () => 'synced the templates',
   addWhatsAppAccount: (phoneNumberId: string, { unverified = false } = {}) =>
     `added the WhatsApp account of phone number ID ${phoneNumberId}${unverified ? ' unverified' : ''}`,

@@ -4,7 +4,15 @@ import { countMessages, getMessage, listMessages } from './message.ts'
 import { getOverview } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './owner.ts'
 import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
-import { generateKey, getApiAccess, regenerateKey, revokeKey, setAccess, setAllowList } from './public-api.ts'
+import {
+  generateKey,
+  getApiAccess,
+  regenerateKey,
+  revokeKey,
+  setAccess,
+  setAllowList,
+  setTemplateChanges,
+} from './public-api.ts'
 import { listSessions, requestPasswordReset, resetPassword, revokeOtherSessions, revokeSession } from './session.ts'
 import {
   addSuppression,
@@ -14,6 +22,13 @@ import {
   removeSuppression,
   setSuppressedCategories,
 } from './suppression.ts'
+import {
+  createTemplate,
+  deleteTemplate,
+  duplicateTemplate,
+  getTemplateDefinition,
+  updateTemplate,
+} from './template-changes.ts'
 import { listTemplates, sendTest, syncTemplates } from './template.ts'
 import {
   addEndpoint,
@@ -61,7 +76,15 @@ export const settingsContracts = {
       revokeInvitation,
     },
     audit: { list: listAudit },
-    publicApi: { get: getApiAccess, setAccess, generateKey, regenerateKey, revokeKey, setAllowList },
+    publicApi: {
+      get: getApiAccess,
+      setAccess,
+      generateKey,
+      regenerateKey,
+      revokeKey,
+      setAllowList,
+      setTemplateChanges,
+    },
     whatsAppAccount: {
       list: listWhatsAppAccounts,
       add: addWhatsAppAccount,
@@ -78,7 +101,16 @@ export const settingsContracts = {
       deactivate: deactivateWhatsAppAccount,
       remove: removeWhatsAppAccount,
     },
-    template: { list: listTemplates, sync: syncTemplates, sendTest },
+    template: {
+      list: listTemplates,
+      sync: syncTemplates,
+      sendTest,
+      definition: getTemplateDefinition,
+      create: createTemplate,
+      update: updateTemplate,
+      delete: deleteTemplate,
+      duplicate: duplicateTemplate,
+    },
     message: { list: listMessages, count: countMessages, get: getMessage },
     overview: { get: getOverview },
     suppression: {

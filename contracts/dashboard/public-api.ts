@@ -16,6 +16,8 @@ export const ApiAccess = z.object({
     })
     .optional(),
   allowList: z.array(z.string()),
+  /** Whether the key may create, change and delete templates. */
+  templateChanges: z.boolean(),
   rateLimit: z.object({
     /** Sends per minute. */
     limit: z.int(),
@@ -41,6 +43,15 @@ export const getApiAccess = settingsProcedure({
   summary: 'Read the state of the API key, the allow-list and the rate limit',
   input: ofAccount({}),
   output: ApiAccess,
+})
+
+export const setTemplateChanges = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Let the API key create, change and delete templates, or stop it',
+  input: ofAccount({ enabled: z.boolean() }),
+  output: z.object({ enabled: z.boolean() }),
+  audit: ({ enabled }) => changes.switchTemplateChanges(enabled),
 })
 
 export const generateKey = settingsProcedure({

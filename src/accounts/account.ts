@@ -12,6 +12,8 @@ export interface Account {
   api: 'enabled' | 'disabled'
   /** Sends per minute. */
   rateLimit: number
+  /** Whether the API key may create, change and delete templates. */
+  templateChanges: 'enabled' | 'disabled'
   allowList: string[]
   /** The first characters of the API key; absent if there is no key. */
   keyStart?: string
@@ -24,6 +26,7 @@ function toAccount(row: AccountRow): Account {
     name: row.name,
     api: row.api_enabled ? 'enabled' : 'disabled',
     rateLimit: row.rate_limit_per_minute,
+    templateChanges: row.template_changes_enabled ? 'enabled' : 'disabled',
     allowList: row.allow_list,
     ...(row.key_start !== null && { keyStart: row.key_start }),
     createdAt: row.created_at.toISOString(),
@@ -66,16 +69,17 @@ const maxRateLimit = 1_000_000
 export interface AccountUpdate {
   apiEnabled?: boolean | undefined
   rateLimit?: number | undefined
+  templateChangesEnabled?: boolean | undefined
 }
 
 /** Takes effect with the next request, because account data is not cached. */
 export async function updateAccount(
   deps: Pick<Deps, 'db'>,
   accountId: string,
-  { apiEnabled, rateLimit }: AccountUpdate,
+  { apiEnabled, rateLimit, templateChangesEnabled }: AccountUpdate,
 ): Promise<Account> {
-  if (apiEnabled === undefined && rateLimit === undefined)
-    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass --api, --rate-limit or both.')
+  if (apiEnabled === undefined && rateLimit === undefined && templateChangesEnabled === undefined)
+    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass --api, --rate-limit or --template-changes.')
   if (rateLimit !== undefined && !isRateLimit(rateLimit))
     throw new ServiceError(
       'SETTING_REFUSED',
@@ -84,6 +88,7 @@ export async function updateAccount(
   const changed = await changeAccount(deps.db, accountId, {
     ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
     ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),
+    ...(templateChangesEnabled !== undefined && { template_changes_enabled: templateChangesEnabled }),
   })
   if (!changed) throw accountNotFound(accountId)
   return requireAccount(deps.db, accountId)

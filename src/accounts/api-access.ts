@@ -10,6 +10,7 @@ import { normalizeAddress } from './ip-allow-list.ts'
 interface ApiAccessRow {
   api_enabled: boolean
   allow_list: string[]
+  template_changes_enabled: boolean
   rate_limit_per_minute: number
   start: string | null
   key_created_at: Date | null
@@ -29,7 +30,14 @@ async function findApiAccess(
     .selectFrom('accounts as a')
     .leftJoin('api_keys as k', 'k.account_id', 'a.id')
     .leftJoin('rate_limits as l', 'l.account_id', 'a.id')
-    .select(['a.api_enabled', 'a.allow_list', 'a.rate_limit_per_minute', 'k.start', 'k.created_at as key_created_at'])
+    .select([
+      'a.api_enabled',
+      'a.allow_list',
+      'a.template_changes_enabled',
+      'a.rate_limit_per_minute',
+      'k.start',
+      'k.created_at as key_created_at',
+    ])
     .select([
       sql<Date | null>`case when l.window_started_at >= k.created_at then l.window_started_at end`.as('last_used_at'),
       sql<number>`case when ${sql.raw(windowExpired)} then 0 else coalesce(l.used, 0) end`.as('used'),
@@ -60,6 +68,7 @@ export async function getApiAccess(
         },
       }),
     allowList: row.allow_list,
+    templateChanges: row.template_changes_enabled,
     rateLimit: { limit: row.rate_limit_per_minute, used: Math.min(row.used, row.rate_limit_per_minute) },
     you: { address: address ?? callerAddress, allowed: row.address_allowed },
   }

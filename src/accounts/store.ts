@@ -7,6 +7,7 @@ export interface AccountChanges {
   api_enabled?: boolean
   rate_limit_per_minute?: number
   allow_list?: string[]
+  template_changes_enabled?: boolean
 }
 
 export async function insertAccount(db: Kysely<Database>, account: { id: string; name: string; created_at: Date }) {

@@ -17,6 +17,8 @@ import {
   suppressionList,
   suppressionRemove,
 } from './commands/suppression.ts'
+import { templateCreate, templateDelete, templateDuplicate, templateUpdate } from './commands/template-changes.ts'
+import { templateExport, templatePush } from './commands/template-files.ts'
 import { templateList, templateSync } from './commands/template.ts'
 import {
   webhookAdd,
@@ -69,6 +71,12 @@ export const dataCommands: readonly DataCommand[] = [
   whatsappRemove,
   templateSync,
   templateList,
+  templateCreate,
+  templateUpdate,
+  templateDelete,
+  templateDuplicate,
+  templateExport,
+  templatePush,
   webhookAdd,
   webhookUpdate,
   webhookList,

@@ -53,6 +53,21 @@ export async function readSecrets(
   return { ...line, options: { ...line.options, ...Object.fromEntries(secrets) } }
 }
 
+/** Replaces each value that names a file or a folder with what it holds. */
+export async function readFiles(syntax: Syntax, line: Line): Promise<Line> {
+  const options = { ...line.options }
+  for (const [name, option] of Object.entries(syntax.options)) {
+    const value = options[name]
+    if (isValueOption(option) && option.read && typeof value === 'string') options[name] = await option.read(value)
+  }
+  const args: string[] = []
+  for (const [index, value] of line.args.entries()) {
+    const read = syntax.read?.[syntax.args[index] ?? '']
+    args.push(read ? await read(value) : value)
+  }
+  return { ...line, args, options }
+}
+
 /** Takes one line from the front of `lines` for each value to fill in. */
 function fillIn(name: string, value: OptionValue, lines: string[]): OptionValue {
   if (Array.isArray(value)) return value.map((one) => (one === '-' ? requireSecret(name, lines.shift()) : one))

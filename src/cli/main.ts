@@ -6,16 +6,17 @@ import { dataCommands, findCommand, findGroup } from './commands.ts'
 import { move } from './commands/move.ts'
 import { openapi } from './commands/openapi.ts'
 import { sandbox } from './commands/sandbox.ts'
+import { templatePull } from './commands/template-pull.ts'
 import { serve } from './commands/serve.ts'
 import { types } from './commands/types.ts'
 import { describeFailure } from './failure.ts'
 import { formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
-import { readSecrets } from './input.ts'
+import { readFiles, readSecrets } from './input.ts'
 import { runWithQuestions } from './questions.ts'
 import { runDataCommand } from './run-data-command.ts'
 import { type Line, parseLine } from './syntax.ts'
 
-export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, move, types, openapi]
+export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, templatePull, move, types, openapi]
 
 /** Runs a command line and returns the exit code. */
 export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -24,7 +25,7 @@ export async function main(argv: string[], environment: NodeJS.ProcessEnv): Prom
   const { command, rest } = found
   if (asksForHelp(rest)) return print(formatCommandHelp(command))
   try {
-    const line = await readSecrets(command, parseLine(command, rest))
+    const line = await readFiles(command, await readSecrets(command, parseLine(command, rest)))
     if (command.kind === 'local') return await command.run(environment, line)
     const report = (progress: string) => (line.json ? undefined : console.error(progress))
     const run = (asked: Line) => runDataCommand({ command, line: asked, report, print: printLines }, environment)

@@ -13,6 +13,8 @@ export interface ValueOption {
   number?: true
   /** The option can be repeated. */
   multiple?: true
+  /** Reads what the value names where the command is typed, since another process may run the command. */
+  read?: (value: string) => Promise<string>
 }
 
 export interface Flag {
@@ -32,6 +34,8 @@ export interface Syntax {
   /** Placeholder of further optional arguments. */
   rest?: string
   options: Options
+  /** The same for arguments, by their name. */
+  read?: Readonly<Record<string, (value: string) => Promise<string>>>
   examples: readonly string[]
   notes?: readonly string[]
 }

@@ -33,6 +33,14 @@ const accountPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/templates/templates-page.tsx')).TemplatesPage },
   },
   {
+    path: 'templates/new',
+    lazy: { Component: async () => (await import('./pages/templates/editor/gallery-page.tsx')).GalleryPage },
+  },
+  {
+    path: 'templates/edit',
+    lazy: { Component: async () => (await import('./pages/templates/editor/editor-page.tsx')).EditorPage },
+  },
+  {
     path: 'messages',
     lazy: { Component: async () => (await import('./pages/messages/messages-page.tsx')).MessagesPage },
   },

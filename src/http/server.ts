@@ -24,6 +24,7 @@ import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
 import { limitConnections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
+import { limitCallsOfWhatsApp } from './limits/whatsapp-calls.ts'
 import { createReadLimit } from './limits/read-limit.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
@@ -131,7 +132,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   await app.register(async (limited) => {
     coalesceWrites(limited)
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
-    const limitedProcedures = limitProcedures(procedures, reads)
+    const limitCalls = limitCallsOfWhatsApp()
+    const limitedProcedures = limitProcedures(procedures, reads).map((procedure) => limitCalls(procedure))
     await registerRest(limited, deps, limitedProcedures)
     await registerMediaUpload(limited, deps)
     await registerTrpc<ApiProcedure, ApiCall>(limited, deps, {
@@ -144,7 +146,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     })
     await registerMcp(limited, deps, limitedProcedures)
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
-    await registerSettings(limited, deps, reads, ways, registry)
+    await registerSettings(limited, deps, { reads, limitCalls }, ways, registry)
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app

@@ -28,6 +28,7 @@ import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { adviseOnFailure, explainedCodes } from '../whatsapp/failure-advice.ts'
 import { sandboxRecipients } from '../whatsapp/simulator/recipients.ts'
 import { sandboxMedia } from '../whatsapp/simulator/sandbox-media.ts'
+import { reviewedNames } from '../whatsapp/simulator/template-review.ts'
 import { sandboxTokens } from '../whatsapp/simulator/sandbox-tokens.ts'
 
 const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
@@ -92,6 +93,11 @@ const tables: Record<string, () => string | Promise<string>> = {
     formatTable(
       ['Access token', 'What happens'],
       sandboxTokens.map(({ token, does }) => [code(token), does]),
+    ),
+  reviews: () =>
+    formatTable(
+      ['Name ends with', 'What happens'],
+      [...reviewedNames.map(({ ending, does }) => [code(ending), does]), ['anything else', 'It is approved']],
     ),
   configuration: () =>
     formatTable(

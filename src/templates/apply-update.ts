@@ -14,11 +14,13 @@ export async function applyTemplateUpdate(
 ): Promise<void> {
   const { wabaId, name, language, change } = update
   const key = { accountId, wabaId, name, language }
-  if (change !== 'resync')
-    await changeTemplate(
-      deps.db,
-      key,
-      'status' in change ? { status: change.status } : { quality_score: change.quality },
-    )
+  if (change !== 'resync') await changeTemplate(deps.db, key, toColumns(change))
   await scheduleSync(deps.db, accountId, wabaId)
+}
+
+function toColumns(change: Exclude<TemplateUpdate['change'], 'resync'>) {
+  if ('quality' in change) return { quality_score: change.quality }
+  if ('category' in change) return { category: change.category }
+  // Every other status ends an earlier rejection.
+  return { status: change.status, rejected_reason: change.status === 'REJECTED' ? (change.reason ?? null) : null }
 }

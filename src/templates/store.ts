@@ -74,7 +74,7 @@ export async function findLastSync(db: Kysely<Database>, accountId: string, waba
 export async function changeTemplate(
   db: Kysely<Database>,
   key: TemplateKey,
-  change: { status?: string; quality_score?: string },
+  change: { status?: string; quality_score?: string; category?: string; rejected_reason?: string | null },
 ): Promise<void> {
   await db
     .updateTable('templates')

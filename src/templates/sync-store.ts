@@ -29,10 +29,10 @@ async function upsertTemplates(
   await sql`
     insert into templates (
       account_id, waba_id, name, language, whatsapp_template_id, status, category, parameter_format,
-      components, quality_score, rejected_reason, synced_at
+      components, quality_score, rejected_reason, announced_status, announced_category, synced_at
     )
     select ${accountId}, ${wabaId}, name, language, id, status, category, "parameterFormat",
-      components, "qualityScore", "rejectedReason", ${listedAt}::timestamptz
+      components, "qualityScore", "rejectedReason", status, category, ${listedAt}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(templates)}::jsonb) as listed (
       id text, name text, language text, status text, category text, "parameterFormat" text,
       components jsonb, "qualityScore" text, "rejectedReason" text

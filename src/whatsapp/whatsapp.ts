@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { ErrorCode } from '../../contracts/errors.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
 import type { Onboarding } from './onboarding.ts'
+import type { TemplateManagement } from './template-management.ts'
 
 /** The phone number to send from. */
 export interface Sender {
@@ -141,6 +142,8 @@ export type ReadOutcome<T> =
       accountUnusable: boolean
       reason: string
       error?: WhatsAppError
+      /** Tells apart what one code means for several requests, such as those about templates. */
+      subcode?: number
       /** True if WhatsApp rejected the read temporarily, for example by throttling: a retry may succeed. */
       transient?: true
       /** True if the token is invalid or may not access the object. */
@@ -148,7 +151,7 @@ export type ReadOutcome<T> =
     }
 
 /** The part of the WhatsApp Cloud API (Meta Graph API) that Waybill uses. */
-export interface WhatsApp extends Onboarding {
+export interface WhatsApp extends Onboarding, TemplateManagement {
   sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome>
   uploadMedia(sender: Sender, file: MediaUpload): Promise<MediaOutcome>
   /** Returns whether WhatsApp deleted the file, or had none. */

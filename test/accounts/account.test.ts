@@ -21,6 +21,7 @@ test('creates an enabled account with a limit of 60 requests a minute and an emp
     name: 'Ada & Co',
     api: 'enabled',
     rateLimit: 60,
+    templateChanges: 'disabled',
     allowList: [],
     createdAt: expect.stringMatching(/^2026-11-20T/),
   })

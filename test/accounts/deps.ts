@@ -6,6 +6,7 @@ import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import type { Onboarding } from '../../src/whatsapp/onboarding.ts'
+import type { TemplateManagement } from '../../src/whatsapp/template-management.ts'
 import type { ListedTemplate, ReadOutcome } from '../../src/whatsapp/whatsapp.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestMedia } from '../support/media.ts'
@@ -30,6 +31,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       deleteMedia: () => Promise.resolve(true),
       hasPhoneNumber: () => Promise.resolve({ ok: true, value: true }),
       ...onboarding,
+      ...noTemplateChanges,
       close: () => Promise.resolve(),
     },
     webhooks: {
@@ -39,6 +41,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     },
     media: createTestMedia(),
     mail: undefined,
+    links: { download: () => Promise.reject(new Error('no test downloads')), close: () => Promise.resolve() },
     publicUrl: 'https://waybill.example.com',
     callbacks: {
       appSecret: 'test-app-secret',
@@ -53,6 +56,15 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     randomBytes,
     log: pino({ level: 'silent' }),
   }
+}
+
+const notCalled = () => Promise.reject(new Error('no test changes templates'))
+const noTemplateChanges: TemplateManagement = {
+  createTemplate: notCalled,
+  editTemplate: notCalled,
+  deleteTemplate: notCalled,
+  getTemplate: notCalled,
+  uploadSample: notCalled,
 }
 
 /** WhatsApp accepts every token and every request. */

@@ -226,9 +226,11 @@ describe.runIf(source.kind === 'postgres')('waybill move', () => {
   })
 })
 
-test('copies a table after those that it refers to', () => {
-  const table = (name: string, ...references: string[]) => ({ name, references })
+function table(name: string, ...references: string[]) {
+  return { name, references }
+}
 
+test('copies a table after those that it refers to', () => {
   const sorted = sortByReferences([
     table('keys', 'accounts'),
     table('roles', 'keys', 'owners'),

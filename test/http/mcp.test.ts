@@ -86,21 +86,25 @@ test('has a tool for each procedure, with the schema of its contract', async () 
   expect(JSON.stringify(tools)).not.toMatch(/\$ref|\$defs|\$schema/)
 })
 
-test('announces a send as destructive and repeatable with its key, and reading tools as read-only', async () => {
+test('announces sends and changes as destructive, and a send as repeatable with its key', async () => {
   const { tools } = await (await connect(account)).listTools()
   const send = tools.find(({ name }) => name === 'message_send')
 
   expect(send?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true, idempotentHint: true })
   expect(send?.inputSchema.required).toContain('idempotencyKey')
-  const changes = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)
-  expect(changes.map(({ name, annotations }) => [name, annotations?.destructiveHint])).toEqual([
+  const writing = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)
+  expect(writing.map(({ name, annotations }) => [name, annotations?.destructiveHint])).toEqual([
     ['message_send', true],
     ['code_send', true],
     ['code_check', true],
-    ['media_delete', true],
+    ['template_create', true],
+    ['template_update', true],
+    ['template_delete', true],
+    ['template_duplicate', true],
     ['suppression_add', true],
     ['suppression_remove', true],
     ['suppression_import', true],
+    ['media_delete', true],
   ])
 })
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { contracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
+import { updateAccount } from '../../src/accounts/account.ts'
 import { safe } from '../../src/client/client.ts'
 import { jpeg, postForm } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
@@ -16,6 +17,9 @@ let mediaId: unknown
 beforeAll(async () => {
   server = await startTestServer({ sendDeadlineMilliseconds: 1_500 })
   account = await server.account()
+  await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
+  await account.post('/api/v1/template/delete', { name: 'pick_up_point', language: 'en' })
+  await account.post('/api/v1/template/duplicate', copy)
   messageId = String((await account.post('/api/v1/message/send', sendMessage.example.input)).json().data['messageId'])
   mediaId = await upload()
   await account.post('/api/v1/suppression/add', { to: suppressed })
@@ -65,6 +69,16 @@ function withoutIds(value: unknown): string {
 
 type Input = Record<string, unknown>
 
+/** Repetitions change nothing, so both calls return the same. */
+const copy = { name: 'track_parcel', language: 'en', newName: 'follow_parcel' }
+const trackParcel = {
+  name: 'track_parcel',
+  language: 'en',
+  category: 'UTILITY',
+  body: { text: 'Hello {{1}}, follow your parcel on our page.', examples: { '1': 'Ada' } },
+  buttons: [{ type: 'URL', text: 'Track', url: 'https://example.com/track/{{1}}', example: 'A-1024' }],
+}
+
 const good: Record<string, () => Input | Promise<Input>> = {
   'message.send': () => ({ ...sendMessage.example.input }),
   'message.preview': () => ({ ...sendMessage.example.input }),
@@ -77,6 +91,10 @@ const good: Record<string, () => Input | Promise<Input>> = {
   }),
   'template.get': () => ({ name: 'order_shipped', language: 'en' }),
   'template.list': () => ({ status: 'APPROVED', limit: 2 }),
+  'template.create': () => trackParcel,
+  'template.update': () => trackParcel,
+  'template.delete': () => ({ name: 'pick_up_point', language: 'en' }),
+  'template.duplicate': () => copy,
   'account.health': () => ({}),
   'media.get': () => ({ mediaId }),
   // A file can be deleted once.

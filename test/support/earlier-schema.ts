@@ -1,12 +1,12 @@
-/** Reverts migration 0019. */
+/** Reverts migration 0018. */
 const undoPeople = [
   'drop table emails',
   'alter table owner_sessions drop column "lastSeenAt", drop column "lastSeenAddress"',
   'alter table owner_invitations drop column invited_by, drop column proves_email',
-  `delete from waybill_migrations where name = '0019-people'`,
+  `delete from waybill_migrations where name = '0018-people'`,
 ]
 
-/** Reverts migration 0017. */
+/** Reverts migrations 0017 and later. */
 const undoAlerts = [
   ...undoPeople,
   'alter table whatsapp_account_health drop column traffic, drop column next_traffic_at, drop column announced_quality',
@@ -14,9 +14,18 @@ const undoAlerts = [
   `delete from waybill_migrations where name = '0017-alerts'`,
 ]
 
+/** Reverts migrations 0016 and later. */
+const undoTemplateMaking = [
+  ...undoAlerts,
+  'alter table accounts drop column template_changes_enabled',
+  'drop index templates_unannounced',
+  'alter table templates drop column announced_status, drop column announced_category, drop column edited_at',
+  `delete from waybill_migrations where name = '0016-template-making'`,
+]
+
 /** Reverts migrations 0015 and later. */
 const undoCodes = [
-  ...undoAlerts,
+  ...undoTemplateMaking,
   'drop table one_time_codes, one_time_code_limits',
   `delete from waybill_migrations where name = '0015-codes'`,
 ]

@@ -184,6 +184,13 @@ function describeEvent(event: ReceivedEvent): string {
       return event.data.qualityRating
     case 'endpoint.failing':
       return event.data.host
+    case 'template.approved':
+    case 'template.paused':
+      return event.data.status
+    case 'template.rejected':
+      return event.data.reason
+    case 'template.category_changed':
+      return event.data.previousCategory
     case 'webhook.test':
       return event.data.endpointId
     case 'unknown':

@@ -7,6 +7,9 @@ import { toMedia } from '../../media/media.ts'
 import type { MediaRow } from '../../media/store.ts'
 import { messageColumns, type StoredMessage } from '../../messages/columns.ts'
 import { toMessage } from '../../messages/message.ts'
+import { getSuppressionSettings } from '../../messages/suppressions/settings.ts'
+import type { SuppressionRow } from '../../messages/suppressions/store.ts'
+import { toSuppression } from '../../messages/suppressions/suppressions.ts'
 import { fieldsOf } from '../../platform/db/columns.ts'
 import type { Database, EventsTable } from '../../platform/db/schema.ts'
 import type { TemplateRow } from '../../templates/store.ts'
@@ -203,7 +206,7 @@ async function* readPages<Row>(
       select ${sql.raw(fields)}, array[${keyTexts}] as "exportKey" from ${sql.table(table)}
       where account_id = ${accountId} ${rest}
       order by ${columns} limit ${sql.lit(rowsAtOnce)}`.execute(db)
-    yield rows.map(({ exportKey: _, ...row }) => show(row as Row))
+    yield rows.map((row) => show(row))
     after = rows.at(-1)?.exportKey
     if (!after || rows.length < rowsAtOnce) return
   }

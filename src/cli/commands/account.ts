@@ -20,7 +20,7 @@ export const accountCreate = dataCommand({
 
 export const accountUpdate = dataCommand({
   name: 'account update',
-  summary: 'Enable or disable API access of an account, or change its rate limit',
+  summary: 'Enable or disable API access of an account, change its rate limit, or let its key change templates',
   args: ['ACC'],
   options: {
     api: {
@@ -29,18 +29,26 @@ export const accountUpdate = dataCommand({
       choices: ['enabled', 'disabled'],
     },
     'rate-limit': { value: 'N', help: 'Sends per minute', number: true },
+    'template-changes': {
+      value: 'enabled|disabled',
+      help: 'Whether the API key may create, change and delete templates',
+      choices: ['enabled', 'disabled'],
+    },
   },
   examples: ['waybill account update acc_… --api disabled', 'waybill account update acc_… --rate-limit 600'],
-  audit: ({ options: { api, 'rate-limit': rateLimit } }) =>
+  audit: ({ options: { api, 'rate-limit': rateLimit, 'template-changes': templateChanges } }) =>
     [
       ...(api === undefined ? [] : [changes.switchApi(api === 'enabled')]),
       ...(rateLimit === undefined ? [] : [`set the rate limit to ${rateLimit} a minute`]),
+      ...(templateChanges === undefined ? [] : [changes.switchTemplateChanges(templateChanges === 'enabled')]),
     ].join(' and ') || undefined,
   run: async (deps, { args: [accountId], options }) => {
     const rateLimit = options['rate-limit']
+    const templateChanges = options['template-changes']
     const account = await updateAccount(deps, accountId, {
       apiEnabled: options.api === undefined ? undefined : options.api === 'enabled',
       rateLimit: rateLimit === undefined ? undefined : Number(rateLimit),
+      templateChangesEnabled: templateChanges === undefined ? undefined : templateChanges === 'enabled',
     })
     return { json: account, text: describeAccount(account) }
   },
@@ -64,6 +72,7 @@ function describeAccount(account: Account): string {
     ['Name', account.name],
     ['API', account.api],
     ['Rate limit', `${account.rateLimit} per minute`],
+    ['Template changes', account.templateChanges],
     ['Allow-list', account.allowList.length === 0 ? 'any address' : account.allowList.join(', ')],
     ['Key', account.keyStart === undefined ? 'none' : `${account.keyStart}…`],
   ])

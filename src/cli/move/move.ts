@@ -34,7 +34,7 @@ export interface MoveRun {
 }
 
 /** Host, port and database name, without user and password. */
-export function describeTarget(url: string): string {
+function describeTarget(url: string): string {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`
 }

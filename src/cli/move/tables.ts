@@ -53,18 +53,20 @@ interface Partition {
   options: string[]
 }
 
-/** Creates the partitions of the source that the target lacks, so that each row has its week. */
-export async function copyPartitions(source: Kysely<Database>, target: Kysely<Database>): Promise<void> {
-  const read = (db: Kysely<Database>) =>
-    sql<Partition>`
+function readPartitions(db: Kysely<Database>) {
+  return sql<Partition>`
     select p.relname as table, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds,
       coalesce(c.reloptions, '{}') as options
     from pg_inherits i
     join pg_class c on c.oid = i.inhrelid
     join pg_class p on p.oid = i.inhparent
     where p.relnamespace = current_schema()::regnamespace and p.relkind = 'p'`.execute(db)
-  const present = new Set((await read(target)).rows.map(({ name }) => name))
-  for (const { table, name, bounds, options } of (await read(source)).rows) {
+}
+
+/** Creates the partitions of the source that the target lacks, so that each row has its week. */
+export async function copyPartitions(source: Kysely<Database>, target: Kysely<Database>): Promise<void> {
+  const present = new Set((await readPartitions(target)).rows.map(({ name }) => name))
+  for (const { table, name, bounds, options } of (await readPartitions(source)).rows) {
     if (present.has(name)) continue
     const storage = options.length === 0 ? sql`` : sql.raw(` with (${options.join(', ')})`)
     // Bounds and options come from our own schema, as PostgreSQL prints them.

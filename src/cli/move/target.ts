@@ -5,7 +5,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { listMovedTables, type MovedTable } from './tables.ts'
 
 /** Rows that migrations insert into an empty database. */
-const singletons = ['overdue_progress', 'database_clock']
+const singletons = new Set(['overdue_progress', 'database_clock'])
 
 /** Identifies a move; a row with an empty name holds its ID. */
 export async function findMoveId(target: Kysely<Database>): Promise<string | undefined> {
@@ -40,7 +40,7 @@ export async function beginMove(target: Kysely<Database>, moveId: string): Promi
 
 async function findTablesWithRows(trx: Kysely<Database>, tables: readonly MovedTable[]): Promise<string[]> {
   const full: string[] = []
-  for (const { name } of tables.filter((table) => !singletons.includes(table.name))) {
+  for (const { name } of tables.filter((table) => !singletons.has(table.name))) {
     const { rows } = await sql`select from ${sql.table(name)} limit 1`.execute(trx)
     if (rows.length > 0) full.push(name)
   }

@@ -1,5 +1,5 @@
 import { sendMessage } from '../../../contracts/api/message.ts'
-import { createAccount, requireAccount } from '../../accounts/account.ts'
+import { createAccount, requireAccount, updateAccount } from '../../accounts/account.ts'
 import { generateKey } from '../../accounts/api-key.ts'
 import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
 import { activateWhatsAppAccount } from '../../accounts/whatsapp/change.ts'
@@ -40,6 +40,7 @@ export async function prepareDemo(deps: Deps, number: DemoNumber, url: string): 
 async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> {
   const { accountId } = await createAccount(deps, { name: 'Demo' })
   const { apiKey, start } = await generateKey(deps, accountId)
+  await updateAccount(deps, accountId, { templateChangesEnabled: true })
   await addWhatsAppAccount(deps, accountId, number)
   return { accountId, apiKey, keyStart: start }
 }

@@ -10,6 +10,8 @@ import type { ProcedureCall } from './procedures.ts'
 export interface ApiCall extends ProcedureCall {
   accountId: string
   idempotencyKey: string | undefined
+  /** The caller's address, after `TRUST_PROXY`. */
+  address: string
   setHeader(name: string, value: string): void
 }
 
@@ -33,6 +35,7 @@ export async function authorizeApiKey(
   return {
     accountId: caller.accountId,
     idempotencyKey,
+    address: request.ip,
     slot,
     setHeader: (name, value) => void reply.header(name, value),
   }

@@ -13,6 +13,12 @@ import {
   listSuppressions,
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
+import { changeByKey } from './template-changes.ts'
+import { createTemplate } from '../../templates/making/create.ts'
+import { deleteTemplate } from '../../templates/making/delete.ts'
+import { duplicateTemplate } from '../../templates/making/duplicate.ts'
+import { updateTemplate } from '../../templates/making/update.ts'
+import { changes } from '../../../contracts/dashboard/changes.ts'
 import { getTemplate } from '../../templates/get.ts'
 import { listTemplates } from '../../templates/list.ts'
 import { listEvents } from '../../webhooks/events/list.ts'
@@ -38,6 +44,22 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
   template: {
     get: (deps, call, input) => getTemplate(deps, call, input),
     list: (deps, call, input) => listTemplates(deps, call, input),
+    create: (deps, call, { accountId: whatsAppAccountId, ...template }) =>
+      changeByKey(deps, call, changes.createTemplate(template.name, template.language), () =>
+        createTemplate(deps, call.accountId, { template, whatsAppAccountId }),
+      ),
+    update: (deps, call, { accountId: whatsAppAccountId, ...template }) =>
+      changeByKey(deps, call, changes.updateTemplate(template.name, template.language), () =>
+        updateTemplate(deps, call.accountId, { template, whatsAppAccountId }),
+      ),
+    delete: (deps, call, input) =>
+      changeByKey(deps, call, changes.deleteTemplate(input.name, input.language), () =>
+        deleteTemplate(deps, call.accountId, input),
+      ),
+    duplicate: (deps, call, input) =>
+      changeByKey(deps, call, changes.duplicateTemplate(input.name, input.language), () =>
+        duplicateTemplate(deps, call.accountId, input),
+      ),
   },
   suppression: {
     list: (deps, call, input) => listSuppressions(deps, call, input),

@@ -30,6 +30,11 @@ import {
   listSuppressions,
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
+import { createTemplate } from '../../templates/making/create.ts'
+import { getTemplateDefinition } from '../../templates/making/definition.ts'
+import { deleteTemplate } from '../../templates/making/delete.ts'
+import { duplicateTemplate } from '../../templates/making/duplicate.ts'
+import { updateTemplate } from '../../templates/making/update.ts'
 import { listOwnTemplates } from '../../templates/list-own.ts'
 import { syncTemplates } from '../../templates/sync.ts'
 import { listAudit } from '../../users/audit/audit.ts'
@@ -139,6 +144,10 @@ const publicApiHandlers: DashboardHandlers<SettingsContracts['settings']['public
     const { api } = await updateAccount(deps, accountId, { apiEnabled: enabled })
     return { enabled: api === 'enabled' }
   },
+  setTemplateChanges: async (deps, _call, { accountId, enabled }) => {
+    const { templateChanges } = await updateAccount(deps, accountId, { templateChangesEnabled: enabled })
+    return { enabled: templateChanges === 'enabled' }
+  },
   generateKey: (deps, _call, { accountId }) => generateKey(deps, accountId),
   regenerateKey: (deps, _call, { accountId }) => regenerateKey(deps, accountId),
   revokeKey: (deps, _call, { accountId }) => revokeKey(deps, accountId),
@@ -150,6 +159,15 @@ const templateHandlers: DashboardHandlers<SettingsContracts['settings']['templat
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
   sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
     sendTest(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
+  definition: (deps, _call, input) => getTemplateDefinition(deps, input),
+  create: (deps, _call, { accountId, template, whatsAppAccountId }) =>
+    createTemplate(deps, accountId, { template, whatsAppAccountId }),
+  update: (deps, _call, { accountId, template, whatsAppAccountId }) =>
+    updateTemplate(deps, accountId, { template, whatsAppAccountId }),
+  delete: (deps, _call, { accountId, whatsAppAccountId, ...input }) =>
+    deleteTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId }),
+  duplicate: (deps, _call, { accountId, whatsAppAccountId, toWhatsAppAccountId, ...input }) =>
+    duplicateTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId, toAccountId: toWhatsAppAccountId }),
 }
 
 const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook']> = {

@@ -10,7 +10,7 @@ import type { SignInOutcome } from '../../users/sign-in/record.ts'
 import { createSessionWatch } from '../../users/sign-in/sessions.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
 import { registerTrpc } from '../api/trpc.ts'
-import { type CallBudget, createCallBudget } from '../limits/call-budget.ts'
+import type { LimitCalls } from '../limits/whatsapp-calls.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import { createAside } from './aside.ts'
 import { registerSettingsAuth } from './auth.ts'
@@ -23,7 +23,7 @@ export const settingsPath = '/settings/trpc'
 export async function registerSettings(
   app: FastifyInstance,
   deps: Deps,
-  reads: ReadLimit,
+  { reads, limitCalls }: { reads: ReadLimit; limitCalls: LimitCalls },
   options: OwnerAuthOptions,
   registry: Registry,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function registerSettings(
       prefix: settingsPath,
       procedures: limitProcedures(procedures, reads)
         .map(auditProcedure)
-        .map(limitCallsOfWhatsApp(createCallBudget(30))),
+        .map((procedure) => limitCalls(procedure)),
       authorize: (contract, { request }, readInput) =>
         authorizeMember(deps, authServices, contract, request, readInput),
       maxBatchSize: 1,
@@ -60,25 +60,6 @@ export async function registerSettings(
 }
 
 type SettingsProcedure = ServedProcedure<DashboardProcedure, SettingsCall>
-
-/** What asks WhatsApp, several times each. */
-const asksWhatsApp: ReadonlySet<string> = new Set(
-  (
-    ['add', 'inspectToken', 'subscribe', 'configureCallback', 'register', 'check', 'test', 'replaceSecrets'] as const
-  ).map((name: keyof (typeof settingsContracts)['settings']['whatsAppAccount']) => `settings.whatsAppAccount.${name}`),
-)
-
-/** Counts before the audit log, so that a flood of calls fills neither. */
-function limitCallsOfWhatsApp(spend: CallBudget): (procedure: SettingsProcedure) => SettingsProcedure {
-  return (procedure) => {
-    if (!asksWhatsApp.has(procedure.name)) return procedure
-    const perform: SettingsProcedure['perform'] = async (deps, call, input) => {
-      if (call.accountId !== undefined) spend(call.accountId)
-      return procedure.perform(deps, call, input)
-    }
-    return { ...procedure, perform }
-  }
-}
 
 /** Records a change in the audit log. What the contract does not name does not leave. */
 function auditProcedure({ name, contract, perform }: SettingsProcedure): SettingsProcedure {

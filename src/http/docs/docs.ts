@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import { writeTemplateFileSchema } from '../../../contracts/templates/file.ts'
 import { serveAsset } from './asset.ts'
 import { registerGuides } from './site/guides.ts'
 import { layOutReference } from './site/layout.ts'
@@ -48,6 +49,10 @@ export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFil
   serveAsset(app, '/docs/monitoring/prometheus-rules.yml', {
     file: local('monitoring/prometheus-rules.yml'),
     contentType: 'application/yaml',
+  })
+  serveAsset(app, '/docs/template.schema.json', {
+    content: writeTemplateFileSchema(),
+    contentType: 'application/schema+json; charset=utf-8',
   })
   registerGuides(app)
   serveAsset(app, '/docs/api', {

@@ -1,29 +1,49 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
 
-const windowMilliseconds = 60_000
 const maxAccounts = 10_000
 
-/** Throws RATE_LIMIT_EXCEEDED once an account has used up its calls of the minute, on this node. */
+/** Throws RATE_LIMIT_EXCEEDED once an account has used up its calls of the period, on this node. */
 export type CallBudget = (accountId: string) => void
+
+interface Period {
+  milliseconds: number
+  /** What the account may do, such as `ask WhatsApp for 30 checks per minute`. */
+  describe: (limit: number) => string
+}
+
+const checksPerMinute: Period = {
+  milliseconds: 60_000,
+  describe: (limit) => `ask WhatsApp for ${limit} checks and changes per minute`,
+}
+
+/** Reference 2, section 3.3: per hour and WhatsApp Business Account. */
+export const creationsPerHour: Period = {
+  milliseconds: 3_600_000,
+  describe: (limit) => `create ${limit} templates per hour`,
+}
 
 /**
  * Limits what one account can cause at WhatsApp: it rations management calls per app, and the accounts of one
  * installation often share an app.
  */
-export function createCallBudget(perMinute: number, clock: () => number = () => performance.now()): CallBudget {
+export function createCallBudget(
+  limit: number,
+  clock: () => number = () => performance.now(),
+  { milliseconds, describe }: Period = checksPerMinute,
+): CallBudget {
   const windows = new BoundedMap<string, { endsAt: number; calls: number }>(maxAccounts)
   return (accountId) => {
     const now = clock()
     const known = windows.get(accountId)
-    const window = known && known.endsAt > now ? known : { endsAt: now + windowMilliseconds, calls: 0 }
+    const window = known && known.endsAt > now ? known : { endsAt: now + milliseconds, calls: 0 }
     windows.set(accountId, window)
     window.calls++
-    if (window.calls <= perMinute) return
+    if (window.calls <= limit) return
     const retryAfterSeconds = Math.ceil((window.endsAt - now) / 1000)
     throw new ServiceError(
       'RATE_LIMIT_EXCEEDED',
-      `This account may ask WhatsApp for ${perMinute} checks and changes per minute. Try again in ${retryAfterSeconds} seconds.`,
+      `This account may ${describe(limit)}. Try again in ${retryAfterSeconds} seconds.`,
       { retryAfterSeconds },
     )
   }

@@ -19,6 +19,7 @@ import { deleteExpiredSignIns } from '../../users/audit/store.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
 import { announceEndpoints } from '../../webhooks/alerts/endpoints.ts'
 import { createQueueWatch } from '../../webhooks/alerts/queue.ts'
+import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
@@ -104,6 +105,7 @@ const chores: Chore[] = [
   // A rejected token stops every send, so it must be known within seconds.
   { everySeconds: 3, failure: 'could not announce changes of WhatsApp accounts', run: announceChanges },
   { everySeconds: 15, failure: 'could not announce failing webhook endpoints', run: announceEndpoints },
+  { everySeconds: 3, failure: 'could not announce changes of templates', run: announceTemplateChanges },
 ]
 
 /** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */

@@ -30,7 +30,7 @@ export async function listSuppressions(
   return { items: shown.map(toSuppression), ...(rows.length > limit && last && { nextCursor: last.id }) }
 }
 
-function toSuppression(row: SuppressionRow): Suppression {
+export function toSuppression(row: SuppressionRow): Suppression {
   return {
     to: row.to_number,
     reason: row.reason,

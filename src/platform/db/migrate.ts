@@ -17,8 +17,9 @@ import * as whatsappHealth from './migrations/0012-whatsapp-health.ts'
 import * as media from './migrations/0013-media.ts'
 import * as replies from './migrations/0014-replies.ts'
 import * as codes from './migrations/0015-codes.ts'
+import * as templateMaking from './migrations/0016-template-making.ts'
 import * as alerts from './migrations/0017-alerts.ts'
-import * as people from './migrations/0019-people.ts'
+import * as people from './migrations/0018-people.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './pooler.ts'
 import type { Database } from './schema.ts'
@@ -40,8 +41,9 @@ const migrations: Record<string, Migration> = {
   '0013-media': media,
   '0014-replies': replies,
   '0015-codes': codes,
+  '0016-template-making': templateMaking,
   '0017-alerts': alerts,
-  '0019-people': people,
+  '0018-people': people,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

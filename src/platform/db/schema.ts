@@ -13,6 +13,8 @@ export interface AccountsTable {
   rate_limit_per_minute: Generated<number>
   /** Addresses and CIDR ranges in canonical form. If empty, every address may call. */
   allow_list: Generated<string[]>
+  /** Whether the API key may change templates. */
+  template_changes_enabled: Generated<boolean>
   created_at: Generated<Date>
 }
 
@@ -142,6 +144,11 @@ export interface TemplatesTable {
   components: Json<StoredComponent[]>
   quality_score: string | null
   rejected_reason: string | null
+  /** What webhooks were told last; null if nothing ever was. */
+  announced_status: Generated<string | null>
+  announced_category: Generated<string | null>
+  /** When it was edited while approved, in the last 30 days. */
+  edited_at: Generated<Date[]>
   synced_at: Date
 }
 

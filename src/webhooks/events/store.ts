@@ -168,7 +168,7 @@ export async function findEvents(
   limit: number,
 ): Promise<EventRow[]> {
   const { type, messageId, from, until, afterId } = filter
-  // Events of WhatsApp accounts are delivered, but not listed.
+  // Events of WhatsApp accounts and templates are delivered, but not listed.
   let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId).where('type', 'like', 'message.%')
   if (type !== undefined) query = query.where('type', '=', type)
   if (messageId !== undefined) query = query.where('message_id', '=', messageId)

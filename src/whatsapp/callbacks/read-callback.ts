@@ -5,6 +5,7 @@ import {
   Entry,
   MessagesValue,
   Status,
+  TemplateCategoryValue,
   TemplateQualityValue,
   TemplateStatusValue,
 } from './wire.ts'
@@ -25,7 +26,7 @@ export interface TemplateUpdate {
   wabaId: string
   name: string
   language: string
-  change: { status: string } | { quality: string } | 'resync'
+  change: { status: string; reason?: string } | { quality: string } | { category: string } | 'resync'
 }
 
 /** A change of a WhatsApp Business Account. */
@@ -110,11 +111,11 @@ function readChange(wabaId: string, { field, value }: Change): Item {
   switch (field) {
     case 'message_template_status_update':
     case 'message_template_quality_update':
+    case 'template_category_update':
       return readTemplate(wabaId, value)
     case 'account_update':
       return readAccount(wabaId, value)
     case 'message_template_components_update':
-    case 'template_category_update':
     case 'phone_number_quality_update':
     case 'phone_number_name_update':
     case 'account_review_update':
@@ -204,13 +205,17 @@ const statusEvents = new Set([
 ])
 
 function readTemplate(wabaId: string, value: unknown): Item {
+  const category = TemplateCategoryValue.safeParse(value)
+  if (category.success)
+    return { template: { ...templateOf(wabaId, category.data), change: { category: category.data.new_category } } }
   const quality = TemplateQualityValue.safeParse(value)
   if (quality.success)
     return { template: { ...templateOf(wabaId, quality.data), change: { quality: quality.data.new_quality_score } } }
   const status = TemplateStatusValue.safeParse(value)
   if (!status.success) return { ignored: 1 }
   const event = status.data.event.toUpperCase()
-  const change = statusEvents.has(event) ? ({ status: event } as const) : 'resync'
+  const reason = status.data.reason ?? 'NONE'
+  const change = statusEvents.has(event) ? { status: event, ...(reason !== 'NONE' && { reason }) } : 'resync'
   return { template: { ...templateOf(wabaId, status.data), change } }
 }
 

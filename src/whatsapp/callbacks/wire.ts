@@ -82,6 +82,12 @@ export const TemplateQualityValue = z.object({
   message_template_language: Text,
 })
 
+export const TemplateCategoryValue = z.object({
+  new_category: Text,
+  message_template_name: Text,
+  message_template_language: Text,
+})
+
 export const AccountValue = z.object({
   event: Text,
   ban_info: lenient(z.object({ waba_ban_state: lenient(Text) })),

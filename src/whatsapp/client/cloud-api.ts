@@ -5,6 +5,7 @@ import { exchange, type GraphRequest } from './exchange.ts'
 import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
 import { readDeletion, readUpload, toUploadBody } from './media.ts'
 import { listTemplates, readAnswer, type ReadPage, readPages } from './read.ts'
+import { createTemplateManagement, type UploadCall } from './template-management.ts'
 import { readSend, toSendBody } from './send-template.ts'
 import { ListedNumber, Page, PhoneNumber } from './wire.ts'
 
@@ -44,6 +45,8 @@ const defaultMaxConnections = 1024
  * Sends beyond the connections wait in memory and take a few kilobytes each. With more of them, most would time out.
  */
 const defaultMaxSends = 4 * defaultMaxConnections
+/** A sample has at most 100 MB. */
+const sampleMs = 5 * 60_000
 const retryPauseMs = 200
 const maxSendAnswerBytes = 1024 * 1024
 /** A page holds up to 100 templates, and Meta may escape each character with six bytes. */
@@ -82,6 +85,18 @@ export function createCloudApi({
     const limits = { startWithinMs: queueMs, answerWithinMs: readMs, maxResponseBytes: maxReadAnswerBytes }
     return exchange(pool, request, limits)
   }
+  /** Graph takes the token of an upload in a scheme of its own (reference 2, section 3.4). */
+  const upload: UploadCall = (path, accessToken, body, sizeBytes) => {
+    const headers = {
+      authorization: `OAuth ${accessToken}`,
+      accept: 'application/json',
+      file_offset: '0',
+      'content-type': 'application/octet-stream',
+      'content-length': String(sizeBytes),
+    }
+    const limits = { startWithinMs: queueMs, answerWithinMs: sampleMs, maxResponseBytes: maxReadAnswerBytes }
+    return exchange(pool, { method: 'POST', path: `${prefix}/${path}`, headers, body }, limits)
+  }
   const get = (path: string, accessToken: string) => call('GET', path, accessToken)
 
   let sends = 0
@@ -115,6 +130,7 @@ export function createCloudApi({
 
   return {
     ...createOnboarding(call),
+    ...createTemplateManagement(call, upload),
     sendTemplate,
     uploadMedia: async ({ phoneNumberId, accessToken }, file) => {
       const { contentType, length, body } = toUploadBody(file)

@@ -20,7 +20,7 @@ function failure(reason: string): ReadOutcome<never> {
 function readFailure(status: number, body: string | undefined, accessToken: string): ReadOutcome<never> {
   const refusal = status < 400 ? undefined : readRefusal(status, body, [accessToken])
   if (!refusal) return failure(`an unreadable response with HTTP ${status}`)
-  const { verdict, error, deniesAccess } = refusal
+  const { verdict, error, deniesAccess, subcode } = refusal
   return {
     ok: false,
     refused: true,
@@ -28,6 +28,7 @@ function readFailure(status: number, body: string | undefined, accessToken: stri
     reason: `WhatsApp returned error code ${error.code}`,
     error,
     ...(deniesAccess && { accessDenied: true }),
+    ...(subcode !== undefined && { subcode }),
     ...(isTransient(verdict) && { transient: true }),
   }
 }
@@ -74,24 +75,26 @@ function cursorOf({ paging }: PageNode): string | undefined {
 }
 
 /** The last two fields are only returned if requested by name (reference, section 3.1). */
-const fields = 'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason'
+export const templateFields =
+  'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason'
 
 export async function listTemplates(readPage: ReadPage): Promise<ReadOutcome<ListedTemplate[]>> {
-  const read = await readPages(readPage, { fields, of: 'templates' })
-  return read.ok ? { ok: true, value: read.value.flatMap(toListedTemplate) } : read
+  const read = await readPages(readPage, { fields: templateFields, of: 'templates' })
+  return read.ok ? { ok: true, value: read.value.flatMap(parseTemplate) } : read
 }
 
-function toListedTemplate(item: unknown): ListedTemplate[] {
+function parseTemplate(item: unknown): ListedTemplate[] {
   const parsed = Template.safeParse(item)
-  if (!parsed.success) return []
-  const { parameter_format, quality_score, rejected_reason, category, ...rest } = parsed.data
-  return [
-    {
-      ...rest,
-      parameterFormat: parameter_format,
-      ...(category === undefined ? {} : { category }),
-      ...(quality_score?.score === undefined ? {} : { qualityScore: quality_score.score }),
-      ...(rejected_reason === undefined || rejected_reason === 'NONE' ? {} : { rejectedReason: rejected_reason }),
-    },
-  ]
+  return parsed.success ? [toListedTemplate(parsed.data)] : []
+}
+
+export function toListedTemplate(template: Template): ListedTemplate {
+  const { parameter_format, quality_score, rejected_reason, category, ...rest } = template
+  return {
+    ...rest,
+    parameterFormat: parameter_format,
+    ...(category === undefined ? {} : { category }),
+    ...(quality_score?.score === undefined ? {} : { qualityScore: quality_score.score }),
+    ...(rejected_reason === undefined || rejected_reason === 'NONE' ? {} : { rejectedReason: rejected_reason }),
+  }
 }

@@ -6,6 +6,8 @@ export interface Refusal {
   verdict: Verdict
   error: WhatsAppError
   deniesAccess: boolean
+  /** Tells apart what one code means for several requests, such as those about templates. */
+  subcode?: number
 }
 
 /**
@@ -16,7 +18,13 @@ export function readRefusal(status: number, body: string | undefined, secrets: r
   const parsed = ErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
   if (!parsed.success) return undefined
   const { error } = parsed.data
-  return { verdict: classify(error, status), error: toWhatsAppError(error, secrets), deniesAccess: deniesAccess(error) }
+  const { error_subcode: subcode } = error
+  return {
+    verdict: classify(error, status),
+    error: toWhatsAppError(error, secrets),
+    deniesAccess: deniesAccess(error),
+    ...(subcode !== undefined && { subcode }),
+  }
 }
 
 const maxTextLength = 500

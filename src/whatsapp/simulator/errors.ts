@@ -96,7 +96,7 @@ function toErrorBody({ code, title, details, type = 'OAuthException', subcode, i
 }
 
 /** Plain Graph errors have no `(#code)` in their message. */
-function failPlainly(status: number, error: object): Answer {
+export function failPlainly(status: number, error: object): Answer {
   return {
     kind: 'json',
     status,

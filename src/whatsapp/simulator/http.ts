@@ -11,19 +11,25 @@ export async function receive(request: IncomingMessage): Promise<ReceivedRequest
     ...(version === undefined ? {} : { version }),
     query: url.searchParams,
     headers: request.headers,
-    body: await readBody(request),
+    ...(await readBody(request)),
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
+const noBytes = Buffer.alloc(0)
+
+/** A form is hashed as it arrives; an uploaded sample is the only body that is kept as bytes. */
+async function readBody(request: IncomingMessage): Promise<Pick<ReceivedRequest, 'body' | 'bytes'>> {
   const { 'content-type': type = '' } = request.headers
-  return type.startsWith('multipart/form-data') ? readForm(request, type) : parse(await readText(request))
+  if (type.startsWith('multipart/form-data')) return { body: await readForm(request, type), bytes: noBytes }
+  const bytes = await readBytes(request)
+  if (type === 'application/octet-stream') return { body: '', bytes }
+  return { body: parse(bytes.toString('utf8')), bytes: noBytes }
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 function parse(text: string): unknown {
@@ -41,6 +47,13 @@ export function respond(response: ServerResponse, answer: Answer, headers: Recor
       return write(response, answer.status, 'application/json; charset=UTF-8', JSON.stringify(answer.body), headers)
     case 'text':
       return write(response, answer.status, answer.contentType, answer.text, answer.headers)
+    case 'bytes':
+      response.writeHead(answer.status, {
+        'content-type': answer.contentType,
+        'content-length': answer.bytes.length,
+      })
+      response.end(answer.bytes)
+      return
     case 'cut-off':
       return cutOff(response, answer.status, JSON.stringify(answer.body))
     case 'drop':
@@ -78,6 +91,7 @@ export type Answer =
   | { kind: 'json'; status: number; body: unknown }
   /** A response of a proxy or a broken server. */
   | { kind: 'text'; status: number; contentType: string; text: string; headers?: Record<string, string> }
+  | { kind: 'bytes'; status: number; contentType: string; bytes: Buffer }
   /** Announces the whole body, writes half of it and closes the connection. */
   | { kind: 'cut-off'; status: number; body: unknown }
   /** Closes the connection without sending anything. */

@@ -15,6 +15,8 @@ import {
 } from './onboarding.ts'
 import { getPhoneNumber, listPhoneNumbers } from './phone-numbers.ts'
 import type { ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'
+import { createTemplate, deleteTemplates, editTemplate } from './template-changes.ts'
+import { readSample, receiveUpload, startUpload } from './uploads.ts'
 import { getTemplate, listTemplates } from './templates.ts'
 import { bearerOf, debugToken, findHolder, type TokenHolder } from './tokens.ts'
 
@@ -28,6 +30,7 @@ export interface RoutedRequest extends ReceivedRequest {
 export async function route(state: SimulatorState, request: ReceivedRequest, origin: string): Promise<Answer> {
   if (request.path === '/debug_token') return debugToken(state, request)
   if (request.path === '/oauth/access_token') return issueToken(state, request)
+  if (request.path.startsWith('/samples/')) return readSample(state, request.path)
   const [, id = '', edge, ...rest] = request.path.split('/')
   if (edge === 'subscriptions') {
     const answer = await handleAppSubscriptions(state, id, request)
@@ -35,6 +38,11 @@ export async function route(state: SimulatorState, request: ReceivedRequest, ori
   }
   const holder = findHolder(state, bearerOf(request))
   if ('kind' in holder) return holder
+  if (request.path.startsWith('/upload:')) return receiveUpload(state, request, origin)
+  if (edge === 'uploads')
+    return id === holder.token.appId && request.method === 'POST'
+      ? startUpload(state, request)
+      : unknownObject(request.method, id)
   if (request.path === '/me/businesses')
     return findRefusal(holder, 'GET businesses', 'business_management') ?? listBusinesses(holder.wabaIds)
   if (!/^\d+$/.test(id) || rest.length > 0) return unknownPath(request.path)
@@ -57,13 +65,27 @@ async function routeObject(
   return holder.wabaIds.includes(request.id) ? routeWabaEdge(state, holder, request, origin) : undefined
 }
 
-function routeNode(state: SimulatorState, holder: TokenHolder, { method, id, query }: RoutedRequest) {
+function routeNode(state: SimulatorState, holder: TokenHolder, request: RoutedRequest) {
+  const { method, id, query } = request
+  if (method === 'POST') {
+    const found = findTemplate(state, holder, id)
+    return found && (findRefusal(holder, 'POST template') ?? editTemplate(state, found, request))
+  }
   if (method !== 'GET') return undefined
   const number = holder.numbers.find(({ phoneNumberId }) => phoneNumberId === id)
   if (number) return getPhoneNumber(number, query)
   if (holder.wabaIds.includes(id)) return findRefusal(holder, 'GET WABA') ?? getBusinessAccount(state, id, query)
   const lists = holder.wabaIds.flatMap((wabaId) => state.templates.get(wabaId) ?? [])
   return getTemplate(lists, id, query)
+}
+
+function findTemplate(state: SimulatorState, { wabaIds }: TokenHolder, id: string) {
+  for (const wabaId of wabaIds) {
+    const list = state.templates.get(wabaId)
+    const template = list?.all().find((one) => one.id === id)
+    if (list && template) return { wabaId, list, template }
+  }
+  return undefined
 }
 
 function routeNumberEdge(
@@ -103,6 +125,14 @@ async function routeWabaEdge(
   switch (call) {
     case 'GET message_templates':
       return listTemplates(state, id, query, [origin, version, id, edge].filter(Boolean).join('/'))
+    case 'POST message_templates': {
+      const list = state.templates.get(id)
+      return list && createTemplate(state, id, list, request)
+    }
+    case 'DELETE message_templates': {
+      const list = state.templates.get(id)
+      return list && deleteTemplates(state, id, list, query)
+    }
     case 'GET phone_numbers':
       return listPhoneNumbers(state, id, query)
     default:

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { callbackFields } from '../callbacks/fields.ts'
-import type { CallbackItem } from './answers.ts'
 import { demoTemplates } from './demo-templates.ts'
 import { unknownVersion } from './errors.ts'
 import { type Answer, receive, respond } from './http.ts'
@@ -17,6 +16,7 @@ import type {
   SimulatedToken,
   SimulatorState,
 } from './state.ts'
+import { TemplateReviewer } from './template-review.ts'
 import { createTemplateList, type TemplateList } from './templates.ts'
 import { demoAppId } from './tokens.ts'
 import { servedVersion } from './versions.ts'
@@ -95,6 +95,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     subscriptions: new Map(),
     media: new Map(),
     nextMediaId: countFrom(1_100_000_000_000_001),
+    uploads: new Map(),
+    samples: new Map(),
+    deletedTemplates: new Set(),
+    reviewer: new TemplateReviewer((wabaId, field) => findCallbackTarget(state, wabaId, field)),
     now: () => Date.now(),
     randomBytes,
     onAccepted: (message) => {
@@ -102,8 +106,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       reporter.follow(message, message.plan)
     },
   }
-  const reporter = new StatusReporter((number, field) => {
-    const target = findCallbackTarget(state, number, field)
+  const reporter = new StatusReporter(({ wabaId }, field) => {
+    const target = findCallbackTarget(state, wabaId, field)
     return target && { ...target, ...(onCallbackAccepted && { onCallbackAccepted }) }
   }, randomBytes)
   const nextTemplateId = countFrom(1_000_000_000_000_001)
@@ -114,7 +118,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const server = createServer((request, response) => {
     receive(request)
       .then(async (received) => {
-        if (requests.push(received) > maxRequests) requests.shift()
+        // Without the bytes, since an uploaded sample has up to 100 MB.
+        if (requests.push({ ...received, bytes: Buffer.alloc(0) }) > maxRequests) requests.shift()
         const version = servedVersion(received.version, state.now())
         const answer = interceptor?.(received) ?? (await answerAs(version, received))
         respond(response, answer, version === undefined ? {} : { 'facebook-api-version': version })
@@ -192,6 +197,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     stop: () => {
       reporter.stop()
+      state.reviewer.stop()
       return close(server)
     },
   }
@@ -199,16 +205,16 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
 const defaultScopes = ['whatsapp_business_management', 'whatsapp_business_messaging']
 
-/** An app gets the fields that it asked for, of the WABAs that it is subscribed to, at the URL of the WABA or at its own. */
-function findCallbackTarget(
-  state: SimulatorState,
-  { wabaId }: SimulatedNumber,
-  field: CallbackItem['field'],
-): CallbackTarget | undefined {
+/**
+ * An app gets the callbacks of the WABAs that it is subscribed to at its own URL; a WABA can override it for messages
+ * (reference 2, section 5.4).
+ */
+function findCallbackTarget(state: SimulatorState, wabaId: string, field: string): CallbackTarget | undefined {
   for (const [appId, { overrideCallbackUrl }] of state.subscriptions.get(wabaId) ?? []) {
     const app = state.apps.get(appId)
-    if (app?.subscription?.fields.includes(field) === true)
-      return { url: overrideCallbackUrl ?? app.subscription.callbackUrl, appSecret: app.secret }
+    if (app?.subscription?.fields.includes(field) !== true) continue
+    const override = field === 'messages' ? overrideCallbackUrl : undefined
+    return { url: override ?? app.subscription.callbackUrl, appSecret: app.secret }
   }
   return undefined
 }

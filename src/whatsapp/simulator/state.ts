@@ -2,6 +2,7 @@ import type { SimulatedMedia } from './media.ts'
 import type { PlannedAnswer } from './answers.ts'
 import type { OnboardingErrorCode } from './onboarding-errors.ts'
 import type { Plan } from './reporter.ts'
+import type { TemplateReviewer } from './template-review.ts'
 import type { GraphTemplate, TemplateList } from './templates.ts'
 
 /** A simulated business phone number. */
@@ -74,6 +75,8 @@ export interface ReceivedRequest {
   version?: string
   query: URLSearchParams
   headers: Record<string, string | string[] | undefined>
+  /** Of a body that is neither JSON nor a form. */
+  bytes: Buffer
   /** Parsed if it is JSON or a form, in which a file is `{filename, type, size, sha256}`; otherwise the text. */
   body: unknown
 }
@@ -92,6 +95,13 @@ export interface SimulatorState {
   /** Uploaded files by ID. */
   media: Map<string, SimulatedMedia>
   nextMediaId: () => string
+  /** Upload sessions by ID. */
+  uploads: Map<string, { length: number; type: string }>
+  /** Uploaded samples by handle. */
+  samples: Map<string, { type: string; bytes: Buffer; url: string }>
+  /** WABA, name and language of deleted templates whose names are locked, each on a line. */
+  deletedTemplates: Set<string>
+  reviewer: TemplateReviewer
   now: () => number
   randomBytes: (size: number) => Uint8Array
   onAccepted: (message: AcceptedMessage) => void

@@ -27,6 +27,7 @@ export function PublicApiPage() {
         <>
           <LockedOutAlert access={access.data} />
           <AccessSection enabled={access.data.enabled} />
+          <TemplateChangesSection enabled={access.data.templateChanges} />
           <KeySection issuedKey={issuedKey} onIssued={setIssuedKey} storedKey={access.data.key} />
           <AllowListSection allowList={access.data.allowList} you={access.data.you} />
           <RateLimitSection rateLimit={access.data.rateLimit} />
@@ -93,6 +94,34 @@ function AccessSection({ enabled }: { enabled: boolean }) {
         pending={change.isPending}
         onConfirm={() => change.mutate(false)}
       />
+    </Section>
+  )
+}
+
+/** A key that exists must not gain the power to delete templates silently, so this is off at first. */
+function TemplateChangesSection({ enabled }: { enabled: boolean }) {
+  const { accountId, canChange } = useAccount()
+  const change = useChange({
+    change: (enabled: boolean) => settings.publicApi.setTemplateChanges.mutate({ accountId, enabled }),
+    invalidates: [apiAccessKey(accountId)],
+    done: ({ enabled }) => (enabled ? 'The API key may change templates.' : 'The API key may not change templates.'),
+  })
+  return (
+    <Section
+      title="Template changes"
+      description="Whether the API key may create, change and delete templates. Sending needs no permission of its own."
+      actions={<StatusBadge tone={enabled ? 'good' : 'neutral'}>{enabled ? 'On' : 'Off'}</StatusBadge>}
+    >
+      <Tooltip label={viewersHint} disabled={canChange} position="top-start">
+        <Group w="fit-content">
+          <Switch
+            label="Allow template changes"
+            checked={enabled}
+            disabled={!canChange || change.isPending}
+            onChange={() => change.mutate(!enabled)}
+          />
+        </Group>
+      </Tooltip>
     </Section>
   )
 }

@@ -7,11 +7,11 @@ import {
   IconMapPin,
   IconPhone,
   IconPhoto,
+  IconTag,
   IconVideo,
 } from '@tabler/icons-react'
 import { type ComponentType, Fragment, useState } from 'react'
-import type { TemplateComponent } from '../../../../contracts/api/template.ts'
-import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
+import type { Template, TemplateComponent } from '../../../../contracts/api/template.ts'
 import classes from './message-preview.module.css'
 import { fillOnly, fillText, parseFormatting, type Piece, splitPlaceholders } from './message-text.ts'
 import { inWords } from './template-status.ts'
@@ -36,7 +36,7 @@ const buttonIcons: Partial<Record<string, Icon>> = {
 const timeOfDay = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
 interface MessagePreviewProps {
-  template: OwnTemplate
+  template: Pick<Template, 'components' | 'language'>
   variables: Readonly<Record<string, string>>
   /** Value of the variable in a text header. */
   headerText: string
@@ -49,6 +49,8 @@ export function MessagePreview({ template: { components, language }, variables, 
   const header = part('HEADER')
   const footer = part('FOOTER')
   const buttons = part('BUTTONS')?.buttons ?? []
+  const offer = part('LIMITED_TIME_OFFER')?.text
+  const cards = part('CAROUSEL')?.cards ?? []
   return (
     <div className={classes.chat} role="figure" aria-label="Message preview">
       <div className={classes.bubble}>
@@ -56,6 +58,12 @@ export function MessagePreview({ template: { components, language }, variables, 
           {/* The language of the message may be written from right to left. */}
           <div lang={language.replace('_', '-')} dir="auto">
             {header && <Header header={header} value={headerText} />}
+            {offer !== undefined && (
+              <div className={classes.offer}>
+                <IconTag size={16} aria-hidden />
+                {offer}
+              </div>
+            )}
             <div className={classes.body}>
               <FormattedText text={fillText(part('BODY')?.text ?? '', variables)} />
             </div>
@@ -66,18 +74,49 @@ export function MessagePreview({ template: { components, language }, variables, 
             <IconChecks size={15} className={classes.ticks} aria-hidden />
           </div>
         </div>
-        {buttons.length > 0 && (
-          <ul className={classes.buttons} aria-label="Buttons">
-            {buttons.map(({ type, text }, index) => (
-              <li key={index} className={classes.button}>
-                <ButtonIcon type={type} />
-                {text ?? inWords(type)}
-              </li>
-            ))}
-          </ul>
+        <ButtonLabels buttons={buttons} />
+      </div>
+      {cards.length > 0 && (
+        <ul className={classes.cards} aria-label="Cards" tabIndex={0}>
+          {cards.map(({ components: ofCard }, index) => (
+            <Card key={index} components={ofCard} />
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function Card({ components }: { components: TemplateComponent[] }) {
+  const part = (type: string) => components.find((component) => component.type === type)
+  const header = part('HEADER')
+  const body = part('BODY')?.text
+  return (
+    <li className={classes.card}>
+      <div className={classes.content}>
+        {header && <Header header={header} value="" />}
+        {body !== undefined && (
+          <div className={classes.body}>
+            <FormattedText text={body} />
+          </div>
         )}
       </div>
-    </div>
+      <ButtonLabels buttons={part('BUTTONS')?.buttons ?? []} />
+    </li>
+  )
+}
+
+function ButtonLabels({ buttons }: { buttons: NonNullable<TemplateComponent['buttons']> }) {
+  if (buttons.length === 0) return null
+  return (
+    <ul className={classes.buttons} aria-label="Buttons">
+      {buttons.map(({ type, text }, index) => (
+        <li key={index} className={classes.button}>
+          <ButtonIcon type={type} />
+          {text === undefined || text === '' ? inWords(type) : text}
+        </li>
+      ))}
+    </ul>
   )
 }
 

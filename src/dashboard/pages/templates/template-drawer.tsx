@@ -15,6 +15,7 @@ import { EmptyState } from '../../ui/placeholders.tsx'
 import { MessagePreview } from './message-preview.tsx'
 import { placeProblems } from './place-problems.ts'
 import { SendTest } from './send-test.tsx'
+import { TemplateActions } from './template-actions.tsx'
 import { describeLanguage } from './template-list.tsx'
 import { describeStatus, inWords } from './template-status.ts'
 import {
@@ -55,6 +56,7 @@ export function TemplateDrawer({ opened, templates, whatsAppAccountId, onClose }
           whatsAppAccountId={whatsAppAccountId}
           to={to}
           onTo={setTo}
+          onClose={onClose}
         />
       )}
       {opened && !template && (
@@ -72,6 +74,7 @@ interface TemplateDetailsProps {
   whatsAppAccountId: string | undefined
   to: string
   onTo: (to: string) => void
+  onClose: () => void
 }
 
 interface TestForm {
@@ -81,7 +84,7 @@ interface TestForm {
 }
 
 /** Preview, variables and test of a template. */
-function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDetailsProps) {
+function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: TemplateDetailsProps) {
   const { accountId } = useAccount()
   const valueFields = listValueFields(template)
   const paths = valueFields.map(({ path }) => path)
@@ -133,6 +136,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo }: TemplateDeta
             variables={takesCode ? fillAll(template, form.values.values.code ?? '') : form.values.variables}
             headerText={form.values.values.header?.text ?? ''}
           />
+          <TemplateActions template={template} whatsAppAccountId={whatsAppAccountId} onDeleted={onClose} />
           <Box visibleFrom="sm">
             <TemplateProperties template={template} />
           </Box>

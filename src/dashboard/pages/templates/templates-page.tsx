@@ -1,5 +1,5 @@
 import { Alert, Button, Paper, Text } from '@mantine/core'
-import { IconBrandWhatsapp, IconInfoCircle, IconRefresh, IconSearch, IconTemplate } from '@tabler/icons-react'
+import { IconBrandWhatsapp, IconInfoCircle, IconPlus, IconRefresh, IconSearch, IconTemplate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
@@ -21,7 +21,7 @@ export function TemplatesPage() {
     <>
       <PageHeader
         title="Templates"
-        description="Message templates and their approval status. Create them in Meta’s WhatsApp Manager; preview and test them here."
+        description="Message templates and their approval status. Create, preview and test them here."
         actions={hasAccount ? <SyncStatus /> : undefined}
       />
       {accounts.isPending && <LoadingSkeleton lines={6} />}
@@ -109,7 +109,7 @@ function describeCount(found: number, loaded: number): string {
 function NoTemplates() {
   return (
     <EmptyState icon={IconTemplate} title="No templates yet">
-      Sync to load them from WhatsApp. If there are none, create one in WhatsApp Manager and wait for approval.
+      Sync to load them from WhatsApp, or create one and wait for its approval.
     </EmptyState>
   )
 }
@@ -117,7 +117,9 @@ function NoTemplates() {
 /** The time of the last sync and a button to sync now. */
 function SyncStatus() {
   const sync = useSync({ done: describe })
+  const { accountId, canChange } = useAccount()
   const { whatsAppAccountId } = useTemplateLinks()
+  const newTemplate = `/${accountId}/templates/new${whatsAppAccountId === undefined ? '' : `?account=${whatsAppAccountId}`}`
   const syncedAt = useTemplates(whatsAppAccountId).data?.syncedAt
   return (
     <>
@@ -126,9 +128,19 @@ function SyncStatus() {
           Last synced <DateTime at={syncedAt} />
         </Text>
       )}
-      <ChangeButton leftSection={<IconRefresh size={16} />} loading={sync.isPending} onClick={() => sync.mutate()}>
+      <ChangeButton
+        variant="default"
+        leftSection={<IconRefresh size={16} />}
+        loading={sync.isPending}
+        onClick={() => sync.mutate()}
+      >
         Sync now
       </ChangeButton>
+      {canChange && (
+        <Button component={Link} to={newTemplate} leftSection={<IconPlus size={16} />}>
+          New template
+        </Button>
+      )}
     </>
   )
 }

@@ -27,6 +27,8 @@ export function useTemplates(whatsAppAccountId: string | undefined) {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...templatesKey(accountId), whatsAppAccountId ?? 'default'],
+    // A review ends while the page is open.
+    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status === 'PENDING') ? 5_000 : false),
     queryFn: () => loadTemplates({ accountId, ...(whatsAppAccountId !== undefined && { whatsAppAccountId }) }),
   })
 }

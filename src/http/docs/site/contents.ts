@@ -35,6 +35,11 @@ export const contents: readonly Group[] = [
       },
       { slug: 'media', file: 'media.md', summary: 'Upload images, videos and documents for headers.' },
       {
+        slug: 'creating-templates',
+        file: 'creating-templates.md',
+        summary: 'Create, change and delete templates, and keep them in files.',
+      },
+      {
         slug: 'idempotency',
         file: 'idempotency.md',
         summary: 'Retry a request without sending the message twice.',

@@ -1,0 +1,190 @@
+import { z } from 'zod'
+import { AccountId, LanguageCode, responseField, TemplateName } from '../fields.ts'
+import { procedure } from '../procedure.ts'
+import { NewTemplateName, templateDefinitionShape, TemplateSample } from '../templates/definition.ts'
+
+export const TemplateChange = z
+  .object({
+    name: responseField(TemplateName),
+    language: responseField(LanguageCode),
+    templateId: z
+      .string()
+      .describe("WhatsApp's ID of the template.")
+      .meta({ examples: ['1304694804498707'] }),
+    status: z
+      .string()
+      .describe('Approval status as WhatsApp names it: `PENDING` until the review ends.')
+      .meta({ examples: ['PENDING'] }),
+    category: z
+      .string()
+      .optional()
+      .describe('The category that WhatsApp assigned, which can differ from the one in the request.')
+      .meta({ examples: ['UTILITY'] }),
+    changed: z
+      .boolean()
+      .describe('False if WhatsApp had this template already, for example because a request was repeated.'),
+    notice: z
+      .string()
+      .optional()
+      .describe('What to know about it, such as a category that WhatsApp changed.')
+      .meta({
+        examples: [
+          'WhatsApp changed the category from UTILITY to MARKETING. Messages are charged and limited accordingly.',
+        ],
+      }),
+  })
+  .describe('A template after a change.')
+  .meta({ id: 'TemplateChange' })
+export type TemplateChange = z.infer<typeof TemplateChange>
+
+const TemplateAccountId = AccountId.describe(
+  'ID of the WhatsApp account whose templates are changed. When absent, the default account is used.',
+)
+
+const errors = [
+  'TEMPLATE_CHANGES_DISABLED',
+  'NO_ACTIVE_ACCOUNT',
+  'TEMPLATE_REFUSED',
+  'RATE_LIMIT_EXCEEDED',
+  'WHATSAPP_THROTTLED',
+  'WHATSAPP_UNAVAILABLE',
+] as const
+
+const example = {
+  name: 'order_shipped',
+  language: 'en',
+  category: 'UTILITY',
+  body: { text: 'Hello {{1}}, your order {{2}} is on its way.', examples: { '1': 'Ada', '2': 'WB-1042' } },
+  footer: 'Waybill Demo Shop',
+} as const
+
+const pending = {
+  name: 'order_shipped',
+  language: 'en',
+  templateId: '1304694804498707',
+  status: 'PENDING',
+  category: 'UTILITY',
+  changed: true,
+}
+
+const invalid = 'body.text: must not end with a variable: put words or a full stop after it.'
+const limited = 'This account may create 100 templates per hour. Try again in 1200 seconds.'
+
+export const createTemplate = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/template/create',
+  tag: 'Templates',
+  summary: 'Create a template and submit it for review',
+  description:
+    'Checks the template with the rules of WhatsApp, uploads its samples, and submits it. It is `PENDING` until WhatsApp has reviewed it; the webhooks `template.approved` and `template.rejected` report the result. A repeated request creates nothing twice.',
+  input: z
+    .strictObject({ ...templateDefinitionShape, accountId: TemplateAccountId.optional() })
+    .describe('A template to create.')
+    .meta({ id: 'CreateTemplateRequest' }),
+  output: TemplateChange,
+  errors: [...errors, 'TEMPLATE_EXISTS'],
+  example: { input: example, output: pending, errors: { VALIDATION_ERROR: invalid, RATE_LIMIT_EXCEEDED: limited } },
+})
+
+export const updateTemplate = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/template/update',
+  tag: 'Templates',
+  summary: 'Replace the content of a template',
+  description:
+    'Replaces everything but the name and the language, and submits the template again. WhatsApp allows it for templates that are APPROVED, REJECTED or PAUSED; an approved one can be changed once in 24 hours and ten times in 30 days, and keeps its category. A request that changes nothing asks WhatsApp nothing.',
+  input: z
+    .strictObject({ ...templateDefinitionShape, accountId: TemplateAccountId.optional() })
+    .describe('The new content of a template.')
+    .meta({ id: 'UpdateTemplateRequest' }),
+  output: TemplateChange,
+  errors: [...errors, 'TEMPLATE_NOT_FOUND'],
+  example: {
+    input: { ...example, footer: 'Waybill Shop' },
+    output: pending,
+    errors: {
+      VALIDATION_ERROR: invalid,
+      TEMPLATE_NOT_FOUND: 'There is no template "order_shiped" in language en. Did you mean order_shipped?',
+      RATE_LIMIT_EXCEEDED: limited,
+    },
+  },
+})
+
+export const deleteTemplate = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/template/delete',
+  tag: 'Templates',
+  summary: 'Delete a template in one language, or in all',
+  description:
+    'Deletes the template at WhatsApp. Messages that were sent but not delivered yet are tried for 30 more days. WhatsApp does not accept a new template of the same name and language for some weeks. A repeated request deletes nothing twice.',
+  input: z
+    .strictObject({
+      name: TemplateName,
+      language: LanguageCode.optional().describe('The language to delete; leave it out only with `allLanguages`.'),
+      allLanguages: z.boolean().optional().describe('Deletes every language of the name. Default: false.'),
+      accountId: TemplateAccountId.optional(),
+    })
+    .describe('A template to delete.')
+    .meta({ id: 'DeleteTemplateRequest' }),
+  output: z
+    .object({
+      name: responseField(TemplateName),
+      languages: z
+        .array(z.string())
+        .describe('The languages that were deleted; empty if there was none left.')
+        .meta({ examples: [['en']] }),
+    })
+    .describe('What was deleted.')
+    .meta({ id: 'DeletedTemplate' }),
+  errors: [...errors, 'TEMPLATE_NOT_FOUND'],
+  example: {
+    input: { name: 'order_shipped', language: 'en' },
+    output: { name: 'order_shipped', languages: ['en'] },
+    errors: {
+      VALIDATION_ERROR: 'language: is required, or set allLanguages to true.',
+      TEMPLATE_NOT_FOUND: 'There is no template "order_shiped" in language en. Did you mean order_shipped?',
+      RATE_LIMIT_EXCEEDED:
+        'This account may ask WhatsApp for 30 checks and changes per minute. Try again in 12 seconds.',
+    },
+  },
+})
+
+export const duplicateTemplate = procedure({
+  kind: 'mutation',
+  method: 'POST',
+  path: '/api/v1/template/duplicate',
+  tag: 'Templates',
+  summary: 'Copy a template under another name, language or WhatsApp account',
+  description:
+    'Creates a template with the content of another one, and submits it for review. A header with a file takes the sample of the original, as long as WhatsApp still serves it, or the `sample` of the request.',
+  input: z
+    .strictObject({
+      name: TemplateName,
+      language: LanguageCode,
+      newName: NewTemplateName.optional().describe('Name of the copy; by default, the same name.'),
+      newLanguage: LanguageCode.optional().describe('Language of the copy; by default, the same language.'),
+      toAccountId: AccountId.optional().describe(
+        'ID of the WhatsApp account that gets the copy; by default, the same.',
+      ),
+      sample: TemplateSample.optional().describe('Sample of the header, in place of that of the original.'),
+      accountId: AccountId.optional().describe(
+        'ID of the WhatsApp account that has the original. When absent, the default account is used.',
+      ),
+    })
+    .describe('A template to copy.')
+    .meta({ id: 'DuplicateTemplateRequest' }),
+  output: TemplateChange,
+  errors: [...errors, 'TEMPLATE_EXISTS', 'TEMPLATE_NOT_FOUND'],
+  example: {
+    input: { name: 'order_shipped', language: 'en', newName: 'order_shipped_2' },
+    output: { ...pending, name: 'order_shipped_2' },
+    errors: {
+      VALIDATION_ERROR: 'newName: the copy needs another name, language or WhatsApp account.',
+      TEMPLATE_NOT_FOUND: 'There is no template "order_shiped" in language en. Did you mean order_shipped?',
+      RATE_LIMIT_EXCEEDED: limited,
+    },
+  },
+})

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import {
+  deleteTemplate as deleteByKey,
+  duplicateTemplate as duplicateByKey,
+  TemplateChange,
+} from '../api/template-changes.ts'
+import { LanguageCode, line, TemplateName } from '../fields.ts'
+import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { TemplateDefinition } from '../templates/definition.ts'
+import { changes } from './changes.ts'
+
+const whatsAppAccountId = line(64).optional()
+const submission = ofAccount({ whatsAppAccountId, template: TemplateDefinition })
+
+export const createTemplate = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Create a template and submit it for review',
+  input: submission,
+  output: TemplateChange,
+  audit: ({ template }) => changes.createTemplate(template.name, template.language),
+})
+
+export const updateTemplate = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Replace the content of a template',
+  input: submission,
+  output: TemplateChange,
+  audit: ({ template }) => changes.updateTemplate(template.name, template.language),
+})
+
+export const deleteTemplate = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Delete a template in one language, or in all',
+  input: ofAccount({
+    whatsAppAccountId,
+    name: TemplateName,
+    language: LanguageCode.optional(),
+    allLanguages: z.boolean().optional(),
+  }),
+  output: deleteByKey.output,
+  audit: ({ name, language }) => changes.deleteTemplate(name, language),
+})
+
+export const duplicateTemplate = settingsProcedure({
+  kind: 'mutation',
+  admits: 'owner',
+  summary: 'Copy a template under another name, language or WhatsApp account',
+  input: ofAccount({
+    whatsAppAccountId,
+    ...duplicateByKey.input.omit({ accountId: true, toAccountId: true }).shape,
+    toWhatsAppAccountId: line(64).optional(),
+  }),
+  output: TemplateChange,
+  audit: ({ name, language }) => changes.duplicateTemplate(name, language),
+})
+
+/** What the editor starts from. A template with parts that no definition can hold is not editable here. */
+export const getTemplateDefinition = settingsProcedure({
+  kind: 'query',
+  admits: 'viewer',
+  summary: 'Read a template as its author writes it',
+  input: ofAccount({ whatsAppAccountId, name: TemplateName, language: LanguageCode }),
+  output: z.object({
+    definition: TemplateDefinition.optional(),
+    /** Why there is no definition. */
+    reason: z.string().optional(),
+  }),
+})

@@ -1,0 +1,284 @@
+import { z } from 'zod'
+import { LanguageCode } from '../fields.ts'
+
+/** WhatsApp's limits for the texts of a template (Meta, "Template components" and the pages of each kind). */
+export const templateLimits = {
+  nameCharacters: 512,
+  headerCharacters: 60,
+  bodyCharacters: 1024,
+  footerCharacters: 60,
+  offerBodyCharacters: 600,
+  offerCharacters: 16,
+  cardBodyCharacters: 160,
+  labelCharacters: 25,
+  urlCharacters: 2000,
+  phoneNumberCharacters: 20,
+  couponCodeCharacters: 20,
+  buttons: 10,
+  cards: 10,
+  cardButtons: 2,
+  apps: 5,
+  maxExpirationMinutes: 90,
+} as const
+
+export const templateCategories = ['AUTHENTICATION', 'MARKETING', 'UTILITY'] as const
+export type TemplateCategory = (typeof templateCategories)[number]
+
+/** More than any text of a template may have, so that the rules name the real limit of each. */
+const maxCharacters = 8192
+
+/** The rules check the length, together with everything else; JSON Schema says it too. */
+function text(characters: number) {
+  return z
+    .string()
+    .min(1, 'must not be empty')
+    .max(maxCharacters, `must have at most ${maxCharacters} characters`)
+    .meta({ maxLength: characters })
+}
+
+const Example = text(templateLimits.bodyCharacters).describe('Value that shows the reviewer how it is filled.')
+
+const Label = text(templateLimits.labelCharacters)
+  .describe('Button label, without variables.')
+  .meta({ examples: ['Track my order'] })
+
+export const TemplateSample = z
+  .strictObject({
+    link: z
+      .string()
+      .max(4096, 'must have at most 4096 characters')
+      .regex(/^https?:\/\/[^\s\u0000-\u001f\u007f]+$/, 'must be a public https address, such as https://…/sample.pdf')
+      .optional()
+      .describe('Public address of the sample. Waybill downloads it and uploads it to WhatsApp.')
+      .meta({ examples: ['https://example.com/invoice.pdf'] }),
+    handle: z
+      .string()
+      .regex(/^[\u0021-\u007e]{1,4096}$/, 'must be the handle that WhatsApp gave for an uploaded sample')
+      .optional()
+      .describe('Handle of a sample that was uploaded to WhatsApp with the resumable upload API.')
+      .meta({ examples: ['4::aW1hZ2UvanBlZw=='] }),
+  })
+  .describe('A sample file for the reviewer: either `link` or `handle`.')
+  .meta({ id: 'TemplateSample' })
+export type TemplateSample = z.infer<typeof TemplateSample>
+
+export const TemplateHeaderDefinition = z
+  .strictObject({
+    format: z
+      .enum(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION'])
+      .describe('What the header shows.')
+      .meta({ examples: ['TEXT'] }),
+    text: text(templateLimits.headerCharacters)
+      .optional()
+      .describe('Of the format `TEXT`: the text, with at most one variable.')
+      .meta({ examples: ['Order {{1}}'] }),
+    example: Example.optional()
+      .describe('Example value of the variable in `text`.')
+      .meta({ examples: ['WB-1042'] }),
+    sample: TemplateSample.optional().describe('Of the formats `IMAGE`, `VIDEO` and `DOCUMENT`.'),
+  })
+  .describe('Header of a template.')
+  .meta({ id: 'TemplateHeaderDefinition' })
+export type TemplateHeaderDefinition = z.infer<typeof TemplateHeaderDefinition>
+
+export const TemplateBodyDefinition = z
+  .strictObject({
+    text: text(templateLimits.bodyCharacters)
+      .describe('Text with its variables: numbered (`{{1}}`) or named (`{{first_name}}`), not both.')
+      .meta({ examples: ['Hello {{1}}, your order {{2}} is on its way.'] }),
+    examples: z
+      .record(z.string(), Example)
+      .optional()
+      .describe('Example value of each variable, by its number or name.')
+      .meta({ examples: [{ '1': 'Ada', '2': 'WB-1042' }] }),
+  })
+  .describe('Body of a template.')
+  .meta({ id: 'TemplateBodyDefinition' })
+export type TemplateBodyDefinition = z.infer<typeof TemplateBodyDefinition>
+
+export const buttonTypes = [
+  'QUICK_REPLY',
+  'URL',
+  'PHONE_NUMBER',
+  'COPY_CODE',
+  'FLOW',
+  'VOICE_CALL',
+  'CATALOG',
+  'MPM',
+] as const
+export type TemplateButtonType = (typeof buttonTypes)[number]
+
+export const TemplateButtonDefinition = z
+  .strictObject({
+    type: z
+      .enum(buttonTypes)
+      .describe('What the button does.')
+      .meta({ examples: ['URL'] }),
+    text: Label.optional().describe('Label. `COPY_CODE`, `CATALOG` and `MPM` have a fixed label of WhatsApp.'),
+    url: text(templateLimits.urlCharacters)
+      .optional()
+      .describe('Of `URL`: the address; a variable may stand at its end only.')
+      .meta({ examples: ['https://example.com/track/{{1}}'] }),
+    phoneNumber: text(templateLimits.phoneNumberCharacters)
+      .optional()
+      .describe('Of `PHONE_NUMBER`: the number to call, with its country code.')
+      .meta({ examples: ['+34600111222'] }),
+    example: text(templateLimits.urlCharacters)
+      .optional()
+      .describe('Of `URL` with a variable: an example of its value. Of `COPY_CODE`: an example of the code.')
+      .meta({ examples: ['WB-1042'] }),
+    flowId: text(64)
+      .optional()
+      .describe('Of `FLOW`: ID of the published flow.')
+      .meta({ examples: ['1039484737'] }),
+    flowAction: z
+      .enum(['navigate', 'data_exchange'])
+      .optional()
+      .describe('Of `FLOW`: `navigate` opens a screen, `data_exchange` asks your endpoint first.'),
+    navigateScreen: text(200).optional().describe('Of `FLOW` with `navigate`: the first screen.'),
+  })
+  .describe('One button of a template.')
+  .meta({ id: 'TemplateButtonDefinition' })
+export type TemplateButtonDefinition = z.infer<typeof TemplateButtonDefinition>
+
+export const TemplateCardDefinition = z
+  .strictObject({
+    header: TemplateHeaderDefinition,
+    body: TemplateBodyDefinition.optional(),
+    buttons: z
+      .array(TemplateButtonDefinition)
+      .max(20, 'must have at most 20 entries')
+      .optional()
+      .describe('One or two buttons; all cards have the same kinds in the same order.'),
+  })
+  .describe('One card of a carousel.')
+  .meta({ id: 'TemplateCardDefinition' })
+export type TemplateCardDefinition = z.infer<typeof TemplateCardDefinition>
+
+export const LimitedTimeOfferDefinition = z
+  .strictObject({
+    text: text(templateLimits.offerCharacters)
+      .describe('What the offer is.')
+      .meta({ examples: ['Expiring offer!'] }),
+    expires: z.boolean().optional().describe('Whether each send sets an end that counts down. Default: false.'),
+  })
+  .describe('A limited-time offer.')
+  .meta({ id: 'LimitedTimeOfferDefinition' })
+
+export const AuthenticationDefinition = z
+  .strictObject({
+    otpType: z
+      .enum(['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'])
+      .describe('How the code gets into the app: copied, filled in by one tap, or without a tap.')
+      .meta({ examples: ['COPY_CODE'] }),
+    addSecurityRecommendation: z
+      .boolean()
+      .optional()
+      .describe('Adds “For your security, do not share this code.” Default: false.'),
+    expirationMinutes: z
+      .int('must be a whole number')
+      .optional()
+      .describe('Adds “This code expires in … minutes.” 1 to 90.')
+      .meta({ examples: [10] }),
+    text: Label.optional().describe(
+      'Label of the button that copies the code. Default: in the language of the template.',
+    ),
+    autofillText: Label.optional()
+      .describe('Label of the one-tap button.')
+      .meta({ examples: ['Autofill'] }),
+    apps: z
+      .array(
+        z
+          .strictObject({
+            packageName: text(224)
+              .describe('Android package.')
+              .meta({ examples: ['com.example.shop'] }),
+            signatureHash: text(11)
+              .describe('Hash of its signing key.')
+              .meta({ examples: ['K8a/AINcGX7'] }),
+          })
+          .describe('An Android app.'),
+      )
+      .max(20, 'must have at most 20 entries')
+      .optional()
+      .describe('Of `ONE_TAP` and `ZERO_TAP`: the apps that take the code, at most 5.'),
+    zeroTapTermsAccepted: z
+      .boolean()
+      .optional()
+      .describe('Of `ZERO_TAP`: whether you accept the terms of WhatsApp for zero-tap codes.'),
+  })
+  .describe('A one-time code. WhatsApp writes the text of these templates, in each language.')
+  .meta({ id: 'AuthenticationDefinition' })
+export type AuthenticationDefinition = z.infer<typeof AuthenticationDefinition>
+
+export const NewTemplateName = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(maxCharacters, `must have at most ${maxCharacters} characters`)
+  .describe('Name of the template: lower-case letters, digits and underscores.')
+  .meta({ maxLength: templateLimits.nameCharacters, examples: ['order_shipped'] })
+
+export const templateDefinitionShape = {
+  name: NewTemplateName,
+  language: LanguageCode,
+  category: z
+    .enum(templateCategories)
+    .describe('WhatsApp may assign another category in its review.')
+    .meta({ examples: ['UTILITY'] }),
+  header: TemplateHeaderDefinition.optional(),
+  body: TemplateBodyDefinition.optional().describe('Required, except in the category `AUTHENTICATION`.'),
+  footer: text(templateLimits.footerCharacters)
+    .optional()
+    .describe('Small text under the body, without variables.')
+    .meta({ examples: ['Waybill Demo Shop'] }),
+  buttons: z
+    .array(TemplateButtonDefinition)
+    .max(50, 'must have at most 50 entries')
+    .optional()
+    .describe('At most 10. Quick replies stand together, before or after the others.'),
+  cards: z
+    .array(TemplateCardDefinition)
+    .max(50, 'must have at most 50 entries')
+    .optional()
+    .describe('A carousel of 2 to 10 cards.'),
+  limitedTimeOffer: LimitedTimeOfferDefinition.optional(),
+  authentication: AuthenticationDefinition.optional().describe('Of the category `AUTHENTICATION`, and of no other.'),
+  ttlSeconds: z
+    .int('must be a whole number')
+    .optional()
+    .describe(
+      'How long WhatsApp tries to deliver a message: 30 to 900 seconds for `AUTHENTICATION`, 30 to 43200 for `UTILITY`.',
+    )
+    .meta({ examples: [600] }),
+}
+
+/** A template as its author writes it. Whether WhatsApp accepts it is for `findTemplateProblems` to say. */
+export const TemplateDefinition = z
+  .strictObject(templateDefinitionShape)
+  .describe('A template as its author writes it.')
+  .meta({ id: 'TemplateDefinition' })
+export type TemplateDefinition = z.infer<typeof TemplateDefinition>
+
+const variablePattern = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g
+
+/** The variables of a text, without repetitions, in the order of the text. */
+export function listVariables(text: string): string[] {
+  return [...new Set([...text.matchAll(variablePattern)].map(([, key = '']) => key))]
+}
+
+/** Whether the variables of a template are numbered; one without variables counts as numbered. */
+export function isNumbered({
+  header,
+  body,
+  cards = [],
+}: Pick<TemplateDefinition, 'header' | 'body' | 'cards'>): boolean {
+  const texts = [header?.text, body?.text, ...cards.map((card) => card.body?.text)]
+  return texts.flatMap((text) => listVariables(text ?? '')).every((key) => /^\d+$/.test(key))
+}
+
+/** WhatsApp's languages (Meta, "Supported languages"). */
+export const templateLanguages: readonly string[] = `af sq ar ar_EG ar_AE ar_LB ar_MA ar_QA az be_BY bn bn_IN bg ca
+  zh_CN zh_HK zh_TW hr cs da prs_AF nl nl_BE en en_GB en_US en_AE en_AU en_CA en_GH en_IE en_IN en_JM en_MY en_NZ en_QA
+  en_SG en_UG en_ZA et fil fi fr fr_BE fr_CA fr_CH fr_CI fr_MA ka de de_AT de_CH el gu ha he hi hu id ga it ja kn kk
+  rw_RW ko ky_KG lo lv lt mk ms ml mr nb ps_AF fa pl pt_BR pt_PT pa ro ru sr si_LK sk sl es es_AR es_CL es_CO es_CR
+  es_DO es_EC es_HN es_MX es_PA es_PE es_ES es_UY sw sv ta te th tr uk ur uz vi zu`.split(/\s+/)

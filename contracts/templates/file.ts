@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import {
+  TemplateCardDefinition,
+  templateDefinitionShape,
+  TemplateHeaderDefinition,
+  TemplateSample,
+} from './definition.ts'
+
+/** A sample can also be a file beside the template. */
+const FileSample = TemplateSample.extend({
+  file: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(4096, 'must have at most 4096 characters')
+    .optional()
+    .describe('Path of the sample, relative to this file.')
+    .meta({ examples: ['samples/invoice.pdf'] }),
+})
+  .describe('A sample file for the reviewer: one of `file`, `link` and `handle`.')
+  .meta({ id: 'TemplateFileSample' })
+
+const FileHeader = TemplateHeaderDefinition.extend({
+  sample: FileSample.optional().describe('Of the formats `IMAGE`, `VIDEO` and `DOCUMENT`.'),
+}).meta({ id: 'TemplateFileHeader' })
+
+/** A template in a file of a repository. */
+export const TemplateFile = z
+  .strictObject({
+    ...templateDefinitionShape,
+    header: FileHeader.optional(),
+    cards: z
+      .array(TemplateCardDefinition.extend({ header: FileHeader }).meta({ id: 'TemplateFileCard' }))
+      .max(50, 'must have at most 50 entries')
+      .optional()
+      .describe('A carousel of 2 to 10 cards.'),
+  })
+  .describe('A WhatsApp message template, as `waybill template push` submits it.')
+  .meta({ id: 'TemplateFile' })
+export type TemplateFile = z.infer<typeof TemplateFile>
+
+/** The JSON Schema that editors complete and check the files with. */
+export function writeTemplateFileSchema(): string {
+  const schema = z.toJSONSchema(TemplateFile, { io: 'input' })
+  return `${JSON.stringify({ title: 'Waybill template', ...schema }, null, 2)}\n`
+}

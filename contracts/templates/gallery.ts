@@ -1,0 +1,127 @@
+import type { TemplateButtonDefinition, TemplateDefinition } from './definition.ts'
+import { galleryTexts } from './gallery-texts.ts'
+
+export const galleryLanguages = ['en', 'es', 'pt_BR', 'de', 'fr'] as const
+export type GalleryLanguage = (typeof galleryLanguages)[number]
+
+/** What a ready template says in one language. */
+export interface GalleryText {
+  header?: string
+  body: string
+  footer?: string
+  /** Labels of the buttons, in their order. */
+  labels?: readonly string[]
+}
+
+interface GalleryItem {
+  name: string
+  title: string
+  description: string
+  category: TemplateDefinition['category']
+  /** Examples of the variables of the body, by number. */
+  examples?: readonly string[]
+  /** Example of the variable of the header. */
+  headerExample?: string
+  /** The buttons without their labels. */
+  buttons?: readonly Omit<TemplateButtonDefinition, 'text'>[]
+  authentication?: NonNullable<TemplateDefinition['authentication']>
+}
+
+/** The ready templates, in the order in which they are shown. */
+export const galleryItems = [
+  {
+    name: 'order_confirmed',
+    title: 'Order confirmed',
+    description: 'Thank for an order, with a link to it.',
+    category: 'UTILITY',
+    examples: ['Ada', 'WB-1042', 'EUR 42.00'],
+    buttons: [{ type: 'URL', url: 'https://example.com/orders/{{1}}', example: 'WB-1042' }],
+  },
+  {
+    name: 'order_shipped',
+    title: 'Order shipped',
+    description: 'Say that an order is on its way, with a link to follow it.',
+    category: 'UTILITY',
+    headerExample: 'WB-1042',
+    examples: ['Ada', '24 May'],
+    buttons: [{ type: 'URL', url: 'https://example.com/track/{{1}}', example: 'WB-1042' }],
+  },
+  {
+    name: 'delivery_failed',
+    title: 'Delivery failed',
+    description: 'Say that a delivery failed, and offer another day or a call.',
+    category: 'UTILITY',
+    examples: ['Ada', 'WB-1042', '25 May'],
+    buttons: [{ type: 'QUICK_REPLY' }, { type: 'QUICK_REPLY' }],
+  },
+  {
+    name: 'appointment_reminder',
+    title: 'Appointment reminder',
+    description: 'Remind of an appointment, with replies to confirm or move it.',
+    category: 'UTILITY',
+    examples: ['Ada', '12 May', '10:30'],
+    buttons: [{ type: 'QUICK_REPLY' }, { type: 'QUICK_REPLY' }],
+  },
+  {
+    name: 'invoice_available',
+    title: 'Invoice available',
+    description: 'Send the link to an invoice, with its amount and due date.',
+    category: 'UTILITY',
+    examples: ['Ada', 'B-7', 'EUR 42.00', '31 May'],
+    buttons: [{ type: 'URL', url: 'https://example.com/invoices/{{1}}', example: 'B-7' }],
+  },
+  {
+    name: 'payment_failed',
+    title: 'Payment failed',
+    description: 'Say that a payment failed, with a link to pay again.',
+    category: 'UTILITY',
+    examples: ['Ada', 'EUR 42.00', 'B-7'],
+    buttons: [
+      { type: 'URL', url: 'https://example.com/pay/{{1}}', example: 'B-7' },
+      { type: 'PHONE_NUMBER', phoneNumber: '+34600111222' },
+    ],
+  },
+  {
+    name: 'password_reset',
+    title: 'Password reset',
+    description: 'Send the link to reset a password.',
+    category: 'UTILITY',
+    examples: ['Ada', '30'],
+    buttons: [{ type: 'URL', url: 'https://example.com/reset/{{1}}', example: 'k3v9' }],
+  },
+  {
+    name: 'login_code',
+    title: 'One-time code',
+    description: 'Send a code to sign in, with a button that copies it. WhatsApp writes the text.',
+    category: 'AUTHENTICATION',
+    authentication: { otpType: 'COPY_CODE', addSecurityRecommendation: true, expirationMinutes: 10 },
+  },
+] as const satisfies readonly GalleryItem[]
+
+export type GalleryName = (typeof galleryItems)[number]['name']
+
+/** A ready template in a language, to submit as it is or to adapt. */
+export function makeGalleryTemplate(name: GalleryName, language: GalleryLanguage): TemplateDefinition {
+  const item: GalleryItem | undefined = galleryItems.find((one) => one.name === name)
+  if (!item) throw new Error(`The gallery has no template ${name}`)
+  const { category, examples = [], headerExample, buttons, authentication } = item
+  if (authentication) return { name, language, category, authentication: { ...authentication } }
+  // Every template but one-time codes has a text in each language; `GalleryTexts` says so.
+  const text: GalleryText = galleryTexts[name as keyof typeof galleryTexts][language]
+  return {
+    name,
+    language,
+    category,
+    ...(text.header !== undefined && {
+      header: { format: 'TEXT', text: text.header, ...(headerExample !== undefined && { example: headerExample }) },
+    }),
+    body: {
+      text: text.body,
+      ...(examples.length > 0 && {
+        examples: Object.fromEntries(examples.map((example, index) => [String(index + 1), example])),
+      }),
+    },
+    ...(text.footer !== undefined && { footer: text.footer }),
+    ...(buttons && { buttons: buttons.map((button, index) => ({ ...button, text: text.labels?.[index] ?? '' })) }),
+  }
+}

@@ -1,0 +1,534 @@
+import { formatPath } from '../errors.ts'
+import {
+  isNumbered,
+  listVariables,
+  type TemplateBodyDefinition,
+  type TemplateButtonDefinition,
+  type TemplateButtonType,
+  type TemplateCardDefinition,
+  type TemplateDefinition,
+  type TemplateHeaderDefinition,
+  templateLanguages,
+  templateLimits as limits,
+} from './definition.ts'
+
+/** What WhatsApp would refuse, and how to fix it. */
+export interface TemplateProblem {
+  /** Such as `['buttons', 0, 'url']`. */
+  path: readonly (string | number)[]
+  /** A sentence without its subject and full stop, such as `must not be empty`. */
+  problem: string
+}
+
+type Path = readonly (string | number)[]
+
+/** Finds everything that WhatsApp's published rules forbid, before WhatsApp is asked. Empty if it may be submitted. */
+export function findTemplateProblems(template: TemplateDefinition): TemplateProblem[] {
+  const { name, language, category, ttlSeconds } = template
+  return [
+    ...when(
+      !/^[a-z0-9_]+$/.test(name),
+      ['name'],
+      'must have lower-case letters (a to z), digits and underscores only, such as order_shipped',
+    ),
+    ...checkLength(name, ['name'], limits.nameCharacters),
+    ...when(
+      !templateLanguages.includes(language),
+      ['language'],
+      'must be a language of WhatsApp, such as en, en_US, es or pt_BR',
+    ),
+    ...checkTtl(category, ttlSeconds),
+    ...(category === 'AUTHENTICATION' ? checkAuthentication(template) : checkContent(template)),
+  ]
+}
+
+/** One line for each problem: `body.text: must not end with a variable`. */
+export function describeTemplateProblem({ path, problem }: TemplateProblem): string {
+  return `${formatPath(path)}: ${problem}.`
+}
+
+function when(condition: boolean, path: Path, problem: string): TemplateProblem[] {
+  return condition ? [{ path, problem }] : []
+}
+
+/** In characters as people count them, not in UTF-16 units. */
+function checkLength(text: string | undefined, path: Path, limit: number): TemplateProblem[] {
+  const length = [...(text ?? '')].length
+  return when(length > limit, path, `must have at most ${limit} characters; it has ${length}`)
+}
+
+/** Seconds by category (Meta, "Time-to-live"); marketing messages take one with another API only. */
+const ttlRanges: Partial<Record<TemplateDefinition['category'], [number, number]>> = {
+  AUTHENTICATION: [30, 900],
+  UTILITY: [30, 43_200],
+}
+
+function checkTtl(category: TemplateDefinition['category'], seconds: number | undefined): TemplateProblem[] {
+  if (seconds === undefined) return []
+  const range = ttlRanges[category]
+  if (!range)
+    return [{ path: ['ttlSeconds'], problem: 'must be left out: a MARKETING template of the Cloud API has none' }]
+  const [least, most] = range
+  const isWithin = seconds >= least && seconds <= most
+  return when(!isWithin, ['ttlSeconds'], `must be ${least} to ${most} in the category ${category}`)
+}
+
+/** WhatsApp writes these templates itself, so they have nothing else. */
+const notInAuthentication = ['header', 'body', 'footer', 'buttons', 'cards', 'limitedTimeOffer'] as const
+
+function inAuthentication(field: string): Path {
+  return ['authentication', field]
+}
+
+function checkAuthentication(template: TemplateDefinition): TemplateProblem[] {
+  const { authentication: code } = template
+  const tooMuch = notInAuthentication
+    .filter((part) => template[part] !== undefined)
+    .flatMap((part) =>
+      when(true, [part], 'must be left out: WhatsApp writes the text of an AUTHENTICATION template itself'),
+    )
+  if (!code)
+    return [
+      ...tooMuch,
+      {
+        path: ['authentication'],
+        problem: 'is required in the category AUTHENTICATION, such as { "otpType": "COPY_CODE" }',
+      },
+    ]
+  const { otpType, expirationMinutes: minutes, apps = [] } = code
+  const isWithin = minutes === undefined || (minutes >= 1 && minutes <= limits.maxExpirationMinutes)
+  return [
+    ...tooMuch,
+    ...when(!isWithin, inAuthentication('expirationMinutes'), `must be 1 to ${limits.maxExpirationMinutes}`),
+    ...checkLabel(code.text, inAuthentication('text')),
+    ...checkLabel(code.autofillText, inAuthentication('autofillText')),
+    ...when(
+      otpType === 'COPY_CODE' && code.autofillText !== undefined,
+      inAuthentication('autofillText'),
+      'must be left out: COPY_CODE has no one-tap button',
+    ),
+    ...when(
+      otpType === 'COPY_CODE' && apps.length > 0,
+      inAuthentication('apps'),
+      'must be left out: COPY_CODE opens no app',
+    ),
+    ...when(
+      otpType !== 'COPY_CODE' && (apps.length < 1 || apps.length > limits.apps),
+      inAuthentication('apps'),
+      `must have 1 to ${limits.apps} apps: ${otpType} hands the code to an Android app`,
+    ),
+    ...when(
+      otpType === 'ZERO_TAP' && code.zeroTapTermsAccepted !== true,
+      inAuthentication('zeroTapTermsAccepted'),
+      'must be true: WhatsApp requires that you accept its terms for zero-tap codes',
+    ),
+    ...apps.flatMap(({ packageName, signatureHash }, index) => [
+      ...when(
+        !/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/.test(packageName) || packageName.length > 224,
+        [...inAuthentication('apps'), index, 'packageName'],
+        'must be an Android package of two or more segments, such as com.example.shop',
+      ),
+      ...when(
+        !/^[A-Za-z0-9+/=]{11}$/.test(signatureHash),
+        [...inAuthentication('apps'), index, 'signatureHash'],
+        'must be the 11 characters of the app’s signing key hash',
+      ),
+    ]),
+  ]
+}
+
+function checkContent(template: TemplateDefinition): TemplateProblem[] {
+  const { header, body, footer, buttons = [], cards, limitedTimeOffer, authentication, category } = template
+  const numbered = isNumbered(template)
+  const maxBody = limitedTimeOffer ? limits.offerBodyCharacters : limits.bodyCharacters
+  return [
+    ...when(authentication !== undefined, ['authentication'], `must be left out in the category ${category}`),
+    ...(header ? checkHeader(header, ['header'], numbered) : []),
+    ...(body
+      ? checkBody(body, ['body'], { numbered, maxCharacters: maxBody })
+      : [{ path: ['body'], problem: `is required in the category ${category}` }]),
+    ...(footer === undefined ? [] : checkFooter(footer)),
+    ...checkButtons(buttons, ['buttons']),
+    ...when(template.buttons?.length === 0, ['buttons'], 'must not be empty: leave it out instead'),
+    ...(cards ? checkCards(cards, template, numbered) : []),
+    ...(limitedTimeOffer ? checkOffer(template) : []),
+  ]
+}
+
+function checkHeader(
+  { format, text, example, sample }: TemplateHeaderDefinition,
+  path: Path,
+  numbered: boolean,
+): TemplateProblem[] {
+  const at = (field: string): Path => [...path, field]
+  if (format !== 'TEXT') {
+    const takesSample = format !== 'LOCATION'
+    return [
+      ...when(text !== undefined, at('text'), `must be left out: a header of format ${format} has no text`),
+      ...when(example !== undefined, at('example'), `must be left out: a header of format ${format} has no variable`),
+      ...when(
+        takesSample && countOf(sample?.link, sample?.handle) !== 1,
+        at('sample'),
+        'must have exactly one of link and handle: WhatsApp reviews a sample of the file',
+      ),
+      ...when(!takesSample && sample !== undefined, at('sample'), 'must be left out: a location has no sample'),
+    ]
+  }
+  if (text === undefined) return [{ path: at('text'), problem: 'is required in a header of format TEXT' }]
+  const keys = listVariables(text)
+  const [key] = keys
+  return [
+    ...when(sample !== undefined, at('sample'), 'must be left out: a header of format TEXT has no file'),
+    ...checkLength(text, at('text'), limits.headerCharacters),
+    ...checkOneLine(text, at('text')),
+    ...checkMarks(text, at('text')),
+    ...checkVariableNames(text, at('text')),
+    ...when(keys.length > 1, at('text'), 'must have at most one variable'),
+    ...when(keys.length === 1 && numbered && key !== '1', at('text'), 'must number its variable {{1}}'),
+    ...when(
+      keys.length > 0 && (example ?? '').trim() === '',
+      at('example'),
+      `is required: WhatsApp reviews an example value of {{${key}}}`,
+    ),
+    ...when(keys.length === 0 && example !== undefined, at('example'), 'must be left out: the text has no variable'),
+  ]
+}
+
+function countOf(...values: unknown[]): number {
+  return values.filter((value) => value !== undefined).length
+}
+
+function checkBody(
+  { text, examples = {} }: TemplateBodyDefinition,
+  path: Path,
+  { numbered, maxCharacters }: { numbered: boolean; maxCharacters: number },
+): TemplateProblem[] {
+  const at = (...fields: string[]): Path => [...path, ...fields]
+  const keys = listVariables(text)
+  const missing = keys.filter((key) => (examples[key] ?? '').trim() === '')
+  const unknown = Object.keys(examples).filter((key) => !keys.includes(key))
+  return [
+    ...when(text.trim() === '', at('text'), 'must not be blank'),
+    ...checkLength(text, at('text'), maxCharacters),
+    ...checkVariableNames(text, at('text')),
+    ...checkVariablePlaces(text, at('text')),
+    ...checkNumbering(keys, at('text'), numbered),
+    ...when(/\n{3}/.test(text), at('text'), 'must not have more than two line breaks in a row'),
+    ...missing.map((key) => ({
+      path: at('examples', key),
+      problem: `is required: WhatsApp reviews an example value of {{${key}}}`,
+    })),
+    ...unknown.map((key) => ({ path: at('examples', key), problem: `must be left out: the text has no {{${key}}}` })),
+    ...keys.flatMap((key) =>
+      when(
+        /[\n\t]| {5}/.test(examples[key] ?? ''),
+        at('examples', key),
+        'must not have a line break, a tab or more than four spaces in a row',
+      ),
+    ),
+  ]
+}
+
+/** Finds `{{ }}`, `{1}` and `{{first name}}`, which WhatsApp reads as text or refuses. */
+function checkVariableNames(text: string, path: Path): TemplateProblem[] {
+  const rest = text.replaceAll(/\{\{\s*[A-Za-z0-9_]+\s*\}\}/g, '')
+  const keys = listVariables(text)
+  const capital = keys.find((key) => /[A-Z]/.test(key))
+  return [
+    ...when(
+      /\{\{|\}\}|\{\s*\w+\s*\}/.test(rest),
+      path,
+      'must write each variable as {{1}} or {{first_name}}: two braces, and letters, digits and underscores inside',
+    ),
+    ...when(
+      capital !== undefined,
+      path,
+      `must name variables in lower case: {{${capital?.toLowerCase()}}}, not {{${capital}}}`,
+    ),
+  ]
+}
+
+function checkVariablePlaces(text: string, path: Path): TemplateProblem[] {
+  const trimmed = text.trim()
+  return [
+    ...when(/^\{\{[^{}]*\}\}/.test(trimmed), path, 'must not start with a variable: put words before it'),
+    ...when(/\{\{[^{}]*\}\}$/.test(trimmed), path, 'must not end with a variable: put words or a full stop after it'),
+    ...when(
+      /\}\}\s*\{\{/.test(trimmed),
+      path,
+      'must not have two variables next to each other: put words between them',
+    ),
+  ]
+}
+
+/** WhatsApp counts `{{1}}`, `{{2}}` … without a gap. */
+function checkNumbering(keys: string[], path: Path, numbered: boolean): TemplateProblem[] {
+  if (!numbered)
+    return when(
+      keys.some((key) => /^\d+$/.test(key)),
+      path,
+      'must have either numbered variables such as {{1}} or named ones such as {{first_name}}, not both',
+    )
+  const gap = keys.findIndex((_, index) => !keys.includes(String(index + 1)))
+  return when(
+    gap >= 0,
+    path,
+    `must number its variables without a gap, from {{1}} to {{${keys.length}}}: {{${gap + 1}}} is missing`,
+  )
+}
+
+function checkOneLine(text: string, path: Path): TemplateProblem[] {
+  return when(/[\n\r\t]/.test(text), path, 'must be one line: no line break and no tab')
+}
+
+/** WhatsApp's formatting marks and emoji are for the body. */
+function checkMarks(text: string, path: Path): TemplateProblem[] {
+  return when(
+    /[*~`]|(?:^|\s)_\S|\p{Extended_Pictographic}/u.test(text.replaceAll(/\{\{[^{}]*\}\}/g, '')),
+    path,
+    'must not have emoji or formatting (asterisks, underscores around words, tildes, backticks)',
+  )
+}
+
+function checkFooter(footer: string): TemplateProblem[] {
+  return [
+    ...checkLength(footer, ['footer'], limits.footerCharacters),
+    ...checkOneLine(footer, ['footer']),
+    ...when(/\{\{/.test(footer), ['footer'], 'must not have variables'),
+  ]
+}
+
+function checkLabel(text: string | undefined, path: Path): TemplateProblem[] {
+  if (text === undefined) return []
+  return [
+    ...checkLength(text, path, limits.labelCharacters),
+    ...checkOneLine(text, path),
+    ...when(/\{\{/.test(text), path, 'must not have variables'),
+  ]
+}
+
+/** How many buttons of a kind a template may have; 10 of any other. */
+const maxOfKind: Partial<Record<TemplateButtonType, number>> = {
+  URL: 2,
+  PHONE_NUMBER: 1,
+  COPY_CODE: 1,
+  FLOW: 1,
+  VOICE_CALL: 1,
+  CATALOG: 1,
+  MPM: 1,
+}
+
+function checkButtons(buttons: TemplateButtonDefinition[], path: Path): TemplateProblem[] {
+  const counts = Object.entries(maxOfKind).flatMap(([type, most]) => {
+    const count = buttons.filter((button) => button.type === type).length
+    return when(count > most, path, `must have at most ${most} of type ${type}; there are ${count}`)
+  })
+  const alone = buttons.find(({ type }) => type === 'CATALOG' || type === 'MPM')
+  return [
+    ...when(
+      buttons.length > limits.buttons,
+      path,
+      `must have at most ${limits.buttons} buttons; there are ${buttons.length}`,
+    ),
+    ...counts,
+    ...when(
+      countReplyBlocks(buttons) > 1 || isReplyInside(buttons),
+      path,
+      'must have all QUICK_REPLY buttons together, before or after the others',
+    ),
+    ...when(alone !== undefined && buttons.length > 1, path, `must have no other button beside ${alone?.type}`),
+    ...buttons.flatMap((button, index) => checkButton(button, [...path, index])),
+  ]
+}
+
+function countReplyBlocks(buttons: TemplateButtonDefinition[]): number {
+  return buttons.filter(({ type }, index) => type === 'QUICK_REPLY' && buttons[index - 1]?.type !== 'QUICK_REPLY')
+    .length
+}
+
+function isReply({ type }: TemplateButtonDefinition): boolean {
+  return type === 'QUICK_REPLY'
+}
+
+/** U, Q, U: one block, but neither first nor last. */
+function isReplyInside(buttons: TemplateButtonDefinition[]): boolean {
+  const [first] = buttons
+  const last = buttons.at(-1)
+  return buttons.some(isReply) && first !== undefined && last !== undefined && !isReply(first) && !isReply(last)
+}
+
+type ButtonField = Exclude<keyof TemplateButtonDefinition, 'type'>
+
+/** The fields that each kind of button must have and may have. */
+const buttonFields: Record<TemplateButtonType, { must: ButtonField[]; may: ButtonField[] }> = {
+  QUICK_REPLY: { must: ['text'], may: [] },
+  URL: { must: ['text', 'url'], may: ['example'] },
+  PHONE_NUMBER: { must: ['text', 'phoneNumber'], may: [] },
+  COPY_CODE: { must: ['example'], may: [] },
+  FLOW: { must: ['text', 'flowId'], may: ['flowAction', 'navigateScreen'] },
+  VOICE_CALL: { must: ['text'], may: [] },
+  CATALOG: { must: [], may: [] },
+  MPM: { must: [], may: [] },
+}
+
+function checkButton(button: TemplateButtonDefinition, path: Path): TemplateProblem[] {
+  const { type, text, url, phoneNumber, example } = button
+  const { must, may } = buttonFields[type]
+  const at = (field: string): Path => [...path, field]
+  // The fields of a button are those of its schema.
+  const given = (Object.keys(button) as (keyof TemplateButtonDefinition)[]).filter(
+    (field) => button[field] !== undefined,
+  )
+  return [
+    ...must.flatMap((field) => when(button[field] === undefined, at(field), `is required in a button of type ${type}`)),
+    ...given
+      .filter((field) => field !== 'type' && !must.includes(field) && !may.includes(field))
+      .map((field) => ({ path: at(field), problem: `must be left out: a button of type ${type} has none` })),
+    ...checkLabel(text, at('text')),
+    ...(type === 'URL' && url !== undefined ? checkUrl(url, example, path) : []),
+    ...when(
+      type === 'PHONE_NUMBER' && phoneNumber !== undefined && !/^\+?[1-9][0-9]{6,18}$/.test(phoneNumber),
+      at('phoneNumber'),
+      'must be the country code and the number, such as +34600111222: digits only, at most 20 characters',
+    ),
+    ...when(
+      type === 'COPY_CODE' && example !== undefined && !/^[A-Za-z0-9]+$/.test(example),
+      at('example'),
+      'must have letters (a to z) and digits only',
+    ),
+    ...(type === 'COPY_CODE' ? checkLength(example, at('example'), limits.couponCodeCharacters) : []),
+    ...when(
+      type === 'FLOW' && button.navigateScreen !== undefined && button.flowAction === 'data_exchange',
+      at('navigateScreen'),
+      'must be left out: with data_exchange your endpoint chooses the screen',
+    ),
+  ]
+}
+
+function checkUrl(url: string, example: string | undefined, path: Path): TemplateProblem[] {
+  const at = (field: string): Path => [...path, field]
+  const keys = listVariables(url)
+  const base = url.replace(/\{\{[^{}]*\}\}$/, '')
+  return [
+    ...checkLength(url, at('url'), limits.urlCharacters),
+    ...when(
+      !/^https?:\/\/[^\s/?#]+\.[^\s]*$/.test(base.replaceAll(/[{}]/g, '')) ||
+        !URL.canParse(base.replaceAll(/[{}]/g, '')),
+      at('url'),
+      'must be a complete address, such as https://example.com/track/{{1}}',
+    ),
+    ...when(
+      /[{}]/.test(base),
+      at('url'),
+      'must have its variable at the very end, such as https://example.com/track/{{1}}',
+    ),
+    ...when(keys.length === 1 && keys[0] !== '1', at('url'), 'must number its variable {{1}}'),
+    ...when(
+      /^https?:\/\/(?:[^/]*\.)?(?:wa\.me|whatsapp\.com)(?:[/?#]|$)/i.test(url),
+      at('url'),
+      'must not lead to WhatsApp itself: WhatsApp refuses wa.me links',
+    ),
+    ...when(
+      keys.length > 0 && (example ?? '').trim() === '',
+      at('example'),
+      'is required: WhatsApp reviews an example value of the variable in the address',
+    ),
+    ...when(keys.length === 0 && example !== undefined, at('example'), 'must be left out: the address has no variable'),
+  ]
+}
+
+const cardButtonTypes: readonly TemplateButtonType[] = ['QUICK_REPLY', 'URL', 'PHONE_NUMBER']
+const notWithCards = ['header', 'footer', 'buttons', 'limitedTimeOffer'] as const
+
+/** Cards all have the same parts (Meta, "Media card carousel templates"). */
+function checkCards(
+  cards: TemplateCardDefinition[],
+  template: TemplateDefinition,
+  numbered: boolean,
+): TemplateProblem[] {
+  const [first] = cards
+  return [
+    ...when(
+      cards.length < 2 || cards.length > limits.cards,
+      ['cards'],
+      `must have 2 to ${limits.cards} cards; there are ${cards.length}`,
+    ),
+    ...notWithCards.flatMap((part) =>
+      when(template[part] !== undefined, [part], 'must be left out: a carousel has a body and cards only'),
+    ),
+    ...cards.flatMap((card, index) => [
+      ...checkCard(card, ['cards', index], numbered),
+      ...when(
+        card.header.format !== first?.header.format,
+        ['cards', index, 'header', 'format'],
+        `must be ${first?.header.format}, as on the first card`,
+      ),
+      ...when(
+        (card.body === undefined) !== (first?.body === undefined),
+        ['cards', index, 'body'],
+        'must be on all cards or on none',
+      ),
+      ...when(
+        listKinds(card) !== (first ? listKinds(first) : ''),
+        ['cards', index, 'buttons'],
+        'must have the same kinds of buttons in the same order as the first card',
+      ),
+    ]),
+  ]
+}
+
+function listKinds({ buttons = [] }: TemplateCardDefinition): string {
+  return buttons.map(({ type }) => type).join()
+}
+
+function checkCard(
+  { header, body, buttons = [] }: TemplateCardDefinition,
+  path: Path,
+  numbered: boolean,
+): TemplateProblem[] {
+  const at = (...fields: (string | number)[]): Path => [...path, ...fields]
+  const wrong = buttons.findIndex(({ type }) => !cardButtonTypes.includes(type))
+  return [
+    ...when(
+      header.format !== 'IMAGE' && header.format !== 'VIDEO',
+      at('header', 'format'),
+      'must be IMAGE or VIDEO: a card shows a picture or a video',
+    ),
+    ...checkHeader(header, at('header'), numbered),
+    ...(body ? checkBody(body, at('body'), { numbered, maxCharacters: limits.cardBodyCharacters }) : []),
+    ...when(
+      buttons.length < 1 || buttons.length > limits.cardButtons,
+      at('buttons'),
+      `must have 1 or ${limits.cardButtons} buttons`,
+    ),
+    ...when(wrong >= 0, at('buttons', wrong, 'type'), `must be ${cardButtonTypes.join(', ')} on a card`),
+    ...buttons.flatMap((button, index) => checkButton(button, at('buttons', index))),
+  ]
+}
+
+/** Meta, "Limited-time offer templates". */
+function checkOffer({
+  category,
+  header,
+  footer,
+  buttons = [],
+  limitedTimeOffer,
+}: TemplateDefinition): TemplateProblem[] {
+  const kinds = buttons.map(({ type }) => type).join()
+  return [
+    ...when(category !== 'MARKETING', ['limitedTimeOffer'], 'requires the category MARKETING'),
+    ...when(limitedTimeOffer?.text.trim() === '', ['limitedTimeOffer', 'text'], 'must not be blank'),
+    ...checkLength(limitedTimeOffer?.text, ['limitedTimeOffer', 'text'], limits.offerCharacters),
+    ...when(footer !== undefined, ['footer'], 'must be left out: a limited-time offer has no footer'),
+    ...when(
+      header !== undefined && header.format !== 'IMAGE' && header.format !== 'VIDEO',
+      ['header', 'format'],
+      'must be IMAGE or VIDEO in a limited-time offer',
+    ),
+    ...when(
+      kinds !== 'URL' && kinds !== 'COPY_CODE,URL',
+      ['buttons'],
+      'must be one URL button, or COPY_CODE followed by URL, in a limited-time offer',
+    ),
+  ]
+}

@@ -1,0 +1,54 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { writeTemplateFileSchema } from '../../../contracts/templates/file.ts'
+import type { WrittenTemplates } from '../../templates/making/definition.ts'
+import { localCommand } from '../command.ts'
+import { runDataCommand } from '../run-data-command.ts'
+import { nameTemplateFile, printTemplateFile, schemaFileName } from '../template-files/file.ts'
+import { templateExport } from './template-files.ts'
+
+export const templatePull = localCommand({
+  name: 'template pull',
+  summary: 'Write the templates of an account to files, one YAML file each',
+  args: ['ACC', 'DIR'],
+  options: {
+    'whatsapp-account': { value: 'WA', help: 'Templates of this WhatsApp account instead of the default one' },
+  },
+  notes: [
+    'Reads the templates from WhatsApp first. Files of other templates stay. WhatsApp does not return the samples of headers:\nadd them before you push a file to another account.',
+  ],
+  examples: ['waybill template pull acc_… templates'],
+  run: async (environment, { args: [accountId, folder], options, json }) => {
+    const whatsAppAccountId = options['whatsapp-account']
+    const line = {
+      args: [accountId],
+      rest: [],
+      options: { ...(whatsAppAccountId !== undefined && { 'whatsapp-account': whatsAppAccountId }) },
+      json: true,
+    }
+    const run = { command: templateExport, line, report: () => undefined, print: () => Promise.resolve() }
+    const answer = await runDataCommand(run, environment)
+    // The answer of the command above, which another process may have given.
+    const written = answer.json as WrittenTemplates
+    const files = await writeFiles(folder, written)
+    const skipped = written.skipped.map((one) => `Skipped ${one.name} (${one.language}): ${one.reason}.`)
+    const text = [`Wrote ${files.length} templates to ${folder}.`, ...skipped].join('\n')
+    console.log(json ? JSON.stringify({ files, skipped: written.skipped }, null, 2) : text)
+    return 0
+  },
+})
+
+async function writeFiles(folder: string, { items }: WrittenTemplates): Promise<string[]> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(path.join(folder, schemaFileName), writeTemplateFileSchema())
+  const files = items.map(({ definition }) => ({
+    file: nameTemplateFile(definition),
+    content: printTemplateFile(definition),
+  }))
+  for (const { file, content } of files) {
+    // WhatsApp's names cannot leave the folder, but this line is what makes sure of it.
+    if (path.basename(file) !== file) continue
+    await writeFile(path.join(folder, file), content)
+  }
+  return files.map(({ file }) => file)
+}

@@ -1,0 +1,88 @@
+import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
+import type { TemplateFile } from '../../../contracts/templates/file.ts'
+import { describeTemplateProblem, findTemplateProblems } from '../../../contracts/templates/rules.ts'
+import { isSameTemplate } from '../../templates/making/compare.ts'
+
+/** What a push does with one template. */
+export type PushStep =
+  | { action: 'create' | 'update'; template: TemplateFile; difference: string[] }
+  | { action: 'delete'; name: string; language: string }
+  | { action: 'unchanged' | 'keep'; name: string; language: string }
+
+export interface PushPlan {
+  steps: PushStep[]
+  /** What the rules of WhatsApp forbid, by template. */
+  problems: string[]
+}
+
+/** Compares files with what WhatsApp has. Templates without a file are kept unless they may be deleted. */
+export function planPush(
+  files: readonly TemplateFile[],
+  existing: readonly TemplateDefinition[],
+  { mayDelete }: { mayDelete: boolean },
+): PushPlan {
+  const byKey = new Map(existing.map((template) => [keyOf(template), template]))
+  const steps: PushStep[] = files.map((template) => {
+    const stored = byKey.get(keyOf(template))
+    byKey.delete(keyOf(template))
+    if (!stored) return { action: 'create', template, difference: listLines(template).map((line) => `+ ${line}`) }
+    const isSame = stored.category === template.category && isSameTemplate(toDefinition(template), stored)
+    if (isSame) return { action: 'unchanged', name: template.name, language: template.language }
+    return { action: 'update', template, difference: listDifference(stored, toDefinition(template)) }
+  })
+  const others = [...byKey.values()].map(({ name, language }): PushStep => ({
+    action: mayDelete ? 'delete' : 'keep',
+    name,
+    language,
+  }))
+  return { steps: [...steps, ...others], problems: steps.flatMap(listProblems) }
+}
+
+function keyOf({ name, language }: { name: string; language: string }): string {
+  return `${name} ${language}`
+}
+
+/** An update keeps the sample that WhatsApp has only if it brings it again, so that both need one. */
+function listProblems(step: PushStep): string[] {
+  if (step.action !== 'create' && step.action !== 'update') return []
+  const { template } = step
+  const where = `${template.name} (${template.language})`
+  return findTemplateProblems(toDefinition(template)).map((problem) => `${where}: ${describeTemplateProblem(problem)}`)
+}
+
+type FileHeader = NonNullable<TemplateFile['header']>
+
+function withoutFile({ sample, ...header }: FileHeader): TemplateHeaderDefinition {
+  if (!sample) return header
+  const { file, ...rest } = sample
+  return { ...header, sample: file === undefined ? rest : { ...rest, handle: 'file' } }
+}
+
+/** A file stands for the handle that it will get. */
+export function toDefinition(template: TemplateFile): TemplateDefinition {
+  const { header, cards, ...rest } = template
+  return {
+    ...rest,
+    ...(header && { header: withoutFile(header) }),
+    ...(cards && { cards: cards.map((card) => ({ ...card, header: withoutFile(card.header) })) }),
+  }
+}
+
+function listDifference(before: TemplateDefinition, after: TemplateDefinition): string[] {
+  const old = new Set(listLines(before))
+  const lines = listLines(after)
+  const next = new Set(lines)
+  return [
+    ...[...old].filter((line) => !next.has(line)).map((line) => `- ${line}`),
+    ...lines.filter((line) => !old.has(line)).map((line) => `+ ${line}`),
+  ].toSorted((a, b) => (a.slice(2).split(':')[0] ?? '').localeCompare(b.slice(2).split(':')[0] ?? ''))
+}
+
+/** One line for each value: `body.text: "Hello"`. Samples are not compared. */
+function listLines(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null)
+    return value === undefined ? [] : [`${path}: ${JSON.stringify(value)}`]
+  return Object.entries(value)
+    .filter(([key]) => key !== 'sample')
+    .flatMap(([key, inner]) => listLines(inner, path === '' ? key : `${path}.${key}`))
+}

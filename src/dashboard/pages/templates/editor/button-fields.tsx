@@ -1,0 +1,184 @@
+import { ActionIcon, Button, Group, Menu, Paper, Select, Stack, Text, TextInput } from '@mantine/core'
+import { IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
+import {
+  listVariables,
+  type TemplateButtonDefinition,
+  type TemplateButtonType,
+  templateLimits,
+} from '../../../../../contracts/templates/definition.ts'
+import { newButton } from './draft.ts'
+import { countOf, type ErrorOf } from './fields.tsx'
+
+const kinds: Record<TemplateButtonType, string> = {
+  QUICK_REPLY: 'Quick reply',
+  URL: 'Open a website',
+  PHONE_NUMBER: 'Call a phone number',
+  COPY_CODE: 'Copy an offer code',
+  FLOW: 'Open a flow',
+  VOICE_CALL: 'Call on WhatsApp',
+  CATALOG: 'Show the catalogue',
+  MPM: 'Show products',
+}
+
+interface ButtonListProps {
+  value: TemplateButtonDefinition[]
+  onChange: (value: TemplateButtonDefinition[]) => void
+  path: string
+  errorOf: ErrorOf
+  /** The kinds to choose from; all by default. */
+  types?: readonly TemplateButtonType[]
+  max: number
+}
+
+export function ButtonList({ value, onChange, path, errorOf, types, max }: ButtonListProps) {
+  // The keys of a table are those of its type.
+  const offered = types ?? (Object.keys(kinds) as TemplateButtonType[])
+  const change = (index: number, button: TemplateButtonDefinition) => onChange(value.with(index, button))
+  const moveUp = (index: number) => {
+    const [above, moved] = [value[index - 1], value[index]]
+    if (above && moved) onChange(value.with(index - 1, moved).with(index, above))
+  }
+  const problem = errorOf(path, value.length > 0 ? value : undefined)
+  return (
+    <Stack gap="sm">
+      {value.map((button, index) => (
+        <Paper key={index} withBorder p="sm" component="fieldset" m={0}>
+          <Group justify="space-between" mb="xs">
+            <Text component="legend" size="sm" fw={600}>
+              {index + 1}. {kinds[button.type]}
+            </Text>
+            <Group gap={4}>
+              {index > 0 && (
+                <ActionIcon variant="subtle" aria-label={`Move button ${index + 1} up`} onClick={() => moveUp(index)}>
+                  <IconArrowUp size={16} />
+                </ActionIcon>
+              )}
+              <ActionIcon
+                variant="subtle"
+                color="red"
+                aria-label={`Remove button ${index + 1}`}
+                onClick={() => onChange(value.toSpliced(index, 1))}
+              >
+                <IconTrash size={16} />
+              </ActionIcon>
+            </Group>
+          </Group>
+          <ButtonFields
+            value={button}
+            onChange={(next) => change(index, next)}
+            path={`${path}.${index}`}
+            errorOf={errorOf}
+          />
+        </Paper>
+      ))}
+      {problem !== undefined && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {problem}
+        </Text>
+      )}
+      {value.length < max && (
+        <Menu position="bottom-start" withinPortal>
+          <Menu.Target>
+            <Button variant="default" size="xs" w="fit-content" leftSection={<IconPlus size={14} />}>
+              Add button
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {offered.map((type) => (
+              <Menu.Item key={type} onClick={() => onChange([...value, newButton(type)])}>
+                {kinds[type]}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </Stack>
+  )
+}
+
+interface ButtonFieldsProps {
+  value: TemplateButtonDefinition
+  onChange: (value: TemplateButtonDefinition) => void
+  path: string
+  errorOf: ErrorOf
+}
+
+function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
+  const { type, text, url, phoneNumber, example, flowId, flowAction, navigateScreen } = value
+  const takesExample = type === 'COPY_CODE' || (url !== undefined && listVariables(url).length > 0)
+  return (
+    <Stack gap="xs">
+      {text !== undefined && (
+        <TextInput
+          label="Label"
+          description={countOf(text, templateLimits.labelCharacters)}
+          value={text}
+          error={errorOf(`${path}.text`, text)}
+          onChange={({ currentTarget }) => onChange({ ...value, text: currentTarget.value })}
+        />
+      )}
+      {url !== undefined && (
+        <TextInput
+          label="Address"
+          description="A variable {{1}} may stand at the end."
+          placeholder="https://example.com/track/{{1}}"
+          value={url}
+          error={errorOf(`${path}.url`, url)}
+          onChange={({ currentTarget: { value: next } }) => {
+            const { example: before = '', ...rest } = value
+            onChange({ ...rest, url: next, ...(listVariables(next).length > 0 && { example: before }) })
+          }}
+        />
+      )}
+      {phoneNumber !== undefined && (
+        <TextInput
+          label="Phone number"
+          type="tel"
+          placeholder="+34600111222"
+          value={phoneNumber}
+          error={errorOf(`${path}.phoneNumber`, phoneNumber)}
+          onChange={({ currentTarget }) => onChange({ ...value, phoneNumber: currentTarget.value })}
+        />
+      )}
+      {takesExample && (
+        <TextInput
+          label={type === 'COPY_CODE' ? 'Example of the code' : 'Example of {{1}}'}
+          value={example ?? ''}
+          error={errorOf(`${path}.example`, example)}
+          onChange={({ currentTarget }) => onChange({ ...value, example: currentTarget.value })}
+        />
+      )}
+      {flowId !== undefined && (
+        <>
+          <TextInput
+            label="Flow ID"
+            value={flowId}
+            error={errorOf(`${path}.flowId`, flowId)}
+            onChange={({ currentTarget }) => onChange({ ...value, flowId: currentTarget.value })}
+          />
+          <Select
+            label="Flow action"
+            clearable
+            data={[
+              { value: 'navigate', label: 'Open a screen' },
+              { value: 'data_exchange', label: 'Ask your endpoint' },
+            ]}
+            value={flowAction ?? null}
+            onChange={(next) => {
+              const { flowAction: _, ...rest } = value
+              onChange({ ...rest, ...(next !== null && { flowAction: next }) })
+            }}
+          />
+          {flowAction === 'navigate' && (
+            <TextInput
+              label="First screen"
+              value={navigateScreen ?? ''}
+              error={errorOf(`${path}.navigateScreen`, navigateScreen)}
+              onChange={({ currentTarget }) => onChange({ ...value, navigateScreen: currentTarget.value })}
+            />
+          )}
+        </>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,108 @@
+import { ActionIcon, Button, Group, Paper, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { IconPlus, IconTrash } from '@tabler/icons-react'
+import {
+  type TemplateCardDefinition,
+  type TemplateDefinition,
+  templateLimits,
+} from '../../../../../contracts/templates/definition.ts'
+import { ButtonList } from './button-fields.tsx'
+import { newCard } from './draft.ts'
+import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
+
+interface CardListProps {
+  value: TemplateCardDefinition[]
+  onChange: (value: TemplateCardDefinition[]) => void
+  errorOf: ErrorOf
+}
+
+/** The cards of a carousel, which all have the same parts. */
+export function CardList({ value, onChange, errorOf }: CardListProps) {
+  const problem = errorOf('cards', value)
+  return (
+    <Stack gap="sm">
+      {value.map((card, index) => (
+        <Paper key={index} withBorder p="sm">
+          <Group justify="space-between" mb="xs">
+            <Text size="sm" fw={600}>
+              Card {index + 1}
+            </Text>
+            <ActionIcon
+              variant="subtle"
+              color="red"
+              aria-label={`Remove card ${index + 1}`}
+              onClick={() => onChange(value.toSpliced(index, 1))}
+            >
+              <IconTrash size={16} />
+            </ActionIcon>
+          </Group>
+          <Stack gap="sm">
+            <HeaderFields
+              kinds={['IMAGE', 'VIDEO']}
+              value={card.header}
+              path={`cards.${index}.header`}
+              errorOf={errorOf}
+              onChange={(header) => onChange(value.with(index, { ...card, header: header ?? card.header }))}
+            />
+            <BodyFields
+              label="Card text"
+              limit={templateLimits.cardBodyCharacters}
+              value={card.body}
+              path={`cards.${index}.body`}
+              errorOf={errorOf}
+              onChange={(body) => onChange(value.with(index, { ...card, ...(body && { body }) }))}
+            />
+            <ButtonList
+              types={['QUICK_REPLY', 'URL', 'PHONE_NUMBER']}
+              max={templateLimits.cardButtons}
+              value={card.buttons ?? []}
+              path={`cards.${index}.buttons`}
+              errorOf={errorOf}
+              onChange={(buttons) => onChange(value.with(index, { ...card, buttons }))}
+            />
+          </Stack>
+        </Paper>
+      ))}
+      {problem !== undefined && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {problem}
+        </Text>
+      )}
+      {value.length < templateLimits.cards && (
+        <Button
+          variant="default"
+          size="xs"
+          w="fit-content"
+          leftSection={<IconPlus size={14} />}
+          onClick={() => onChange([...value, newCard()])}
+        >
+          Add card
+        </Button>
+      )}
+    </Stack>
+  )
+}
+
+interface OfferFieldsProps {
+  value: NonNullable<TemplateDefinition['limitedTimeOffer']>
+  onChange: (value: NonNullable<TemplateDefinition['limitedTimeOffer']>) => void
+  errorOf: ErrorOf
+}
+
+export function OfferFields({ value, onChange, errorOf }: OfferFieldsProps) {
+  return (
+    <Stack gap="sm">
+      <TextInput
+        label="Offer"
+        description={countOf(value.text, templateLimits.offerCharacters)}
+        value={value.text}
+        error={errorOf('limitedTimeOffer.text', value.text) ?? errorOf('limitedTimeOffer', value.text)}
+        onChange={({ currentTarget }) => onChange({ ...value, text: currentTarget.value })}
+      />
+      <Switch
+        label="Each message sets an end that counts down"
+        checked={value.expires ?? false}
+        onChange={({ currentTarget }) => onChange({ ...value, expires: currentTarget.checked })}
+      />
+    </Stack>
+  )
+}

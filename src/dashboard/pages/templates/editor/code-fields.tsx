@@ -1,0 +1,119 @@
+import { ActionIcon, Alert, Button, Group, NumberInput, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { IconInfoCircle, IconPlus, IconTrash } from '@tabler/icons-react'
+import { type AuthenticationDefinition, templateLimits } from '../../../../../contracts/templates/definition.ts'
+import { countOf, type ErrorOf } from './fields.tsx'
+
+const kinds = [
+  { value: 'COPY_CODE', label: 'Copy code: a button copies it' },
+  { value: 'ONE_TAP', label: 'One tap: a button fills it into an Android app' },
+  { value: 'ZERO_TAP', label: 'Zero tap: the Android app gets it at once' },
+]
+
+interface CodeFieldsProps {
+  value: AuthenticationDefinition
+  onChange: (value: AuthenticationDefinition) => void
+  errorOf: ErrorOf
+}
+
+/** The parts of a one-time code that can be chosen. */
+export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
+  const { otpType, apps = [], expirationMinutes, addSecurityRecommendation = false } = value
+  const path = 'authentication'
+  const choose = (next: string | null) => {
+    const { apps: _, autofillText: __, zeroTapTermsAccepted: ___, ...rest } = value
+    const chosen = (next ?? 'COPY_CODE') as typeof otpType
+    onChange({
+      ...rest,
+      otpType: chosen,
+      ...(chosen !== 'COPY_CODE' && { apps: [{ packageName: '', signatureHash: '' }] }),
+    })
+  }
+  return (
+    <Stack gap="sm">
+      <Alert color="gray" icon={<IconInfoCircle />}>
+        WhatsApp writes the text of these templates, in the language of each one.
+      </Alert>
+      <Select label="How the code is used" data={kinds} value={otpType} allowDeselect={false} onChange={choose} />
+      <Switch
+        label="Recommend not to share the code"
+        checked={addSecurityRecommendation}
+        onChange={({ currentTarget }) => onChange({ ...value, addSecurityRecommendation: currentTarget.checked })}
+      />
+      <NumberInput
+        label="Minutes until the code expires"
+        description="1 to 90; leave it empty to say nothing about it."
+        min={1}
+        max={templateLimits.maxExpirationMinutes}
+        value={expirationMinutes ?? ''}
+        error={errorOf(`${path}.expirationMinutes`, expirationMinutes)}
+        onChange={(next) => {
+          const { expirationMinutes: _, ...rest } = value
+          onChange({ ...rest, ...(typeof next === 'number' && { expirationMinutes: next }) })
+        }}
+      />
+      <TextInput
+        label="Label of the button"
+        description={`${countOf(value.text, templateLimits.labelCharacters)}. Leave it empty for WhatsApp’s own label.`}
+        value={value.text ?? ''}
+        error={errorOf(`${path}.text`, value.text)}
+        onChange={({ currentTarget }) => onChange({ ...value, text: currentTarget.value })}
+      />
+      {otpType !== 'COPY_CODE' && (
+        <>
+          {apps.map((app, index) => (
+            <Group key={index} align="flex-start" gap="xs" wrap="nowrap">
+              <TextInput
+                flex={2}
+                label="Android package"
+                placeholder="com.example.shop"
+                value={app.packageName}
+                error={errorOf(`${path}.apps.${index}.packageName`, app.packageName)}
+                onChange={({ currentTarget }) =>
+                  onChange({ ...value, apps: apps.with(index, { ...app, packageName: currentTarget.value }) })
+                }
+              />
+              <TextInput
+                flex={1}
+                label="Key hash"
+                placeholder="K8a/AINcGX7"
+                value={app.signatureHash}
+                error={errorOf(`${path}.apps.${index}.signatureHash`, app.signatureHash)}
+                onChange={({ currentTarget }) =>
+                  onChange({ ...value, apps: apps.with(index, { ...app, signatureHash: currentTarget.value }) })
+                }
+              />
+              <ActionIcon
+                mt={28}
+                variant="subtle"
+                color="red"
+                aria-label={`Remove app ${index + 1}`}
+                onClick={() => onChange({ ...value, apps: apps.toSpliced(index, 1) })}
+              >
+                <IconTrash size={16} />
+              </ActionIcon>
+            </Group>
+          ))}
+          {apps.length < templateLimits.apps && (
+            <Button
+              variant="default"
+              size="xs"
+              w="fit-content"
+              leftSection={<IconPlus size={14} />}
+              onClick={() => onChange({ ...value, apps: [...apps, { packageName: '', signatureHash: '' }] })}
+            >
+              Add app
+            </Button>
+          )}
+        </>
+      )}
+      {otpType === 'ZERO_TAP' && (
+        <Switch
+          label="We accept WhatsApp’s terms for zero-tap codes"
+          checked={value.zeroTapTermsAccepted ?? false}
+          error={errorOf(`${path}.zeroTapTermsAccepted`)}
+          onChange={({ currentTarget }) => onChange({ ...value, zeroTapTermsAccepted: currentTarget.checked })}
+        />
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,84 @@
+import { Alert } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { useNavigate, useSearchParams } from 'react-router'
+import type { TemplateDefinition } from '../../../../../contracts/templates/definition.ts'
+import { galleryItems, galleryLanguages, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
+import { settings } from '../../../api/settings.ts'
+import { useAccount } from '../../../session/session.ts'
+import { PageHeader } from '../../../ui/page.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
+import { blankTemplate } from './draft.ts'
+import { TemplateEditor } from './template-editor.tsx'
+
+/**
+ * `?gallery=order_shipped&language=es` starts from the gallery, `?name=…&language=…` changes a template, with `copy=1` it
+ * copies one, and without a query it starts from nothing.
+ */
+export function EditorPage() {
+  const { accountId } = useAccount()
+  const navigate = useNavigate()
+  const [search] = useSearchParams()
+  const whatsAppAccountId = search.get('account') ?? undefined
+  const name = search.get('name') ?? undefined
+  const language = search.get('language') ?? 'en'
+  const isCopy = search.get('copy') === '1'
+  const isNew = name === undefined || isCopy
+  const existing = useQuery({
+    queryKey: ['template-definition', accountId, whatsAppAccountId, name, language],
+    enabled: name !== undefined,
+    // The editor keeps what was typed: a newer copy must not replace it.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    queryFn: () =>
+      settings.template.definition.query({
+        accountId,
+        name: name ?? '',
+        language,
+        ...(whatsAppAccountId !== undefined && { whatsAppAccountId }),
+      }),
+  })
+  const start = name === undefined ? startFromGallery(search.get('gallery'), language) : existing.data?.definition
+  const toList = (opened?: { name: string; language: string }) => {
+    const query = new URLSearchParams({
+      ...(whatsAppAccountId !== undefined && { account: whatsAppAccountId }),
+      ...opened,
+    })
+    void navigate(`/${accountId}/templates?${query}`)
+  }
+  return (
+    <>
+      <PageHeader
+        title={isNew ? 'New template' : 'Edit template'}
+        description={
+          isNew
+            ? 'WhatsApp reviews it before it can be sent, which takes minutes to a day.'
+            : 'WhatsApp reviews each change. An approved template can be changed once in 24 hours.'
+        }
+      />
+      {name !== undefined && existing.isPending && <LoadingSkeleton lines={8} />}
+      {existing.isError && <ErrorAlert error={existing.error} onRetry={() => existing.refetch()} />}
+      {existing.data?.reason !== undefined && (
+        <Alert color="gray" icon={<IconInfoCircle />} title="This template cannot be edited here">
+          Change it in WhatsApp Manager: {existing.data.reason}.
+        </Alert>
+      )}
+      {start && (
+        <TemplateEditor
+          key={`${name ?? ''} ${search.get('gallery') ?? ''} ${language}`}
+          start={isCopy ? { ...start, name: `${start.name}_copy` } : start}
+          isNew={isNew}
+          whatsAppAccountId={whatsAppAccountId}
+          onDone={({ name, language }) => toList({ name, language })}
+          onCancel={() => toList()}
+        />
+      )}
+    </>
+  )
+}
+
+function startFromGallery(name: string | null, language: string): TemplateDefinition {
+  const item = galleryItems.find((one) => one.name === name)
+  const known = galleryLanguages.find((one) => one === language)
+  return item && known ? makeGalleryTemplate(item.name, known) : blankTemplate
+}

@@ -1,0 +1,141 @@
+import { Button, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { IconVariablePlus } from '@tabler/icons-react'
+import { useRef } from 'react'
+import {
+  listVariables,
+  type TemplateBodyDefinition,
+  type TemplateHeaderDefinition,
+  templateLimits,
+} from '../../../../../contracts/templates/definition.ts'
+import { nextVariable, withBodyText, withHeaderFormat } from './draft.ts'
+
+/** Returns what is wrong with a field, once it is to be shown. */
+export type ErrorOf = (path: string, value?: unknown) => string | undefined
+
+interface PartProps<Part> {
+  value: Part
+  onChange: (value: Part) => void
+  /** Dotted path of the part, such as `cards.0.header`. */
+  path: string
+  errorOf: ErrorOf
+}
+
+/** The number of characters beside a label, as WhatsApp counts them. */
+export function countOf(text: string | undefined, limit: number): string {
+  return `${[...(text ?? '')].length} of ${limit} characters`
+}
+
+const formats = [
+  { value: 'NONE', label: 'None' },
+  { value: 'TEXT', label: 'Text' },
+  { value: 'IMAGE', label: 'Image' },
+  { value: 'VIDEO', label: 'Video' },
+  { value: 'DOCUMENT', label: 'Document' },
+  { value: 'LOCATION', label: 'Location' },
+] as const
+
+interface HeaderFieldsProps extends PartProps<TemplateHeaderDefinition | undefined> {
+  /** The kinds to choose from; all by default. */
+  kinds?: readonly string[]
+}
+
+export function HeaderFields({ value, onChange, path, errorOf, kinds }: HeaderFieldsProps) {
+  const format = value?.format ?? 'NONE'
+  const offered = formats.filter((one) => kinds === undefined || kinds.includes(one.value))
+  const takesFile = format === 'IMAGE' || format === 'VIDEO' || format === 'DOCUMENT'
+  const hasVariable = value?.text !== undefined && listVariables(value.text).length > 0
+  return (
+    <Stack gap="sm">
+      <Select
+        label="Header"
+        data={offered.map((one) => ({ ...one }))}
+        value={format}
+        allowDeselect={false}
+        error={errorOf(`${path}.format`)}
+        onChange={(next) => onChange(withHeaderFormat(next ?? 'NONE'))}
+      />
+      {value?.format === 'TEXT' && (
+        <TextInput
+          label="Header text"
+          description={countOf(value.text, templateLimits.headerCharacters)}
+          value={value.text ?? ''}
+          error={errorOf(`${path}.text`, value.text)}
+          onChange={({ currentTarget: { value: text } }) =>
+            onChange({ format: 'TEXT', text, ...(listVariables(text).length > 0 && { example: value.example ?? '' }) })
+          }
+        />
+      )}
+      {value && hasVariable && (
+        <TextInput
+          label="Example of the header variable"
+          value={value.example ?? ''}
+          error={errorOf(`${path}.example`, value.example)}
+          onChange={({ currentTarget }) => onChange({ ...value, example: currentTarget.value })}
+        />
+      )}
+      {value && takesFile && (
+        <TextInput
+          label="Link to a sample file"
+          description="Only the reviewer sees it. Each message brings its own file."
+          placeholder="https://example.com/sample.pdf"
+          type="url"
+          value={value.sample?.link ?? ''}
+          error={errorOf(`${path}.sample`, value.sample?.link) ?? errorOf(`${path}.sample.link`)}
+          onChange={({ currentTarget }) => onChange({ ...value, sample: { link: currentTarget.value } })}
+        />
+      )}
+    </Stack>
+  )
+}
+
+interface BodyFieldsProps extends PartProps<TemplateBodyDefinition | undefined> {
+  limit: number
+  label?: string
+}
+
+export function BodyFields({ value, onChange, path, errorOf, limit, label = 'Body' }: BodyFieldsProps) {
+  const text = value?.text ?? ''
+  const area = useRef<HTMLTextAreaElement>(null)
+  const keys = listVariables(text)
+  const insert = () => {
+    const at = area.current?.selectionStart ?? text.length
+    onChange(withBodyText(value, `${text.slice(0, at)}{{${nextVariable(text)}}}${text.slice(at)}`))
+    area.current?.focus()
+  }
+  return (
+    <Stack gap="sm">
+      <Textarea
+        ref={area}
+        label={label}
+        description={`${countOf(text, limit)}. *bold*, _italic_ and ~strike~ work as in WhatsApp.`}
+        autosize
+        minRows={4}
+        maxRows={14}
+        value={text}
+        error={errorOf(`${path}.text`, text)}
+        onChange={({ currentTarget }) => onChange(withBodyText(value, currentTarget.value))}
+      />
+      <Group>
+        <Button variant="default" size="xs" leftSection={<IconVariablePlus size={14} />} onClick={insert}>
+          Add variable
+        </Button>
+      </Group>
+      {keys.length > 0 && (
+        <Text size="sm" c="dimmed">
+          Example values show the reviewer how the variables are filled.
+        </Text>
+      )}
+      {keys.map((key) => (
+        <TextInput
+          key={key}
+          label={`Example of {{${key}}}`}
+          value={value?.examples?.[key] ?? ''}
+          error={errorOf(`${path}.examples.${key}`, value?.examples?.[key])}
+          onChange={({ currentTarget }) =>
+            onChange({ text, examples: { ...value?.examples, [key]: currentTarget.value } })
+          }
+        />
+      ))}
+    </Stack>
+  )
+}

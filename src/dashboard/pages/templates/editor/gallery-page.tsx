@@ -1,0 +1,85 @@
+import { Box, Button, Group, Paper, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { IconPencilPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { Link, useSearchParams } from 'react-router'
+import {
+  galleryItems,
+  type GalleryLanguage,
+  galleryLanguages,
+  makeGalleryTemplate,
+} from '../../../../../contracts/templates/gallery.ts'
+import { useAccount } from '../../../session/session.ts'
+import { PageHeader } from '../../../ui/page.tsx'
+import { MessagePreview } from '../message-preview.tsx'
+import { describeLanguage } from '../template-list.tsx'
+import { inWords } from '../template-status.ts'
+import { previewValues, toPreview } from './draft.ts'
+
+/** Ready templates to start from. */
+export function GalleryPage() {
+  const { accountId } = useAccount()
+  const [search] = useSearchParams()
+  const [language, setLanguage] = useState<GalleryLanguage>('en')
+  const account = search.get('account')
+  const linkTo = (query: Record<string, string>) =>
+    `/${accountId}/templates/edit?${new URLSearchParams({ ...(account !== null && { account }), ...query })}`
+  return (
+    <>
+      <PageHeader
+        title="New template"
+        description="Start from a ready template and adapt it, or from an empty one."
+        actions={
+          <Button component={Link} to={linkTo({})} variant="default" leftSection={<IconPencilPlus size={16} />}>
+            Start from scratch
+          </Button>
+        }
+      />
+      <Select
+        label="Language"
+        w={280}
+        maw="100%"
+        mb="lg"
+        data={galleryLanguages.map((code) => ({ value: code, label: describeLanguage(code) }))}
+        value={language}
+        allowDeselect={false}
+        onChange={(next) => setLanguage(galleryLanguages.find((one) => one === next) ?? language)}
+      />
+      <SimpleGrid
+        cols={{ base: 1, sm: 2, lg: 3 }}
+        spacing="lg"
+        component="ul"
+        p={0}
+        m={0}
+        style={{ listStyle: 'none' }}
+      >
+        {galleryItems.map(({ name, title, description, category }) => {
+          const template = makeGalleryTemplate(name, language)
+          return (
+            <Paper key={name} component="li" withBorder p="md">
+              <Stack gap="sm" h="100%" justify="space-between">
+                <Box>
+                  <Title order={2} size="h4">
+                    {title}
+                  </Title>
+                  <Text size="sm" c="dimmed" mb="sm">
+                    {inWords(category)}. {description}
+                  </Text>
+                  <MessagePreview
+                    template={{ components: toPreview(template), language }}
+                    variables={previewValues(template)}
+                    headerText={template.header?.example ?? ''}
+                  />
+                </Box>
+                <Group>
+                  <Button component={Link} to={linkTo({ gallery: name, language })} aria-label={`Use ${title}`}>
+                    Use this template
+                  </Button>
+                </Group>
+              </Stack>
+            </Paper>
+          )
+        })}
+      </SimpleGrid>
+    </>
+  )
+}

@@ -1,0 +1,293 @@
+import { Alert, Box, Button, Divider, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { IconAlertCircle, IconSend } from '@tabler/icons-react'
+import { type SubmitEvent, useState } from 'react'
+import type { TemplateChange } from '../../../../../contracts/api/template-changes.ts'
+import {
+  type TemplateCategory,
+  type TemplateDefinition,
+  templateLanguages,
+  templateLimits,
+} from '../../../../../contracts/templates/definition.ts'
+import { readFailure } from '../../../api/failure.ts'
+import { settings } from '../../../api/settings.ts'
+import { useChange } from '../../../api/use-change.ts'
+import { useAccount } from '../../../session/session.ts'
+import { ChangeButton } from '../../../ui/change-button.tsx'
+import { Section } from '../../../ui/page.tsx'
+import { ErrorAlert } from '../../../ui/placeholders.tsx'
+import { MessagePreview } from '../message-preview.tsx'
+import { describeLanguage } from '../template-list.tsx'
+import { ButtonList } from './button-fields.tsx'
+import { CardList, OfferFields } from './card-fields.tsx'
+import { CodeFields } from './code-fields.tsx'
+import { listProblems, newCard, previewValues, toPreview, toSubmission, withCategory } from './draft.ts'
+import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
+
+const categories: { value: TemplateCategory; label: string }[] = [
+  { value: 'UTILITY', label: 'Utility: what a customer asked for' },
+  { value: 'MARKETING', label: 'Marketing: offers and news' },
+  { value: 'AUTHENTICATION', label: 'Authentication: one-time codes' },
+]
+
+interface TemplateEditorProps {
+  start: TemplateDefinition
+  /** The name and language of an existing template cannot be changed. */
+  isNew: boolean
+  whatsAppAccountId: string | undefined
+  onDone: (change: TemplateChange) => void
+  onCancel: () => void
+}
+
+/** Writes a template beside a preview of it, and checks it while it is written. */
+export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCancel }: TemplateEditorProps) {
+  const { accountId } = useAccount()
+  const [template, setTemplate] = useState(start)
+  const [isSubmitted, setIsSubmitted] = useState(false)
+  const [refusal, setRefusal] = useState<{ message?: string; fields: Readonly<Record<string, string>> }>({ fields: {} })
+  const problems = listProblems(toSubmission(template))
+  // An untouched field is not wrong before the first attempt to submit.
+  const errorOf: ErrorOf = (path, value) =>
+    refusal.fields[path] ?? (isSubmitted || (value !== undefined && value !== '') ? problems[path] : undefined)
+  const change = (next: TemplateDefinition) => {
+    setTemplate(next)
+    setRefusal({ fields: {} })
+  }
+  const submit = useChange({
+    change: (definition: TemplateDefinition) =>
+      settings.template[isNew ? 'create' : 'update'].mutate({
+        accountId,
+        template: definition,
+        ...(whatsAppAccountId !== undefined && { whatsAppAccountId }),
+      }),
+    invalidates: [['templates', accountId]],
+    done: ({ changed, notice }) =>
+      notice ?? (changed ? 'Submitted. WhatsApp is reviewing it.' : 'WhatsApp has this template already.'),
+    onDone,
+    onFailure: (error) => {
+      const { message, fields } = readFailure(error)
+      const named = Object.entries(fields).map(([path, problem]) => [path.replace(/^template\./, ''), problem])
+      setRefusal({ message, fields: Object.fromEntries(named) as Record<string, string> })
+    },
+  })
+  const onSubmit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    setIsSubmitted(true)
+    if (Object.keys(problems).length === 0) submit.mutate(toSubmission(template))
+  }
+  const open = Object.keys(problems).length
+  return (
+    <form onSubmit={onSubmit} noValidate>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
+        <Box>
+          <Basics template={template} onChange={change} isNew={isNew} errorOf={errorOf} />
+          <Box hiddenFrom="md" mb="lg">
+            <Preview template={template} />
+          </Box>
+          <Content template={template} onChange={change} errorOf={errorOf} />
+          {refusal.message !== undefined && <ErrorAlert title="Not submitted" error={refusal.message} />}
+          {isSubmitted && open > 0 && (
+            <Alert
+              color="red"
+              icon={<IconAlertCircle />}
+              mb="md"
+              title="WhatsApp would refuse this template"
+              role="alert"
+            >
+              {Object.entries(problems).map(([path, problem]) => (
+                <Text key={path} size="sm">
+                  <b>{path}</b>: {problem}
+                </Text>
+              ))}
+            </Alert>
+          )}
+          <Group>
+            <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={submit.isPending}>
+              {isNew ? 'Submit for review' : 'Submit changes'}
+            </ChangeButton>
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+          </Group>
+        </Box>
+        <Box visibleFrom="md">
+          <Box pos="sticky" top={80}>
+            <Preview template={template} />
+          </Box>
+        </Box>
+      </SimpleGrid>
+    </form>
+  )
+}
+
+function Preview({ template }: { template: TemplateDefinition }) {
+  return (
+    <>
+      <Text size="sm" c="dimmed" mb="xs">
+        Preview, filled with your examples
+      </Text>
+      <MessagePreview
+        template={{ components: toPreview(template), language: template.language }}
+        variables={previewValues(template)}
+        headerText={template.header?.example ?? ''}
+      />
+    </>
+  )
+}
+
+interface PartsProps {
+  template: TemplateDefinition
+  onChange: (template: TemplateDefinition) => void
+  errorOf: ErrorOf
+}
+
+function Basics({ template, onChange, isNew, errorOf }: PartsProps & { isNew: boolean }) {
+  return (
+    <Section title="Template">
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          description="Lower-case letters, digits and underscores."
+          disabled={!isNew}
+          value={template.name}
+          error={errorOf('name', template.name)}
+          onChange={({ currentTarget }) =>
+            onChange({ ...template, name: currentTarget.value.toLowerCase().replaceAll(/[\s-]+/g, '_') })
+          }
+        />
+        <Select
+          label="Language"
+          searchable
+          disabled={!isNew}
+          data={templateLanguages.map((code) => ({ value: code, label: describeLanguage(code) }))}
+          value={template.language}
+          allowDeselect={false}
+          error={errorOf('language')}
+          onChange={(language) => onChange({ ...template, language: language ?? template.language })}
+        />
+        <Select
+          label="Category"
+          description="WhatsApp decides in its review, and can assign another one."
+          data={categories}
+          value={template.category}
+          allowDeselect={false}
+          error={errorOf('category', template.category)}
+          onChange={(category) => onChange(withCategory(template, category ?? template.category))}
+        />
+      </Stack>
+    </Section>
+  )
+}
+
+function Content({ template, onChange, errorOf }: PartsProps) {
+  const { authentication, cards, limitedTimeOffer, header, body, footer, buttons } = template
+  if (authentication)
+    return (
+      <Section title="One-time code">
+        <CodeFields
+          value={authentication}
+          errorOf={errorOf}
+          onChange={(next) => onChange({ ...template, authentication: next })}
+        />
+      </Section>
+    )
+  const maxBody = limitedTimeOffer ? templateLimits.offerBodyCharacters : templateLimits.bodyCharacters
+  return (
+    <>
+      <Section title="Message">
+        <Stack gap="md">
+          {!cards && (
+            <HeaderFields
+              value={header}
+              path="header"
+              errorOf={errorOf}
+              onChange={(next) => onChange(withPart(template, 'header', next))}
+            />
+          )}
+          <BodyFields
+            value={body}
+            path="body"
+            errorOf={errorOf}
+            limit={maxBody}
+            onChange={(next) => onChange(withPart(template, 'body', next))}
+          />
+          {!cards && !limitedTimeOffer && (
+            <TextInput
+              label="Footer"
+              description={countOf(footer, templateLimits.footerCharacters)}
+              value={footer ?? ''}
+              error={errorOf('footer', footer)}
+              onChange={({ currentTarget }) =>
+                onChange(withPart(template, 'footer', currentTarget.value === '' ? undefined : currentTarget.value))
+              }
+            />
+          )}
+        </Stack>
+      </Section>
+      {!cards && (
+        <Section title="Buttons" description="At most 10. Quick replies stand together.">
+          <ButtonList
+            value={buttons ?? []}
+            max={templateLimits.buttons}
+            path="buttons"
+            errorOf={errorOf}
+            onChange={(next) => onChange(withPart(template, 'buttons', next.length === 0 ? undefined : next))}
+          />
+        </Section>
+      )}
+      {template.category === 'MARKETING' && <Extras template={template} onChange={onChange} errorOf={errorOf} />}
+    </>
+  )
+}
+
+/** Parts of marketing templates, each of which replaces others. */
+function Extras({ template, onChange, errorOf }: PartsProps) {
+  const { cards, limitedTimeOffer } = template
+  const toggleCards = (isOn: boolean) => {
+    const { header: _, footer: __, buttons: ___, limitedTimeOffer: ____, cards: _____, ...rest } = template
+    onChange(isOn ? { ...rest, cards: [newCard(), newCard()] } : rest)
+  }
+  const toggleOffer = (isOn: boolean) => {
+    const { footer: _, limitedTimeOffer: __, ...rest } = template
+    onChange(isOn ? { ...rest, limitedTimeOffer: { text: '', expires: true } } : rest)
+  }
+  return (
+    <Section title="More for marketing">
+      <Stack gap="md">
+        <Switch
+          label="Carousel of cards"
+          checked={cards !== undefined}
+          disabled={limitedTimeOffer !== undefined}
+          onChange={({ currentTarget }) => toggleCards(currentTarget.checked)}
+        />
+        {cards && (
+          <CardList value={cards} errorOf={errorOf} onChange={(next) => onChange({ ...template, cards: next })} />
+        )}
+        <Divider />
+        <Switch
+          label="Limited-time offer"
+          checked={limitedTimeOffer !== undefined}
+          disabled={cards !== undefined}
+          onChange={({ currentTarget }) => toggleOffer(currentTarget.checked)}
+        />
+        {limitedTimeOffer && (
+          <OfferFields
+            value={limitedTimeOffer}
+            errorOf={errorOf}
+            onChange={(next) => onChange({ ...template, limitedTimeOffer: next })}
+          />
+        )}
+      </Stack>
+    </Section>
+  )
+}
+
+/** Sets a part, or removes it. */
+function withPart<Name extends 'header' | 'body' | 'footer' | 'buttons'>(
+  template: TemplateDefinition,
+  name: Name,
+  part: TemplateDefinition[Name],
+): TemplateDefinition {
+  const { [name]: _, ...rest } = template
+  // What is left lacks an optional part only.
+  return (part === undefined ? rest : { ...rest, [name]: part }) as TemplateDefinition
+}

@@ -1,0 +1,75 @@
+import { Button, Group } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconCopy, IconPencil, IconTrash } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+
+interface TemplateActionsProps {
+  template: OwnTemplate
+  whatsAppAccountId: string | undefined
+  onDeleted: () => void
+}
+
+const editable = new Set(['APPROVED', 'REJECTED', 'PAUSED'])
+const gone = new Set(['DELETED', 'PENDING_DELETION'])
+
+/** Edit, duplicate and delete; viewers see none of them. */
+export function TemplateActions({ template, whatsAppAccountId, onDeleted }: TemplateActionsProps) {
+  const { accountId, canChange } = useAccount()
+  const [confirming, { open, close }] = useDisclosure()
+  const { name, language, status } = template
+  const account: Record<string, string> = whatsAppAccountId === undefined ? {} : { account: whatsAppAccountId }
+  const remove = useChange({
+    change: () =>
+      settings.template.delete.mutate({
+        accountId,
+        name,
+        language,
+        ...(whatsAppAccountId !== undefined && { whatsAppAccountId }),
+      }),
+    invalidates: [['templates', accountId]],
+    done: `Deleted ${name} (${language}).`,
+    onDone: () => {
+      close()
+      onDeleted()
+    },
+  })
+  if (!canChange || gone.has(status)) return null
+  const linkTo = (query: Record<string, string>) =>
+    `/${accountId}/templates/edit?${new URLSearchParams({ ...account, name, language, ...query })}`
+  return (
+    <Group gap="xs" mb="lg">
+      {editable.has(status) && (
+        <Button component={Link} to={linkTo({})} variant="default" size="xs" leftSection={<IconPencil size={14} />}>
+          Edit
+        </Button>
+      )}
+      <Button
+        component={Link}
+        to={linkTo({ copy: '1' })}
+        variant="default"
+        size="xs"
+        leftSection={<IconCopy size={14} />}
+      >
+        Duplicate
+      </Button>
+      <ChangeButton variant="default" size="xs" leftSection={<IconTrash size={14} />} onClick={open}>
+        Delete
+      </ChangeButton>
+      <ConfirmModal
+        opened={confirming}
+        onClose={close}
+        title={`Delete ${name} (${language})?`}
+        consequence="It can no longer be sent. WhatsApp does not accept a new template of this name and language for some weeks."
+        confirmLabel="Delete template"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate()}
+      />
+    </Group>
+  )
+}

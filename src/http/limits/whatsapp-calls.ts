@@ -1,0 +1,54 @@
+import type { contracts } from '../../../contracts/index.ts'
+import type { settingsContracts } from '../../../contracts/dashboard/index.ts'
+import type { Procedure } from '../../../contracts/procedure.ts'
+import type { ProcedureCall, ServedProcedure } from '../api/procedures.ts'
+import { createCallBudget, creationsPerHour } from './call-budget.ts'
+
+/** Makes a procedure spend what it asks of WhatsApp; most ask nothing. */
+export type LimitCalls = <P extends Procedure, Call extends ProcedureCall>(
+  procedure: ServedProcedure<P, Call>,
+) => ServedProcedure<P, Call>
+
+type Settings = (typeof settingsContracts)['settings']
+
+/** What asks WhatsApp, several times each. */
+const asksWhatsApp: ReadonlySet<string> = new Set([
+  ...(
+    [
+      'add',
+      'inspectToken',
+      'subscribe',
+      'configureCallback',
+      'register',
+      'check',
+      'test',
+      'replaceSecrets',
+    ] satisfies (keyof Settings['whatsAppAccount'])[]
+  ).map((name) => `settings.whatsAppAccount.${name}`),
+  ...(
+    ['create', 'update', 'delete', 'duplicate'] satisfies (keyof Settings['template'] &
+      keyof (typeof contracts)['template'])[]
+  ).flatMap((name) => [`template.${name}`, `settings.template.${name}`]),
+])
+
+const createsTemplates: ReadonlySet<string> = new Set(
+  ['create', 'duplicate'].flatMap((name) => [`template.${name}`, `settings.template.${name}`]),
+)
+
+/** One budget per account, whether its key or its users ask. Counts before the audit log, so that a flood fills neither. */
+export function limitCallsOfWhatsApp({ perMinute = 30, creations = 100 } = {}): LimitCalls {
+  const spend = createCallBudget(perMinute)
+  const spendCreation = createCallBudget(creations, undefined, creationsPerHour)
+  return (procedure) => {
+    if (!asksWhatsApp.has(procedure.name)) return procedure
+    const perform: typeof procedure.perform = async (deps, call, input) => {
+      const { accountId } = call as ProcedureCall
+      if (accountId !== undefined) {
+        spend(accountId)
+        if (createsTemplates.has(procedure.name)) spendCreation(accountId)
+      }
+      return procedure.perform(deps, call, input)
+    }
+    return { ...procedure, perform }
+  }
+}

@@ -1,0 +1,44 @@
+import type { z } from 'zod'
+import type { getTemplateDefinition as contract } from '../../../contracts/dashboard/template-changes.ts'
+import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
+import type { Deps } from '../../deps.ts'
+import { toDefinition } from '../../whatsapp/template-components.ts'
+import { describeUnknownTemplate } from '../suggest.ts'
+import { requireWabaId } from '../sync.ts'
+import { findPresentTemplate, findPresentTemplates } from './store.ts'
+
+/** Returns a template as its author writes it, or why it cannot be written so. */
+export async function getTemplateDefinition(
+  { db }: Pick<Deps, 'db'>,
+  { accountId, whatsAppAccountId, name, language }: z.output<(typeof contract)['input']>,
+): Promise<z.output<(typeof contract)['output']>> {
+  const wabaId = await requireWabaId({ db }, accountId, whatsAppAccountId)
+  const key = { accountId, wabaId, name, language }
+  const row = await findPresentTemplate(db, key)
+  if (!row) throw await describeUnknownTemplate(db, key)
+  const definition = toDefinition(row)
+  return typeof definition === 'string' ? { reason: definition } : { definition }
+}
+
+export interface WrittenTemplates {
+  items: { status: string; definition: TemplateDefinition }[]
+  /** Templates that no definition can hold. */
+  skipped: { name: string; language: string; reason: string }[]
+}
+
+/** All templates that WhatsApp has, for files. */
+export async function listTemplateDefinitions(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string | undefined,
+): Promise<WrittenTemplates> {
+  const wabaId = await requireWabaId({ db }, accountId, whatsAppAccountId)
+  const written: WrittenTemplates = { items: [], skipped: [] }
+  for (const row of await findPresentTemplates(db, accountId, wabaId)) {
+    const definition = toDefinition(row)
+    const { name, language, status } = row
+    if (typeof definition === 'string') written.skipped.push({ name, language, reason: definition })
+    else written.items.push({ status, definition })
+  }
+  return written
+}

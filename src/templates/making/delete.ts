@@ -1,0 +1,69 @@
+import type { z } from 'zod'
+import type { deleteTemplate as contract } from '../../../contracts/api/template-changes.ts'
+import { invalidField } from '../../../contracts/errors.ts'
+import { findTemplate } from '../store.ts'
+import { describeUnknownTemplate } from '../suggest.ts'
+import { explainTemplateFailure } from './failures.ts'
+import { findMaker } from './maker.ts'
+import { findPresentLanguages, markTemplatesDeleted } from './store.ts'
+import type { MakerDeps } from './submit.ts'
+
+/** Deletes one language of a name, or all. A repetition finds nothing left to delete. */
+export async function deleteTemplate(
+  deps: MakerDeps,
+  accountId: string,
+  input: z.output<(typeof contract)['input']>,
+): Promise<z.output<(typeof contract)['output']>> {
+  const { name, language, allLanguages = false } = input
+  if (language === undefined && !allLanguages)
+    throw invalidField('language', 'is required, or set allLanguages to true.')
+  if (language !== undefined && allLanguages) throw invalidField('language', 'must be left out with allLanguages.')
+  const maker = await findMaker(deps, accountId, input.accountId)
+  const { wabaId, accessToken } = maker
+  const key = { accountId, wabaId, name }
+  const present = await findPresentLanguages(deps.db, key)
+  const chosen = present.filter((row) => allLanguages || row.language === language)
+  const firstId = chosen[0]?.whatsapp_template_id
+  if (firstId === undefined) {
+    if (language !== undefined && (await findTemplate(deps.db, { ...key, language }))) return { name, languages: [] }
+    if (language === undefined && (await isKnownName(deps, key))) return { name, languages: [] }
+    throw await describeUnknownTemplate(deps.db, { ...key, language: language ?? 'any' })
+  }
+  // Without an ID, WhatsApp also deletes languages that were never synced.
+  const deleted = await deps.whatsapp.deleteTemplate({
+    wabaId,
+    accessToken,
+    name,
+    templateId: allLanguages ? undefined : firstId,
+  })
+  // What WhatsApp no longer has is deleted, whoever did it.
+  if (!deleted.ok && !(deleted.refused && (await isMissing(deps, accessToken, firstId))))
+    throw await explainTemplateFailure(deps, maker, deleted)
+  const languages = chosen.map((row) => row.language)
+  await markTemplatesDeleted(deps.db, key, { languages, at: deps.now() })
+  return { name, languages }
+}
+
+async function isKnownName(
+  { db }: MakerDeps,
+  { accountId, wabaId, name }: { accountId: string; wabaId: string; name: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('templates')
+    .select('name')
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .where('name', '=', name)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** An ID that does not exist has this subcode. */
+const unknownSubcode = 33
+
+/** WhatsApp words the refusal in the language of the token's user, so the template itself is asked for. */
+async function isMissing({ whatsapp }: MakerDeps, accessToken: string, templateId: string): Promise<boolean> {
+  const read = await whatsapp.getTemplate({ templateId, accessToken })
+  return !read.ok && read.error?.code === 100 && read.subcode === unknownSubcode
+}

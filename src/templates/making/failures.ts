@@ -1,0 +1,130 @@
+import { ServiceError } from '../../../contracts/errors.ts'
+import { deactivateRefused } from '../../accounts/whatsapp/refusals.ts'
+import type { Deps } from '../../deps.ts'
+import type { ReadOutcome } from '../../whatsapp/whatsapp.ts'
+import type { Maker } from './maker.ts'
+
+type Failed = Extract<ReadOutcome<unknown>, { ok: false }>
+
+/** WhatsApp has a template of this name and language. */
+export const existsSubcode = 2_388_024
+
+interface Advice {
+  /** What WhatsApp objects to. */
+  message: string
+  fix: string
+}
+
+/**
+ * By Meta's subcode: reference 2, section 3.2. WhatsApp writes its reasons in the language of the token's user, so
+ * only the subcode says what is wrong.
+ */
+const advices: Readonly<Record<number, Advice>> = {
+  2388019: {
+    message: 'The business account has reached its number of templates.',
+    fix: 'Delete templates that are no longer used, or verify the business to get a higher limit.',
+  },
+  2388023: {
+    message: 'This language of the template is being deleted.',
+    fix: 'Use another name, or wait until WhatsApp has deleted it, which can take 30 days.',
+  },
+  2388024: {
+    message: 'WhatsApp has a template of this name and language already.',
+    fix: 'Update it, or choose another name.',
+  },
+  2388039: {
+    message: 'The template cannot be changed in its present status.',
+    fix: 'WhatsApp allows changes of templates that are APPROVED, REJECTED or PAUSED. Wait for the end of the review.',
+  },
+  2388040: { message: 'A text is longer than WhatsApp allows.', fix: 'Shorten it.' },
+  2388042: {
+    message: 'A part of the template has a field that WhatsApp does not expect there.',
+    fix: 'Remove what this kind of template does not have.',
+  },
+  2388043: { message: 'A part of the template lacks a required field.', fix: 'Add it: most often an example value.' },
+  2388046: {
+    message: 'WhatsApp does not accept the name.',
+    fix: 'Use lower-case letters, digits and underscores only.',
+  },
+  2388047: {
+    message: 'WhatsApp does not accept the header.',
+    fix: 'Remove line breaks, emoji, formatting and surplus variables from it.',
+  },
+  2388072: {
+    message: 'WhatsApp does not accept the body.',
+    fix: 'Check its variables, its line breaks and its formatting.',
+  },
+  2388073: { message: 'WhatsApp does not accept the footer.', fix: 'Remove variables, line breaks and emoji from it.' },
+  2388155: { message: 'The name belongs to a sample template of WhatsApp.', fix: 'Choose another name.' },
+  2388293: {
+    message: 'The body has too many variables for its length.',
+    fix: 'Add words around the variables, or use fewer of them.',
+  },
+  2388299: {
+    message: 'The text starts or ends with a variable.',
+    fix: 'Put words before the first and after the last variable.',
+  },
+  2388339: {
+    message: 'WhatsApp does not let this business account create templates.',
+    fix: 'Check the account in WhatsApp Manager, or ask the support of Meta.',
+  },
+}
+
+/** By code, where WhatsApp gives no subcode. */
+const advicesByCode: Readonly<Record<number, Advice>> = {
+  192: {
+    message: 'A phone number of a button is not valid.',
+    fix: 'Write it with its country code, such as +34600111222.',
+  },
+  10: permission(),
+  200: permission(),
+  200002: { message: 'WhatsApp did not take the template.', fix: 'Check it for content that its policies forbid.' },
+}
+
+function permission(): Advice {
+  return {
+    message: 'The access token may not change templates.',
+    fix: 'Create a token with the permission whatsapp_business_management, and replace it under WhatsApp accounts.',
+  }
+}
+
+/** The message for a refusal: what is wrong, how to fix it, and WhatsApp's own words. */
+function describeTemplateRefusal({ error, subcode, reason }: Failed): string {
+  if (!error) return `WhatsApp refused the change: ${reason}.`
+  const said = error.details === undefined ? error.title : error.details
+  const code = subcode === undefined ? String(error.code) : `${error.code}/${subcode}`
+  const quoted = `WhatsApp said (${code}): ${said.replace(/\.$/, '')}.`
+  const advice = advices[subcode ?? 0] ?? advicesByCode[error.code > 200 && error.code <= 299 ? 200 : error.code]
+  return advice ? `${advice.message} ${advice.fix} ${quoted}` : `WhatsApp refused the change. ${quoted}`
+}
+
+/** The error for a change that WhatsApp did not make. A rejected token deactivates its WhatsApp account. */
+export async function explainTemplateFailure(
+  deps: Pick<Deps, 'db'>,
+  { accountId, whatsAppAccountId, accessTokenEncrypted }: Maker,
+  failed: Failed,
+): Promise<ServiceError> {
+  const { refused, accountUnusable, reason, transient, error, subcode } = failed
+  if (!refused)
+    return new ServiceError(
+      'WHATSAPP_UNAVAILABLE',
+      `WhatsApp gave no answer: ${reason}. The change may have been made. Repeat the request: nothing is done twice.`,
+      { retryAfterSeconds: 5 },
+    )
+  if (accountUnusable) {
+    const asked = { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted }
+    await deactivateRefused(deps, asked, reason)
+    return new ServiceError(
+      'NO_ACTIVE_ACCOUNT',
+      `WhatsApp rejected the access token of ${whatsAppAccountId}: ${reason}.`,
+    )
+  }
+  const message = describeTemplateRefusal(failed)
+  if (transient === true) {
+    const isThrottled = [4, 17, 32, 613, 80007, 80008].includes(error?.code ?? 0)
+    return new ServiceError(isThrottled ? 'WHATSAPP_THROTTLED' : 'WHATSAPP_UNAVAILABLE', message, {
+      retryAfterSeconds: isThrottled ? 600 : 10,
+    })
+  }
+  return new ServiceError(subcode === existsSubcode ? 'TEMPLATE_EXISTS' : 'TEMPLATE_REFUSED', message)
+}

@@ -1,0 +1,84 @@
+import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
+import { describeTemplateProblem, findTemplateProblems } from '../../../contracts/templates/rules.ts'
+import type { Deps } from '../../deps.ts'
+import { toComponents, toDefinition, toParameterFormat } from '../../whatsapp/template-components.ts'
+import type { ListedTemplate } from '../../whatsapp/whatsapp.ts'
+import type { TemplateRow } from '../store.ts'
+import { isSameTemplate } from './compare.ts'
+import type { Maker } from './maker.ts'
+import { storeSubmitted } from './store.ts'
+
+export type MakerDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'links' | 'now' | 'log'>
+
+const maxProblems = 10
+
+/** Throws a VALIDATION_ERROR that names every problem of a template, each with its path and fix. */
+export function assertValidTemplate(template: TemplateDefinition): void {
+  const problems = findTemplateProblems(template)
+  if (problems.length === 0) return
+  const sentences = problems.map(describeTemplateProblem)
+  const more = sentences.length > maxProblems ? ` And ${sentences.length - maxProblems} more.` : ''
+  throw new ServiceError('VALIDATION_ERROR', sentences.slice(0, maxProblems).join(' ') + more, {
+    fields: Object.fromEntries(problems.toReversed().map(({ path, problem }) => [path.join('.'), problem])),
+  })
+}
+
+/** The definition that a stored template has; undefined if it has parts that no definition can hold. */
+export function definitionOf(row: TemplateRow): TemplateDefinition | undefined {
+  const definition = toDefinition(row)
+  return typeof definition === 'string' ? undefined : definition
+}
+
+export function matchesStored(row: TemplateRow, template: TemplateDefinition): boolean {
+  const listed = definitionOf(row)
+  return listed !== undefined && isSameTemplate(template, listed)
+}
+
+/**
+ * Stores what WhatsApp made of a template: it writes the text of one-time codes itself, and can change the category. If
+ * it cannot be read now, the next sync does it, and until then nothing is sent.
+ */
+export async function storeAsListed(
+  deps: MakerDeps,
+  maker: Maker,
+  template: TemplateDefinition,
+  templateId: string,
+): Promise<ListedTemplate> {
+  const read = await deps.whatsapp.getTemplate({ templateId, accessToken: maker.accessToken })
+  const listed = read.ok
+    ? read.value
+    : {
+        id: templateId,
+        name: template.name,
+        language: template.language,
+        status: 'PENDING',
+        category: template.category,
+        parameterFormat: toParameterFormat(template),
+        components: toComponents(template),
+      }
+  await storeSubmitted(deps.db, maker, { template: listed, requestedCategory: template.category, at: deps.now() })
+  return listed
+}
+
+export function describeListed(template: ListedTemplate, requestedCategory: string): TemplateChange {
+  const { name, language, id, status, category = requestedCategory } = template
+  const notice =
+    category === requestedCategory
+      ? undefined
+      : `WhatsApp changed the category from ${requestedCategory} to ${category}. Messages are charged and limited accordingly.`
+  return { name, language, templateId: id, status, category, changed: true, ...(notice !== undefined && { notice }) }
+}
+
+/** Nothing was changed, because WhatsApp has the template as it is asked for. */
+export function describeUnchanged(row: TemplateRow): TemplateChange {
+  return {
+    name: row.name,
+    language: row.language,
+    templateId: row.whatsapp_template_id,
+    status: row.status,
+    ...(row.category !== null && { category: row.category }),
+    changed: false,
+  }
+}

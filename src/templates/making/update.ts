@@ -1,0 +1,81 @@
+import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
+import { invalidField, ServiceError } from '../../../contracts/errors.ts'
+import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
+import type { TemplateRow } from '../store.ts'
+import { describeUnknownTemplate } from '../suggest.ts'
+import { explainTemplateFailure } from './failures.ts'
+import { findMaker } from './maker.ts'
+import { uploadSamples } from './samples.ts'
+import { findPresentTemplate, recordEdit } from './store.ts'
+import {
+  assertValidTemplate,
+  definitionOf,
+  describeListed,
+  describeUnchanged,
+  type MakerDeps,
+  matchesStored,
+  storeAsListed,
+} from './submit.ts'
+
+/** Replaces the content of a template and submits it again. */
+export async function updateTemplate(
+  deps: MakerDeps,
+  accountId: string,
+  { template, whatsAppAccountId }: { template: TemplateDefinition; whatsAppAccountId: string | undefined },
+): Promise<TemplateChange> {
+  const maker = await findMaker(deps, accountId, whatsAppAccountId)
+  const key = { accountId, wabaId: maker.wabaId, name: template.name, language: template.language }
+  const stored = await findPresentTemplate(deps.db, key)
+  if (!stored) throw await describeUnknownTemplate(deps.db, key)
+  const wanted = template
+  if (matchesStored(stored, wanted) && stored.category === wanted.category && !hasNewSample(wanted))
+    return describeUnchanged(stored)
+  assertValidTemplate(wanted)
+  assertEditable(stored, wanted, deps.now())
+  const ready = await uploadSamples(deps, maker, wanted)
+  const templateId = stored.whatsapp_template_id
+  const edited = await deps.whatsapp.editTemplate({ templateId, accessToken: maker.accessToken }, ready, {
+    withCategory: stored.category !== wanted.category,
+  })
+  if (!edited.ok) throw await explainTemplateFailure(deps, maker, edited)
+  const listed = await storeAsListed(deps, maker, wanted, templateId)
+  if (stored.status === 'APPROVED') await recordEdit(deps.db, key, deps.now())
+  return describeListed(listed, wanted.category)
+}
+
+function hasNewSample({ header, cards = [] }: TemplateDefinition): boolean {
+  return [header, ...cards.map((card) => card.header)].some((one) => one?.sample !== undefined)
+}
+
+const editable: readonly string[] = ['APPROVED', 'REJECTED', 'PAUSED']
+const day = 86_400_000
+const maxEdits = 10
+
+/** WhatsApp's rules (reference 2, section 3.3), checked here because it says of the limits only that they were reached. */
+function assertEditable(stored: TemplateRow, template: TemplateDefinition, now: Date): void {
+  if (!editable.includes(stored.status))
+    throw new ServiceError(
+      'TEMPLATE_REFUSED',
+      `The template is ${stored.status}. WhatsApp allows changes of templates that are ${editable.join(', ')} only: wait for the end of the review.`,
+    )
+  if (definitionOf(stored) === undefined)
+    throw new ServiceError(
+      'TEMPLATE_REFUSED',
+      'The template has parts that Waybill cannot write, and an update would remove them. Change it in WhatsApp Manager.',
+    )
+  if (stored.status !== 'APPROVED') return
+  if (stored.category !== null && stored.category !== template.category)
+    throw invalidField(
+      'category',
+      `must stay ${stored.category}: WhatsApp allows no other category for an approved template.`,
+    )
+  const edits = stored.edited_at.map((edit) => edit.getTime()).filter((edit) => edit > now.getTime() - 30 * day)
+  const last = Math.max(0, ...edits)
+  const free = edits.length >= maxEdits ? Math.min(...edits) + 30 * day : last + day
+  if (edits.length === 0 || free <= now.getTime()) return
+  throw new ServiceError(
+    'RATE_LIMIT_EXCEEDED',
+    `WhatsApp allows one change of an approved template in 24 hours, and ${maxEdits} in 30 days. The next one is possible at ${new Date(free).toISOString()}.`,
+    { retryAfterSeconds: Math.ceil((free - now.getTime()) / 1000) },
+  )
+}

@@ -1,0 +1,128 @@
+import { type Kysely, sql } from 'kysely'
+import type { TemplateEvent } from '../../../contracts/events.ts'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { recordEvents } from '../events/store.ts'
+
+type AlertDeps = Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>
+
+interface ChangedTemplate {
+  account_id: string
+  waba_id: string
+  name: string
+  language: string
+  whatsapp_template_id: string
+  status: string
+  category: string | null
+  rejected_reason: string | null
+  quality_score: string | null
+  announced_status: string | null
+  announced_category: string | null
+  whatsapp_account_ids: string[]
+}
+
+const maxRows = 200
+
+/**
+ * Announces the result of each review and each pause, once, whichever node does it: with a log line, and with an event
+ * for the webhooks. Callbacks and syncs only store what WhatsApp says, so that a lost callback loses no event. Reads all
+ * accounts. Returns the number of announcements.
+ */
+export async function announceTemplateChanges(deps: AlertDeps): Promise<number> {
+  const alerts = await deps.db.transaction().execute(async (trx) => {
+    const rows = await claimChanged(trx)
+    const timestamp = deps.now().toISOString()
+    const found = rows.flatMap((row) => listTemplateEvents(row, timestamp).map((event) => ({ row, event })))
+    for (const row of rows) await markAnnounced(trx, row)
+    const events = found.map(({ row, event }) => ({
+      accountId: row.account_id,
+      type: event.type,
+      // The column holds the ID of what the event is about.
+      messageId: row.whatsapp_template_id,
+      payload: JSON.stringify(event),
+    }))
+    await recordEvents(trx, events, deps)
+    return found
+  })
+  // After the commit: the workers find the deliveries that they are woken for.
+  if (alerts.length > 0) deps.announcements.announce('deliveries')
+  for (const { row, event } of alerts) logAlert(deps, row, event)
+  return alerts.length
+}
+
+/** Locks the templates, so that of several nodes one announces. The partial index holds these rows only. */
+async function claimChanged(trx: Kysely<Database>): Promise<ChangedTemplate[]> {
+  const { rows } = await sql<ChangedTemplate>`
+    select t.account_id, t.waba_id, t.name, t.language, t.whatsapp_template_id, t.status, t.category,
+      t.rejected_reason, t.quality_score, t.announced_status, t.announced_category,
+      array(
+        select w.id from whatsapp_accounts w
+        where w.account_id = t.account_id and w.waba_id = t.waba_id order by w.id
+      ) as whatsapp_account_ids
+    from templates t
+    where t.announced_status is distinct from t.status or t.announced_category is distinct from t.category
+    order by t.account_id, t.waba_id, t.name, t.language
+    limit ${maxRows}
+    for update of t skip locked`.execute(trx)
+  return rows
+}
+
+/** What an account's endpoints are told of a change. What was never announced is no news. */
+function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEvent[] {
+  const { status, category, announced_status: before, announced_category: previousCategory } = row
+  const data = {
+    template: row.name,
+    language: row.language,
+    templateId: row.whatsapp_template_id,
+    accountIds: row.whatsapp_account_ids,
+    status,
+    ...(category !== null && { category }),
+  }
+  const events: TemplateEvent[] = []
+  const isNew = before !== null && before !== status
+  if (isNew && status === 'APPROVED') events.push({ type: 'template.approved', timestamp, data })
+  if (isNew && status === 'REJECTED')
+    events.push({ type: 'template.rejected', timestamp, data: { ...data, reason: row.rejected_reason ?? 'UNKNOWN' } })
+  if (isNew && (status === 'PAUSED' || status === 'DISABLED'))
+    events.push({
+      type: 'template.paused',
+      timestamp,
+      data: { ...data, ...(row.quality_score !== null && { qualityScore: row.quality_score }) },
+    })
+  if (previousCategory !== null && category !== null && previousCategory !== category)
+    events.push({ type: 'template.category_changed', timestamp, data: { ...data, category, previousCategory } })
+  return events
+}
+
+async function markAnnounced(trx: Kysely<Database>, row: ChangedTemplate): Promise<void> {
+  await trx
+    .updateTable('templates')
+    .set({ announced_status: row.status, announced_category: row.category })
+    .where('account_id', '=', row.account_id)
+    .where('waba_id', '=', row.waba_id)
+    .where('name', '=', row.name)
+    .where('language', '=', row.language)
+    .execute()
+}
+
+function logAlert({ log }: AlertDeps, { account_id: accountId }: ChangedTemplate, { type, data }: TemplateEvent): void {
+  const { template, language } = data
+  const about = { accountId, template, language }
+  switch (type) {
+    case 'template.approved':
+      log.info(about, 'WhatsApp approved a template')
+      break
+    case 'template.rejected':
+      log.warn({ ...about, reason: data.reason }, 'WhatsApp rejected a template')
+      break
+    case 'template.paused':
+      log.warn({ ...about, status: data.status }, 'WhatsApp stopped a template for low quality')
+      break
+    case 'template.category_changed':
+      log.warn(
+        { ...about, category: data.category, previousCategory: data.previousCategory },
+        'WhatsApp changed the category of a template',
+      )
+      break
+  }
+}

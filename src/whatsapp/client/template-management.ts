@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream'
+import { z } from 'zod'
+import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
+import { toComponents, toParameterFormat } from '../template-components.ts'
+import type { TemplateManagement } from '../template-management.ts'
+import type { ReadOutcome } from '../whatsapp.ts'
+import type { Exchange } from './exchange.ts'
+import type { GraphCall } from './onboarding.ts'
+import { Success } from './onboarding-wire.ts'
+import { readAnswer, templateFields, toListedTemplate } from './read.ts'
+import { lenient, Template } from './wire.ts'
+
+/** Sends the bytes of a file to an upload session. */
+export type UploadCall = (path: string, accessToken: string, body: Readable, sizeBytes: number) => Promise<Exchange>
+
+const Created = z.object({ id: z.coerce.string(), status: z.string(), category: lenient(z.string()) })
+const UploadSession = z.object({ id: z.string().startsWith('upload:') })
+const Uploaded = z.object({ h: z.string().min(1) })
+
+export function createTemplateManagement(call: GraphCall, upload: UploadCall): TemplateManagement {
+  return {
+    createTemplate: async ({ wabaId, accessToken }, template) => {
+      const { name, language, category } = template
+      const body = { name, language, category, parameter_format: toParameterFormat(template), ...toContent(template) }
+      const answer = await call('POST', `${encodeURIComponent(wabaId)}/message_templates`, accessToken, body)
+      const created = readAnswer(answer, Created, accessToken)
+      if (!created.ok) return created
+      const { id, status, category: given } = created.value
+      return { ok: true, value: { templateId: id, status, ...(given !== undefined && { category: given }) } }
+    },
+    editTemplate: async ({ templateId, accessToken }, definition, { withCategory }) => {
+      const body = { ...(withCategory && { category: definition.category }), ...toContent(definition) }
+      return done(
+        readAnswer(await call('POST', encodeURIComponent(templateId), accessToken, body), Success, accessToken),
+      )
+    },
+    deleteTemplate: async ({ wabaId, accessToken, name, templateId }) => {
+      const query = new URLSearchParams({ name, ...(templateId !== undefined && { hsm_id: templateId }) })
+      const path = `${encodeURIComponent(wabaId)}/message_templates?${query.toString()}`
+      return done(readAnswer(await call('DELETE', path, accessToken), Success, accessToken))
+    },
+    getTemplate: async ({ templateId, accessToken }) => {
+      const path = `${encodeURIComponent(templateId)}?fields=${templateFields}`
+      const read = readAnswer(await call('GET', path, accessToken), Template, accessToken)
+      return read.ok ? { ok: true, value: toListedTemplate(read.value) } : read
+    },
+    uploadSample: async ({ appId, accessToken, file }) => {
+      const query = new URLSearchParams({
+        file_name: file.name,
+        file_length: String(file.sizeBytes),
+        file_type: file.mimeType,
+      })
+      const answer = await call('POST', `${encodeURIComponent(appId)}/uploads?${query.toString()}`, accessToken)
+      const session = readAnswer(answer, UploadSession, accessToken)
+      if (!session.ok) return session
+      const uploaded = readAnswer(
+        await upload(session.value.id, accessToken, file.open(), file.sizeBytes),
+        Uploaded,
+        accessToken,
+      )
+      return uploaded.ok ? { ok: true, value: uploaded.value.h } : uploaded
+    },
+  }
+}
+
+function toContent(template: TemplateDefinition) {
+  const { ttlSeconds } = template
+  return {
+    components: toComponents(template),
+    ...(ttlSeconds !== undefined && { message_send_ttl_seconds: ttlSeconds }),
+  }
+}
+
+function done(outcome: ReadOutcome<unknown>): ReadOutcome<void> {
+  return outcome.ok ? { ok: true, value: undefined } : outcome
+}

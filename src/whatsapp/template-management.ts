@@ -1,0 +1,42 @@
+import type { Readable } from 'node:stream'
+import type { TemplateDefinition } from '../../contracts/templates/definition.ts'
+import type { ListedTemplate, ReadOutcome } from './whatsapp.ts'
+
+/** WhatsApp's answer to a new template; it may have another category than the one asked for. */
+interface CreatedTemplate {
+  templateId: string
+  status: string
+  category?: string
+}
+
+/** A file on disk, whose type was read from its content. */
+export interface SampleFile {
+  name: string
+  mimeType: string
+  sizeBytes: number
+  open(): Readable
+}
+
+/** The requests of the Graph API that create, change and delete templates (reference 2, sections 3.1 to 3.4). */
+export interface TemplateManagement {
+  createTemplate(
+    waba: { wabaId: string; accessToken: string },
+    template: TemplateDefinition,
+  ): Promise<ReadOutcome<CreatedTemplate>>
+  /** Replaces all components. WhatsApp takes no new category for an approved template. */
+  editTemplate(
+    template: { templateId: string; accessToken: string },
+    definition: TemplateDefinition,
+    options: { withCategory: boolean },
+  ): Promise<ReadOutcome<void>>
+  /** Without an ID, all languages of the name are deleted. */
+  deleteTemplate(template: {
+    wabaId: string
+    accessToken: string
+    name: string
+    templateId?: string | undefined
+  }): Promise<ReadOutcome<void>>
+  getTemplate(template: { templateId: string; accessToken: string }): Promise<ReadOutcome<ListedTemplate>>
+  /** Uploads the sample of a header, and returns its handle. */
+  uploadSample(upload: { appId: string; accessToken: string; file: SampleFile }): Promise<ReadOutcome<string>>
+}

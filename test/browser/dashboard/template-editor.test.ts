@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { announceTemplateChanges } from '../../../src/webhooks/alerts/templates.ts'
+import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+  const { server } = dashboard
+  server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+test('walks from the gallery over the editor and the review to a sent message', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates')
+  await page.getByRole('link', { name: 'New template' }).click()
+  await page.getByRole('combobox', { name: 'Language' }).click()
+  await page.getByRole('option', { name: 'Spanish (es)' }).click()
+  await page.getByRole('link', { name: 'Use Appointment reminder' }).click()
+  await page.getByLabel('Name').fill('Cita mañana')
+  await page.getByText('Must have lower-case letters').first().waitFor()
+  await page.getByLabel('Name').fill('cita de maria')
+  await page.getByLabel('Example of {{1}}').fill('María')
+  await page.getByRole('figure').getByText('Hola María, te recordamos tu cita').waitFor()
+  await page.getByLabel('Footer').fill('Peluquería Ada')
+  await page.getByRole('figure').getByText('Peluquería Ada').waitFor()
+
+  await page.getByRole('button', { name: 'Submit for review' }).click()
+
+  await page.getByRole('dialog', { name: 'cita_de_maria' }).getByText('WhatsApp is reviewing it.').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await page.getByRole('dialog').getByText('Approved').first().waitFor({ timeout: 30_000 })
+  expect(await announceTemplateChanges(dashboard.server.deps)).toBeGreaterThan(0)
+  await page.getByLabel('Your phone number').fill('34600111222')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('WhatsApp accepted the message').waitFor()
+  expect(
+    dashboard.server.simulator
+      .templatesOf(account.wabaId)
+      .all()
+      .find(({ name }) => name === 'cita_de_maria'),
+  ).toMatchObject({ language: 'es', status: 'APPROVED', category: 'UTILITY' })
+  expect(pageErrors).toEqual([])
+})
+
+test('names every problem at its field and asks WhatsApp nothing', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates/edit')
+  const before = dashboard.server.simulator.requests.length
+  await page.getByLabel('Body').fill('Hello {{1}}')
+  await page.getByText('Must not end with a variable').waitFor()
+  await page.getByRole('button', { name: 'Add button' }).click()
+  await page.getByRole('menuitem', { name: 'Open a website' }).click()
+
+  await page.getByRole('button', { name: 'Submit for review' }).click()
+
+  const problems = page.getByRole('alert').filter({ hasText: 'WhatsApp would refuse this template' })
+  for (const path of ['name', 'body.text', 'body.examples.1', 'buttons.0.url'])
+    await problems.getByText(path, { exact: true }).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(dashboard.server.simulator.requests).toHaveLength(before)
+  expect(pageErrors).toEqual([])
+})
+
+test('edits a rejected template, copies it and deletes it', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await account.template({ name: 'note', status: 'REJECTED', rejected_reason: 'INVALID_FORMAT', body: 'A note.' })
+  await openOfAccount('templates?name=note&language=en')
+  await page.getByText('Invalid format').first().waitFor()
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('Body').fill('A better note.')
+  await page.getByRole('button', { name: 'Submit changes' }).click()
+  await page.getByRole('figure').getByText('A better note.').waitFor()
+
+  await page.getByRole('link', { name: 'Duplicate' }).click()
+  await page.getByRole('button', { name: 'Submit for review' }).click()
+  await page.getByRole('dialog', { name: 'note_copy' }).waitFor()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete template' }).click()
+  await page.getByText('Deleted note_copy (en).').waitFor()
+
+  const names = dashboard.server.simulator
+    .templatesOf(account.wabaId)
+    .all()
+    .map(({ name }) => name)
+  expect(names).toContain('note')
+  expect(names).not.toContain('note_copy')
+  expect(pageErrors).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('previews carousels and offers on a phone in %s colours', async (colorScheme) => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn({
+    colorScheme,
+    viewport: { width: 390, height: 844 },
+  })
+  await openOfAccount('templates/edit')
+  await page.getByRole('combobox', { name: 'Category' }).click()
+  await page.getByRole('option', { name: /^Marketing/ }).click()
+  await page.getByRole('switch', { name: 'Carousel of cards' }).click()
+  await page.getByLabel('Card text').first().fill('Aloe vera.')
+  await page.getByRole('figure').getByText('Aloe vera.').waitFor()
+  await page.getByRole('switch', { name: 'Carousel of cards' }).click()
+  await page.getByRole('switch', { name: 'Limited-time offer' }).click()
+  await page.getByLabel('Offer', { exact: true }).fill('Ends soon')
+  await page.getByRole('figure').getByText('Ends soon').waitFor()
+
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  expect(overflow).toBe(0)
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+test('viewers cannot submit', async () => {
+  const { page, openOfAccount } = await dashboard.signedIn({ role: 'viewer' })
+  await openOfAccount('templates?name=order_shipped&language=en')
+  await page.getByRole('figure').waitFor()
+
+  expect(await page.getByRole('link', { name: 'New template' }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
+})

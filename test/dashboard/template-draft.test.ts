@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import {
+  blankTemplate,
+  listProblems,
+  newButton,
+  newCard,
+  nextVariable,
+  toPreview,
+  toSubmission,
+  withBodyText,
+  withCategory,
+  withHeaderFormat,
+} from '../../src/dashboard/pages/templates/editor/draft.ts'
+import { buttonTypes, templateCategories, TemplateDefinition } from '../../contracts/templates/definition.ts'
+
+const drafts: [string, TemplateDefinition][] = [
+  ['an empty draft', blankTemplate],
+  ...templateCategories.map((category): [string, TemplateDefinition] => [
+    category,
+    withCategory(blankTemplate, category),
+  ]),
+  ...(['TEXT', 'IMAGE', 'LOCATION'] as const).map((format): [string, TemplateDefinition] => [
+    format,
+    { ...blankTemplate, header: withHeaderFormat(format) ?? { format } },
+  ]),
+  ...buttonTypes.map((type): [string, TemplateDefinition] => [type, { ...blankTemplate, buttons: [newButton(type)] }]),
+  ['a carousel', { ...blankTemplate, category: 'MARKETING', cards: [newCard(), newCard()] }],
+  ['an offer', { ...blankTemplate, category: 'MARKETING', limitedTimeOffer: { text: '', expires: true } }],
+  [
+    'a code without its app',
+    {
+      ...blankTemplate,
+      category: 'AUTHENTICATION',
+      authentication: { otpType: 'ONE_TAP', apps: [{ packageName: '', signatureHash: '' }] },
+    },
+  ],
+]
+
+test.each(drafts)('%s has a preview, and the rules name what is missing', (_, draft) => {
+  expect(toPreview(draft).length).toBeGreaterThan(0)
+  expect(listProblems(toSubmission(draft))).toHaveProperty('name')
+})
+
+test('what is empty is left out of a submission', () => {
+  const draft = { ...blankTemplate, name: 'a', footer: '', header: { format: 'IMAGE' as const, sample: { link: '' } } }
+
+  expect(toSubmission(draft)).toEqual({ ...blankTemplate, name: 'a', header: { format: 'IMAGE', sample: {} } })
+})
+
+test('examples follow the variables of the text', () => {
+  const body = { text: 'Hi {{1}} and {{2}}.', examples: { '1': 'Ada', '2': 'Bo' } }
+
+  expect(withBodyText(body, 'Hi {{1}} and {{3}}.')).toEqual({
+    text: 'Hi {{1}} and {{3}}.',
+    examples: { '1': 'Ada', '3': '' },
+  })
+  expect(withBodyText(body, 'Hi.')).toEqual({ text: 'Hi.' })
+  expect(nextVariable('Hi {{1}} and {{2}}.')).toBe('3')
+})
