@@ -410,12 +410,12 @@ export const eventTypes = [
   'whatsapp_account.token_expiring',
   'number.quality_changed',
   'endpoint.failing',
+  'recipient.opted_out',
+  'recipient.opted_in',
   'template.approved',
   'template.rejected',
   'template.paused',
   'template.category_changed',
-  'recipient.opted_out',
-  'recipient.opted_in',
 ] as const satisfies (
   | MessageEvent
   | WhatsAppAccountEvent

@@ -1,3 +1,4 @@
+import { createTemplate } from '../../contracts/api/template-changes.ts'
 import { settingsContracts } from '../../contracts/dashboard/index.ts'
 import { type DashboardProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
@@ -59,6 +60,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'publicApi.generateKey': {},
     'publicApi.regenerateKey': {},
     'publicApi.revokeKey': {},
+    'publicApi.setTemplateChanges': { enabled: true },
     'publicApi.setAllowList': { allowList: ['192.0.2.1'] },
     'whatsAppAccount.list': {},
     'whatsAppAccount.add': { phoneNumberId: '4711', wabaId: '4712', accessToken: 'EAAB' },
@@ -76,6 +78,11 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'whatsAppAccount.remove': { whatsAppAccountId },
     'template.list': { whatsAppAccountId },
     'template.sync': {},
+    'template.create': { template: { ...createTemplate.example.input, name: 'order_on_its_way' } },
+    'template.update': { template: createTemplate.example.input },
+    'template.delete': { name: 'order_shipped', language: 'en' },
+    'template.duplicate': { name: 'order_shipped', language: 'en', newName: 'order_sent' },
+    'template.definition': { name: 'order_shipped', language: 'en' },
     'template.sendTest': {
       to: '34600111222',
       template: 'order_shipped',
@@ -86,6 +93,12 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'message.list': {},
     'message.count': {},
     'message.get': { messageId },
+    'suppression.list': {},
+    'suppression.add': { to: '34600111222' },
+    'suppression.remove': { to: '34600111222' },
+    'suppression.import': { recipients: ['34600111222'] },
+    'suppression.settings': {},
+    'suppression.setCategories': { categories: ['UTILITY'] },
     'webhook.list': {},
     'webhook.add': { url: 'http://127.0.0.1:9/' },
     'webhook.update': { endpointId, description: 'Orders' },
