@@ -32,7 +32,7 @@ export const galleryItems = [
   {
     name: 'order_confirmed',
     title: 'Order confirmed',
-    description: 'Thank for an order, with a link to it.',
+    description: 'Thank a customer for an order, with a link to it.',
     category: 'UTILITY',
     examples: ['Ada', 'WB-1042', 'EUR 42.00'],
     buttons: [{ type: 'URL', url: 'https://example.com/orders/{{1}}', example: 'WB-1042' }],
@@ -40,7 +40,7 @@ export const galleryItems = [
   {
     name: 'order_shipped',
     title: 'Order shipped',
-    description: 'Say that an order is on its way, with a link to follow it.',
+    description: 'Announce that an order has shipped, with a tracking link.',
     category: 'UTILITY',
     headerExample: 'WB-1042',
     examples: ['Ada', '24 May'],
@@ -49,7 +49,7 @@ export const galleryItems = [
   {
     name: 'delivery_failed',
     title: 'Delivery failed',
-    description: 'Say that a delivery failed, and offer another day or a call.',
+    description: 'Report a failed delivery and offer another day.',
     category: 'UTILITY',
     examples: ['Ada', 'WB-1042', '25 May'],
     buttons: [{ type: 'QUICK_REPLY' }, { type: 'QUICK_REPLY' }],
@@ -57,7 +57,7 @@ export const galleryItems = [
   {
     name: 'appointment_reminder',
     title: 'Appointment reminder',
-    description: 'Remind of an appointment, with replies to confirm or move it.',
+    description: 'Remind a customer of an appointment, with replies to confirm or reschedule.',
     category: 'UTILITY',
     examples: ['Ada', '12 May', '10:30'],
     buttons: [{ type: 'QUICK_REPLY' }, { type: 'QUICK_REPLY' }],
@@ -73,7 +73,7 @@ export const galleryItems = [
   {
     name: 'payment_failed',
     title: 'Payment failed',
-    description: 'Say that a payment failed, with a link to pay again.',
+    description: 'Report a failed payment, with a link to pay again.',
     category: 'UTILITY',
     examples: ['Ada', 'EUR 42.00', 'B-7'],
     buttons: [
@@ -84,7 +84,7 @@ export const galleryItems = [
   {
     name: 'password_reset',
     title: 'Password reset',
-    description: 'Send the link to reset a password.',
+    description: 'Send a link to reset a password.',
     category: 'UTILITY',
     examples: ['Ada', '30'],
     buttons: [{ type: 'URL', url: 'https://example.com/reset/{{1}}', example: 'k3v9' }],
@@ -92,7 +92,7 @@ export const galleryItems = [
   {
     name: 'login_code',
     title: 'One-time code',
-    description: 'Send a code to sign in, with a button that copies it. WhatsApp writes the text.',
+    description: 'Send a sign-in code with a button that copies it. WhatsApp provides the text.',
     category: 'AUTHENTICATION',
     authentication: { otpType: 'COPY_CODE', addSecurityRecommendation: true, expirationMinutes: 10 },
   },

@@ -18,7 +18,7 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
 
   await page.getByLabel('Numbers').fill('34600000001\n+34 600')
   await page.getByRole('button', { name: 'Add to list' }).click()
-  await page.getByText('+34 is not a country code followed by the number').waitFor()
+  await page.getByText('+34 is not a valid number.').waitFor()
   await page.getByLabel('Numbers').fill('34600000001, 34600000002\n34600000003')
   await page.getByRole('button', { name: 'Add to list' }).click()
   await page.getByText('3 recipients added.').waitFor()

@@ -15,7 +15,7 @@ import { peopleKey, roleNames, useInvitations } from './use-people.ts'
 export function InvitationsSection() {
   const { data, error, isPending, refetch } = useInvitations()
   return (
-    <Section title="Pending invitations" description="A link works once and expires after one day.">
+    <Section title="Pending invitations" description="Each link works once and expires after one day.">
       {isPending && <LoadingSkeleton lines={2} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {data?.items.length === 0 && (
@@ -63,8 +63,8 @@ function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation;
       <ConfirmModal
         opened={confirming}
         onClose={close}
-        title="Revoke the invitation?"
-        consequence={`The link of ${email} stops working.`}
+        title="Revoke this invitation?"
+        consequence={`The invitation link for ${email} stops working.`}
         confirmLabel="Revoke"
         pending={revoke.isPending}
         onConfirm={() => revoke.mutate()}

@@ -23,7 +23,7 @@ export function InviteModal({ opened, onClose }: InviteModalProps) {
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setSent(undefined)}
-      title={sent ? `${sent.email} is invited` : 'Invite a person'}
+      title={sent ? `${sent.email} is invited` : 'Invite person'}
       // A click outside would discard the link.
       closeOnClickOutside={false}
     >
@@ -40,8 +40,8 @@ function Invited({ invitation: { email, link }, onClose }: { invitation: SentInv
       ) : (
         <>
           <Text size="sm">
-            This server sends no email. Pass the link on to {email} yourself: whoever has it can join in their name. It
-            works once, expires after one day, and cannot be shown again.
+            This server does not send email. Send the link to {email} yourself. Anyone who has it can join in their
+            place. It works once, expires after one day, and is not shown again.
           </Text>
           <CopyField label="Invitation link" value={link} />
         </>
@@ -88,7 +88,7 @@ function InviteForm({ onSent, onCancel }: InviteFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Not invited" error={problem} />}
+        {problem !== undefined && <ErrorAlert title="Invitation failed" error={problem} />}
         <TextInput
           label="Email address"
           type="email"

@@ -87,7 +87,7 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
         opened={asking === 'role'}
         onClose={close}
         title="Become a viewer?"
-        consequence={`You will not be able to change ${accountName} any more. Only another owner can undo this.`}
+        consequence={`You will no longer be able to make changes in ${accountName}. Only another owner can undo this.`}
         confirmLabel="Become a viewer"
         pending={setRole.isPending}
         onConfirm={() => setRole.mutate('viewer')}

@@ -28,7 +28,9 @@ export function AddSection() {
     const malformed = numbers.find((number) => !PhoneNumber.safeParse(number).success)
     if (numbers.length === 0) setRefused('Enter at least one number.')
     else if (malformed !== undefined)
-      setRefused(`${malformed} is not a country code followed by the number, digits only, such as 34600111222.`)
+      setRefused(
+        `${malformed} is not a valid number. Enter the country code and the number, digits only, such as 34600111222.`,
+      )
     else add.mutate(numbers)
   }
   return (

@@ -42,7 +42,7 @@ export function ListSection() {
         placeholder="Find a number, such as 34600111222"
         leftSection={<IconSearch size={16} aria-hidden />}
         value={search}
-        error={isSearch && to === undefined ? 'Enter a whole number: country code and number.' : undefined}
+        error={isSearch && to === undefined ? 'Enter the complete number with its country code.' : undefined}
         autoComplete="off"
         inputMode="tel"
         onChange={(event) => setSearch(event.currentTarget.value)}
@@ -59,7 +59,7 @@ export function ListSection() {
 function NobodyFound({ isSearch }: { isSearch: boolean }) {
   return isSearch ? (
     <EmptyState icon={IconUserOff} title="Not on the list">
-      This number gets messages of all categories.
+      This number receives messages of all categories.
     </EmptyState>
   ) : (
     <EmptyState icon={IconUserOff} title="Nobody has opted out">
@@ -94,7 +94,7 @@ function SuppressionTable({ items }: { items: Suppression[] }) {
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
         title={`Remove ${removing ?? ''}?`}
-        consequence="This recipient gets marketing messages again. Remove them only if they agreed. WhatsApp still rejects marketing messages to a recipient who stopped them in WhatsApp."
+        consequence="This recipient will receive marketing messages again. Remove them only with their consent. If they stopped marketing messages in WhatsApp, WhatsApp still rejects them."
         confirmLabel="Remove recipient"
         pending={remove.isPending}
         onConfirm={() => removing !== undefined && remove.mutate(removing)}

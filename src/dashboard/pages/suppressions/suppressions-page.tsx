@@ -8,7 +8,7 @@ export function SuppressionsPage() {
     <>
       <PageHeader
         title="Suppressions"
-        description="Recipients who opted out. Messages of the stopped categories to them are rejected before they are sent."
+        description="Recipients who opted out. Waybill rejects messages to them in the stopped categories."
       />
       <ListSection />
       <AddSection />

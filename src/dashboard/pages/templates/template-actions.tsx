@@ -65,7 +65,7 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
         opened={confirming}
         onClose={close}
         title={`Delete ${name} (${language})?`}
-        consequence="It can no longer be sent. WhatsApp does not accept a new template of this name and language for some weeks."
+        consequence="It can no longer be sent. WhatsApp does not accept a new template with this name and language for several weeks."
         confirmLabel="Delete template"
         pending={remove.isPending}
         onConfirm={() => remove.mutate()}

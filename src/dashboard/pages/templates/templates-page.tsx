@@ -109,7 +109,7 @@ function describeCount(found: number, loaded: number): string {
 function NoTemplates() {
   return (
     <EmptyState icon={IconTemplate} title="No templates yet">
-      Sync to load them from WhatsApp, or create one and wait for its approval.
+      Sync to load them from WhatsApp, or create one.
     </EmptyState>
   )
 }

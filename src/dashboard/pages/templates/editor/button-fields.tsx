@@ -119,8 +119,8 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
       )}
       {url !== undefined && (
         <TextInput
-          label="Address"
-          description="A variable {{1}} may stand at the end."
+          label="URL"
+          description="Can end with the variable {{1}}."
           placeholder="https://example.com/track/{{1}}"
           value={url}
           error={errorOf(`${path}.url`, url)}
@@ -142,7 +142,7 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
       )}
       {takesExample && (
         <TextInput
-          label={type === 'COPY_CODE' ? 'Example of the code' : 'Example of {{1}}'}
+          label={type === 'COPY_CODE' ? 'Example code' : 'Example of {{1}}'}
           value={example ?? ''}
           error={errorOf(`${path}.example`, example)}
           onChange={({ currentTarget }) => onChange({ ...value, example: currentTarget.value })}
@@ -161,7 +161,7 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
             clearable
             data={[
               { value: 'navigate', label: 'Open a screen' },
-              { value: 'data_exchange', label: 'Ask your endpoint' },
+              { value: 'data_exchange', label: 'Request data from your endpoint' },
             ]}
             value={flowAction ?? null}
             onChange={(next) => {

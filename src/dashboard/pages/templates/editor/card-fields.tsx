@@ -99,7 +99,7 @@ export function OfferFields({ value, onChange, errorOf }: OfferFieldsProps) {
         onChange={({ currentTarget }) => onChange({ ...value, text: currentTarget.value })}
       />
       <Switch
-        label="Each message sets an end that counts down"
+        label="Show a countdown to the end that each message sets"
         checked={value.expires ?? false}
         onChange={({ currentTarget }) => onChange({ ...value, expires: currentTarget.checked })}
       />

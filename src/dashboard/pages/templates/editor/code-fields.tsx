@@ -4,9 +4,9 @@ import { type AuthenticationDefinition, templateLimits } from '../../../../../co
 import { countOf, type ErrorOf } from './fields.tsx'
 
 const kinds = [
-  { value: 'COPY_CODE', label: 'Copy code: a button copies it' },
-  { value: 'ONE_TAP', label: 'One tap: a button fills it into an Android app' },
-  { value: 'ZERO_TAP', label: 'Zero tap: the Android app gets it at once' },
+  { value: 'COPY_CODE', label: 'Copy code: a button copies the code' },
+  { value: 'ONE_TAP', label: 'One-tap: a button fills the code into your Android app' },
+  { value: 'ZERO_TAP', label: 'Zero-tap: your Android app receives the code automatically' },
 ]
 
 interface CodeFieldsProps {
@@ -31,17 +31,17 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
   return (
     <Stack gap="sm">
       <Alert color="gray" icon={<IconInfoCircle />}>
-        WhatsApp writes the text of these templates, in the language of each one.
+        WhatsApp provides the text of authentication templates, in the language of the template.
       </Alert>
-      <Select label="How the code is used" data={kinds} value={otpType} allowDeselect={false} onChange={choose} />
+      <Select label="Code delivery" data={kinds} value={otpType} allowDeselect={false} onChange={choose} />
       <Switch
-        label="Recommend not to share the code"
+        label="Add a security recommendation"
         checked={addSecurityRecommendation}
         onChange={({ currentTarget }) => onChange({ ...value, addSecurityRecommendation: currentTarget.checked })}
       />
       <NumberInput
-        label="Minutes until the code expires"
-        description="1 to 90; leave it empty to say nothing about it."
+        label="Code expiration in minutes"
+        description="1 to 90. Leave empty to omit the expiration from the message."
         min={1}
         max={templateLimits.maxExpirationMinutes}
         value={expirationMinutes ?? ''}
@@ -52,8 +52,8 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
         }}
       />
       <TextInput
-        label="Label of the button"
-        description={`${countOf(value.text, templateLimits.labelCharacters)}. Leave it empty for WhatsApp’s own label.`}
+        label="Button label"
+        description={`${countOf(value.text, templateLimits.labelCharacters)}. Leave empty to use WhatsApp’s default label.`}
         value={value.text ?? ''}
         error={errorOf(`${path}.text`, value.text)}
         onChange={({ currentTarget }) => onChange({ ...value, text: currentTarget.value })}
@@ -64,7 +64,7 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
             <Group key={index} align="flex-start" gap="xs" wrap="nowrap">
               <TextInput
                 flex={2}
-                label="Android package"
+                label="Android package name"
                 placeholder="com.example.shop"
                 value={app.packageName}
                 error={errorOf(`${path}.apps.${index}.packageName`, app.packageName)}
@@ -74,7 +74,7 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
               />
               <TextInput
                 flex={1}
-                label="Key hash"
+                label="App signature hash"
                 placeholder="K8a/AINcGX7"
                 value={app.signatureHash}
                 error={errorOf(`${path}.apps.${index}.signatureHash`, app.signatureHash)}

@@ -52,7 +52,7 @@ export function EditorPage() {
         title={isNew ? 'New template' : 'Edit template'}
         description={
           isNew
-            ? 'WhatsApp reviews it before it can be sent, which takes minutes to a day.'
+            ? 'WhatsApp reviews a template before it can be sent. This takes from a few minutes to a day.'
             : 'WhatsApp reviews each change. An approved template can be changed once in 24 hours.'
         }
       />
@@ -60,7 +60,7 @@ export function EditorPage() {
       {existing.isError && <ErrorAlert error={existing.error} onRetry={() => existing.refetch()} />}
       {existing.data?.reason !== undefined && (
         <Alert color="gray" icon={<IconInfoCircle />} title="This template cannot be edited here">
-          Change it in WhatsApp Manager: {existing.data.reason}.
+          Edit it in WhatsApp Manager instead: {existing.data.reason}.
         </Alert>
       )}
       {start && (

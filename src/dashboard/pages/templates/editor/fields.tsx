@@ -76,7 +76,7 @@ export function HeaderFields({ value, onChange, path, errorOf, kinds }: HeaderFi
       {value && takesFile && (
         <TextInput
           label="Link to a sample file"
-          description="Only the reviewer sees it. Each message brings its own file."
+          description="Used only for the review. Each message has its own file."
           placeholder="https://example.com/sample.pdf"
           type="url"
           value={value.sample?.link ?? ''}
@@ -107,7 +107,7 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = 'Bod
       <Textarea
         ref={area}
         label={label}
-        description={`${countOf(text, limit)}. *bold*, _italic_ and ~strike~ work as in WhatsApp.`}
+        description={`${countOf(text, limit)}. Supports *bold*, _italic_ and ~strikethrough~.`}
         autosize
         minRows={4}
         maxRows={14}
@@ -122,7 +122,7 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = 'Bod
       </Group>
       {keys.length > 0 && (
         <Text size="sm" c="dimmed">
-          Example values show the reviewer how the variables are filled.
+          Example values show the reviewer what the variables contain.
         </Text>
       )}
       {keys.map((key) => (

@@ -27,7 +27,7 @@ export function GalleryPage() {
     <>
       <PageHeader
         title="New template"
-        description="Start from a ready template and adapt it, or from an empty one."
+        description="Adapt a ready-made template, or start from scratch."
         actions={
           <Button component={Link} to={linkTo({})} variant="default" leftSection={<IconPencilPlus size={16} />}>
             Start from scratch

@@ -24,7 +24,7 @@ import { listProblems, newCard, previewValues, toPreview, toSubmission, withCate
 import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
 
 const categories: { value: TemplateCategory; label: string }[] = [
-  { value: 'UTILITY', label: 'Utility: what a customer asked for' },
+  { value: 'UTILITY', label: 'Utility: about an order, account or appointment' },
   { value: 'MARKETING', label: 'Marketing: offers and news' },
   { value: 'AUTHENTICATION', label: 'Authentication: one-time codes' },
 ]
@@ -61,7 +61,8 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
       }),
     invalidates: [['templates', accountId]],
     done: ({ changed, notice }) =>
-      notice ?? (changed ? 'Submitted. WhatsApp is reviewing it.' : 'WhatsApp has this template already.'),
+      notice ??
+      (changed ? 'Submitted. WhatsApp is reviewing it.' : 'WhatsApp already has this template. Nothing was changed.'),
     onDone,
     onFailure: (error) => {
       const { message, fields } = readFailure(error)
@@ -90,7 +91,7 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
               color="red"
               icon={<IconAlertCircle />}
               mb="md"
-              title="WhatsApp would refuse this template"
+              title="WhatsApp would reject this template"
               role="alert"
             >
               {Object.entries(problems).map(([path, problem]) => (
@@ -123,7 +124,7 @@ function Preview({ template }: { template: TemplateDefinition }) {
   return (
     <>
       <Text size="sm" c="dimmed" mb="xs">
-        Preview, filled with your examples
+        Preview with your example values
       </Text>
       <MessagePreview
         template={{ components: toPreview(template), language: template.language }}
@@ -166,7 +167,7 @@ function Basics({ template, onChange, isNew, errorOf }: PartsProps & { isNew: bo
         />
         <Select
           label="Category"
-          description="WhatsApp decides in its review, and can assign another one."
+          description="WhatsApp can assign another category during its review."
           data={categories}
           value={template.category}
           allowDeselect={false}
@@ -224,7 +225,10 @@ function Content({ template, onChange, errorOf }: PartsProps) {
         </Stack>
       </Section>
       {!cards && (
-        <Section title="Buttons" description="At most 10. Quick replies stand together.">
+        <Section
+          title="Buttons"
+          description="At most 10. Put quick replies together, before or after the other buttons."
+        >
           <ButtonList
             value={buttons ?? []}
             max={templateLimits.buttons}
@@ -251,7 +255,7 @@ function Extras({ template, onChange, errorOf }: PartsProps) {
     onChange(isOn ? { ...rest, limitedTimeOffer: { text: '', expires: true } } : rest)
   }
   return (
-    <Section title="More for marketing">
+    <Section title="Marketing formats">
       <Stack gap="md">
         <Switch
           label="Carousel of cards"
