@@ -151,6 +151,27 @@ test('rejects a body that arrives too slowly, and closes the connection', async 
   await node.close()
 })
 
+test('sends nothing for a request whose body is completed after its rejection', async () => {
+  const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
+  const { hostname, port } = new URL(node.url)
+  // It keeps its side open when the server ends its own.
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  socket.on('error', () => {})
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  const request = preview(account.apiKey).replace('/message/preview', '/message/send')
+  socket.write(request.slice(0, -5))
+  await once(socket, 'data')
+
+  socket.write(request.slice(-5))
+
+  // Writing to a connection that the server has closed resets it.
+  const writing = setInterval(() => socket.write(' '), 100)
+  await closed
+  clearInterval(writing)
+  expect((await account.get('/api/v1/message')).json().data['items']).toEqual([])
+  await node.close()
+})
+
 test('gives an upload more time for its body than other requests', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])

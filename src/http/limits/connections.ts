@@ -127,6 +127,7 @@ export function limitConnections({
       else if (!mayTakeLong(receiving) && ++state.seen > bodySweeps) {
         state.receiving = undefined
         server.emit('clientError', new RequestTimeoutError(), socket)
+        endAfterAnswer(socket)
       }
     }
   }
@@ -158,6 +159,12 @@ export function limitConnections({
     },
     findRejection: (request) => rejections.get(request),
   }
+}
+
+/** The rest of a rejected request must not reach a handler, so nothing more is read while the client takes the answer. */
+function endAfterAnswer(socket: Socket): void {
+  socket.pause()
+  setTimeout(() => socket.destroy(), 1_000).unref()
 }
 
 /** As Node reports a request that takes too long. */
