@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { type Migration, Migrator } from 'kysely/migration'
+import { type Migration, type MigrationResult, Migrator } from 'kysely/migration'
 import { readDatabaseClock } from './clock.ts'
 import { withoutTimeout } from './database.ts'
 import * as send from './migrations/0001-send.ts'
@@ -20,9 +21,11 @@ import * as codes from './migrations/0015-codes.ts'
 import * as templateMaking from './migrations/0016-template-making.ts'
 import * as alerts from './migrations/0017-alerts.ts'
 import * as people from './migrations/0018-people.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './pooler.ts'
 import type { Database } from './schema.ts'
+import { isLockTimeout } from './unavailable.ts'
 
 /** Migrations run forward only, in this order. A released migration is never edited. */
 const migrations: Record<string, Migration> = {
@@ -59,16 +62,38 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
     await withoutTimeout(connection, () => sql`select pg_advisory_lock(${advisoryLock})`.execute(connection))
     try {
       await renameMigrations(connection)
-      const { error, results } = await withoutTimeout(connection, () => createMigrator(connection).migrateToLatest())
-      if (error !== undefined) throw error as Error
+      const results = await withoutTimeout(connection, () => migratePatiently(connection))
       // A partition that cannot be created now must not prevent the start: housekeeping retries every hour and logs a
       // warning.
       await createPartitions(connection, await readDatabaseClock(connection))
-      return (results ?? []).map((result) => result.migrationName)
+      return results.map((result) => result.migrationName)
     } finally {
       await sql`select pg_advisory_unlock(${advisoryLock})`.execute(connection)
     }
   })
+}
+
+const lockTimeout = '1s'
+const pauseMilliseconds = 2_000
+const maxTries = 150
+
+/**
+ * Everybody who needs a table waits behind a migration that waits for its lock, so a migration gives up after a second
+ * and tries again. All pending migrations are one transaction: one that gives up has changed nothing.
+ */
+async function migratePatiently(connection: Kysely<Database>): Promise<MigrationResult[]> {
+  for (let tries = 1; ; tries++) {
+    await sql`select set_config('lock_timeout', ${lockTimeout}, false)`.execute(connection)
+    const { error, results } = await createMigrator(connection).migrateToLatest()
+    if (error === undefined) return results ?? []
+    if (!isLockTimeout(error)) throw error as Error
+    if (tries === maxTries)
+      throw new ServiceError(
+        'SERVICE_UNAVAILABLE',
+        'The database could not be migrated, because another program keeps a table locked, such as a backup. Nothing was changed. Start again once it has finished.',
+      )
+    await delay(pauseMilliseconds)
+  }
 }
 
 export async function listPendingMigrations(db: Kysely<Database>): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { listPendingMigrations, migrate } from '../../../src/platform/db/migrate.ts'
 import * as send from '../../../src/platform/db/migrations/0001-send.ts'
@@ -35,6 +35,36 @@ test("waits for another process's migration longer than the statement timeout", 
 
   expect(await migrated).toEqual([])
   await db.destroy()
+})
+
+test.skipIf(inject('database').kind === 'pglite')('lets others read a table that it waits for', async () => {
+  const { db, url, close } = await openTestDatabase()
+  for (const statement of undoHotUpdates) await sql.raw(statement).execute(db)
+  const backup = new pg.Client({ connectionString: url })
+  await backup.connect()
+  await backup.query('begin')
+  await backup.query('select from messages')
+
+  let isDone = false
+  const migrated = migrate(db).finally(() => (isDone = true))
+  const reader = new pg.Client({ connectionString: url })
+  await reader.connect()
+  const waits = async () => {
+    const { rows } = await reader.query<{ waits: boolean }>(
+      `select exists (select from pg_locks where not granted and relation = 'messages'::regclass) as waits`,
+    )
+    return rows[0]?.waits
+  }
+  await expect.poll(waits, { interval: 20 }).toBe(true)
+  // Queues behind the migration until that gives up.
+  await reader.query('select from messages')
+  expect(isDone).toBe(false)
+
+  await backup.query('commit')
+  expect(await migrated).toContain('0006-hot-updates')
+  await backup.end()
+  await reader.end()
+  await close()
 })
 
 test('recognizes a database that applied 0004 and 0005 as one migration', async () => {
