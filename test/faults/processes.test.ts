@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import { freePort, type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
 import { createCustomer, environmentOf, openApp } from './customer.ts'
 
@@ -127,6 +127,25 @@ test('replaces a killed process while the others go on, and sends nothing twice'
   expect(new Set(load.accepted).size).toBe(load.accepted.length)
   node.kill('SIGTERM')
   await node.exited
+})
+
+test('starts again when all processes die soon after their start', async () => {
+  const node = await startServe({ ...environment, PORT: String(await freePort()) }, ['--processes', '2'])
+  const before = await serversOf(node)
+
+  for (const pid of before) process.kill(pid, 'SIGKILL')
+
+  // A connection that was being handed to a killed process is never answered.
+  const answer = () =>
+    request(`${node.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
+      ({ statusCode }) => statusCode,
+      () => undefined,
+    )
+  await expect.poll(answer, { timeout: 30_000 }).toBe(200)
+  await expect.poll(() => serversOf(node), { timeout: 30_000 }).toHaveLength(2)
+  expect((await serversOf(node)).filter((pid) => before.includes(pid))).toEqual([])
+  node.kill('SIGTERM')
+  expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
 test('replaces all processes on SIGHUP without a lost request', async () => {

@@ -52,7 +52,7 @@ class Supervisor {
   /** By number. */
   readonly #slots = new Map<number, Slot>()
   #replaced = 0
-  #isStopping = false
+  readonly #stopping = new AbortController()
   #replacing = Promise.resolve()
 
   constructor(log: Logger) {
@@ -81,11 +81,12 @@ class Supervisor {
   replaceAll(): Promise<void> {
     this.#replacing = this.#replacing.then(async () => {
       for (const before of this.#slots.values()) {
-        if (this.#isStopping) return
+        if (this.#stopping.signal.aborted) return
         const slot = this.#fork(before.number)
         const started = await untilListening(slot.worker)
         if ('exitCode' in started) {
           this.#slots.set(before.number, before)
+          if (before.worker.isDead()) void this.#replace(before)
           this.#log.error({ process: before.number, ...started }, 'the new process did not start: the old ones stay')
           return
         }
@@ -98,7 +99,7 @@ class Supervisor {
   }
 
   async stop(because: 'SIGINT' | 'SIGTERM'): Promise<number> {
-    this.#isStopping = true
+    this.#stopping.abort()
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
     const codes = await Promise.all(workers.map((worker) => stopWorker(worker, because)))
     return codes.find((code) => code !== 0) ?? 0
@@ -114,17 +115,22 @@ class Supervisor {
   #replaceIfItDies(slot: Slot): void {
     slot.worker.once('exit', (exitCode: number | null, signal: string | null) => {
       // A retired process has its successor already.
-      if (this.#isStopping || this.#slots.get(slot.number) !== slot) return
+      if (this.#stopping.signal.aborted || this.#slots.get(slot.number) !== slot) return
       const { pid } = slot.worker.process
       this.#log.error({ process: slot.number, pid, exitCode, signal }, 'a process died, and is replaced')
       void this.#replace(slot)
     })
   }
 
-  async #replace({ number, startedAt, quickDeaths }: Slot): Promise<void> {
+  async #replace(dead: Slot): Promise<void> {
+    const { number, startedAt, quickDeaths } = dead
+    const { signal } = this.#stopping
     const isQuick = performance.now() - startedAt < stableMilliseconds
-    if (isQuick) await delay(Math.min(1_000 * 2 ** quickDeaths, maxDelayMilliseconds), undefined, { ref: false })
-    if (this.#isStopping) return
+    // The timer also keeps this process alive while no other one is.
+    const milliseconds = Math.min(1_000 * 2 ** quickDeaths, maxDelayMilliseconds)
+    if (isQuick) await delay(milliseconds, undefined, { signal }).catch(() => {})
+    // SIGHUP can have filled the slot meanwhile.
+    if (signal.aborted || this.#slots.get(number) !== dead) return
     this.#replaced++
     const slot = this.#fork(number)
     slot.quickDeaths = isQuick ? quickDeaths + 1 : 0
