@@ -111,12 +111,15 @@ describe('pull and push', () => {
 
     expect(await push()).toMatchObject({ exitCode: 0 })
     expect(names()).toEqual(['order_shipped.en'])
+    expect(await push('--delete')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Check the path') })
+    expect(names()).toEqual(['order_shipped.en'])
+    await write('other.yaml', printTemplateFile(makeGalleryTemplate('login_code', 'de')))
     expect(await push('--check', '--delete')).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('delete') })
     expect(await push('--delete')).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('✓ deleted order_shipped'),
     })
-    expect(names()).toEqual([])
+    expect(names()).toEqual(['login_code.de'])
   })
 
   test('change nothing if the rules forbid one file', async () => {

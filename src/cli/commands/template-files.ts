@@ -57,6 +57,12 @@ export const templatePush = dataCommand({
     const existing = items.map(({ definition }) => definition)
     // The folder was read and checked where the command was typed.
     const files = JSON.parse(content) as TemplateFile[]
+    // More likely a wrong path than a wish to delete everything.
+    if (options.delete === true && files.length === 0)
+      throw new ServiceError(
+        'VALIDATION_ERROR',
+        'The folder has no template files (*.yaml, *.yml), so --delete would delete every template. Nothing was changed. Check the path.',
+      )
     const plan = planPush(files, existing, { mayDelete: options.delete === true })
     const changing = plan.steps.filter(isChange)
     if (options.check === true || plan.problems.length > 0) {
