@@ -284,6 +284,30 @@ test('finds a number in rows of others and keeps their recipients', async () => 
   expect(await findText(number)).toEqual([])
 })
 
+test('erases several numbers from the names of files with the same bytes', async () => {
+  const account = await server.account()
+  const [one, other] = [newNumber(), newNumber()]
+  const ids = [one, other].map(() => server.deps.newId('med'))
+  const at = new Date()
+  const rows = [one, other].map((number, index) => ({
+    id: ids[index] ?? '',
+    account_id: account.accountId,
+    sha256: 'same',
+    type: 'application/pdf',
+    size_bytes: 1,
+    filename: `welcome-${number}.pdf`,
+    created_at: at,
+    expires_at: at,
+    stored_at: at,
+  }))
+  await server.deps.db.insertInto('media').values(rows).execute()
+
+  for (const number of [one, other]) expect(await erase(number)).toMatchObject({ rows: { media: 1 }, complete: true })
+
+  const stored = await server.deps.db.selectFrom('media').select('filename').where('id', 'in', ids).execute()
+  expect(stored.map(({ filename }) => filename).toSorted()).toEqual(ids.map((id) => `erased-${id}`).toSorted())
+})
+
 test('logs no number', async () => {
   const account = await server.account()
   const number = newNumber()

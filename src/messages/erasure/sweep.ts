@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { erasedRecipient } from '../../../contracts/fields.ts'
 import { countBlocks, findColumnTypes, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
-import { numberColumns } from '../../platform/db/number-columns.ts'
+import { type NumberColumn, numberColumns } from '../../platform/db/number-columns.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { NumberMatcher } from './number.ts'
@@ -18,7 +19,7 @@ interface Target {
 interface Place {
   table: string
   columns: string[]
-  deletesRows: boolean
+  kind: Extract<NumberColumn, string>
 }
 
 export interface SweepProgress {
@@ -32,9 +33,9 @@ const blocksAtOnce = 128
 
 export function listPlaces(): Place[] {
   return Object.entries(numberColumns).flatMap(([table, columns]) =>
-    (['replace', 'delete-row'] as const).flatMap((kind) => {
+    (['replace', 'replace-unique', 'delete-row'] as const).flatMap((kind) => {
       const names = Object.keys(columns).filter((name) => columns[name] === kind)
-      return names.length === 0 ? [] : [{ table, columns: names, deletesRows: kind === 'delete-row' }]
+      return names.length === 0 ? [] : [{ table, columns: names, kind }]
     }),
   )
 }
@@ -96,21 +97,24 @@ async function* listBlockRanges(db: Kysely<Database>, { name }: LeafTable): Asyn
 interface FoundRow {
   place: string
   account_id: string
+  /** Null unless the column is `replace-unique`. */
+  id: string | null
   texts: (string | null)[]
 }
 
 /** Returns the account of each row that was changed or deleted. */
 async function eraseIn(
   db: Kysely<Database>,
-  { place: { columns, deletesRows }, leaf, range }: { place: Place; leaf: LeafTable; range: Range },
+  { place: { columns, kind }, leaf, range }: { place: Place; leaf: LeafTable; range: Range },
   { matcher, accountId }: Target,
 ): Promise<string[]> {
   const table = sql.table(leaf.name)
   const texts = columns.map((column) => sql`${sql.ref(column)}::text`)
+  const id = kind === 'replace-unique' ? sql.ref('id') : sql`null`
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<FoundRow>`
-      select ctid::text as place, account_id, array[${sql.join(texts)}] as texts from ${table}
+      select ctid::text as place, account_id, ${id} as id, array[${sql.join(texts)}] as texts from ${table}
       where ${range} and ${ofAccount}
         and (${sql.join(
           texts.map((text) => sql`${text} ~ ${matcher.pattern}`),
@@ -119,12 +123,12 @@ async function eraseIn(
       for update`.execute(trx)
     if (rows.length === 0) return []
     const changes = rows.flatMap(({ texts: before, ...row }) => {
-      const after = before.map((text) => (text === null ? null : matcher.erase(text)))
+      const after = before.map((text) => (text === null ? null : eraseText(matcher, text, row.id)))
       return after.every((text, index) => text === before[index]) ? [] : [{ ...row, after }]
     })
     // The rows are locked, so they are still at their places.
     const places = changes.map((change) => change.place)
-    if (deletesRows) await sql`delete from ${table} where ctid = any(${places}::tid[])`.execute(trx)
+    if (kind === 'delete-row') await sql`delete from ${table} where ctid = any(${places}::tid[])`.execute(trx)
     else {
       const types = await findColumnTypes(trx, leaf.name, columns)
       const lists = columns.map((_, index) => sql`${changes.map(({ after }) => after[index] ?? null)}::text[]`)
@@ -140,4 +144,10 @@ async function eraseIn(
     }
     return changes.map(({ account_id }) => account_id)
   })
+}
+
+/** With the ID of its row, a text stays unlike that of every other row. */
+function eraseText(matcher: NumberMatcher, text: string, id: string | null): string {
+  const erased = matcher.erase(text)
+  return id === null || erased === text ? erased : `${erasedRecipient}-${id}`
 }

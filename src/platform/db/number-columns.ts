@@ -1,8 +1,9 @@
 /**
- * What erasing a recipient does with a column: `replace` replaces the number within its text, `delete-row` deletes the
- * rows whose text contains the number, and `never` says why the column cannot contain one.
+ * What erasing a recipient does with a column: `replace` replaces the number within its text, `replace-unique` replaces
+ * the whole text with one that contains the row's `id`, for a column that a unique index covers, `delete-row` deletes
+ * the rows whose text contains the number, and `never` says why the column cannot contain one.
  */
-export type NumberColumn = 'replace' | 'delete-row' | { never: string }
+export type NumberColumn = 'replace' | 'replace-unique' | 'delete-row' | { never: string }
 
 const id = { never: 'an ID of our own' }
 const word = { never: 'a word of our own, such as a status' }
@@ -131,7 +132,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     announced_status: word,
     announced_category: word,
   },
-  media: { id, account_id: id, sha256: { never: 'a hash of a file' }, type: word, filename: 'replace' },
+  media: { id, account_id: id, sha256: { never: 'a hash of a file' }, type: word, filename: 'replace-unique' },
   media_usage: { account_id: id },
   removed_media: { id },
   media_at_whatsapp: {
