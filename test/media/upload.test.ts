@@ -522,7 +522,9 @@ test('answers 503 and keeps nothing while the object store is away', async () =>
 
 test('deletes the files of an account that is removed', async () => {
   const removed = await server.account()
-  const [mine, theirs] = [await uploadImage(), await uploadImage(removed)]
+  const [mine, theirs, deleted] = [await uploadImage(), await uploadImage(removed), await uploadImage(removed)]
+  // The store was away when this file was deleted.
+  await server.deps.db.updateTable('media').set({ deleted_at: new Date() }).where('id', '=', deleted).execute()
 
   await removeAccount(server.deps.db, removed.accountId)
   await cleanUpMedia(server.deps)
@@ -530,6 +532,7 @@ test('deletes the files of an account that is removed', async () => {
   const files = await listFiles()
   expect(files).toContain(mine)
   expect(files).not.toContain(theirs)
+  expect(files).not.toContain(deleted)
   expect(await server.deps.db.selectFrom('removed_media').selectAll().execute()).toEqual([])
 })
 

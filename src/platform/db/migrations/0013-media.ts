@@ -32,7 +32,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     `create function note_removed_media() returns trigger language plpgsql as $$
       begin
         update media_usage set size_bytes = size_bytes - old.size_bytes where account_id = old.account_id;
-        if old.deleted_at is null then
+        -- A row that is deleted by itself goes after its file; one that goes with its account leaves its file behind.
+        if not exists (select from accounts where id = old.account_id) then
           insert into removed_media (id) values (old.id) on conflict do nothing;
         end if;
         return null;
