@@ -15,6 +15,8 @@ import type { WhatsApp } from './whatsapp/whatsapp.ts'
 export interface Deps {
   db: Kysely<Database>
   whatsapp: WhatsApp
+  /** Waits without counting towards the limit of concurrent requests; undefined outside such a request. */
+  waitUncounted?: <Result>(wait: () => Promise<Result>) => Promise<Result>
   webhooks: WebhookSender
   media: MediaServices
   links: LinkReader

@@ -122,7 +122,7 @@ function withStop(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 
-function unavailable(reason: string, retryAfterSeconds = 5): ServiceError {
+export function unavailable(reason: string, retryAfterSeconds = 5): ServiceError {
   return new ServiceError('WHATSAPP_UNAVAILABLE', `WhatsApp is unavailable: ${reason}. Nothing was sent.`, {
     retryAfterSeconds,
   })

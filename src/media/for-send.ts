@@ -1,7 +1,7 @@
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import type { MediaKind } from '../../contracts/api/media.ts'
 import type { Deps } from '../deps.ts'
-import { ensureAtWhatsApp, type MediaSender, type MediaSource } from './at-whatsapp.ts'
+import { ensureAtWhatsApp, type MediaSender, type MediaSource, unavailable } from './at-whatsapp.ts'
 import { findAtWhatsApp } from './at-whatsapp-store.ts'
 import { findMedia, type MediaRow } from './store.ts'
 import { StoreUnavailableError } from './store/object-store.ts'
@@ -15,6 +15,13 @@ export interface NamedMedia {
   path: string
   kind: MediaKind
 }
+
+export interface SendLimits {
+  /** How long a send waits until WhatsApp has its files. */
+  sendWaitMilliseconds?: number
+}
+
+const defaultSendWaitMilliseconds = 20_000
 
 /** Finds the files that a send names. Throws a VALIDATION_ERROR if one is unknown or of another kind. */
 export async function findNamedMedia(
@@ -46,14 +53,43 @@ export async function ensureNamedMedia(
     hashes: rows.map(({ sha256 }) => sha256),
     now: deps.now(),
   })
-  const ids = rows.map(async (row): Promise<[string, string]> => {
+  const ids = new Map<string, string>()
+  const missing: MediaRow[] = []
+  for (const row of rows) {
     const found = known.find(({ sha256, type }) => sha256 === row.sha256 && type === row.type)
-    return [row.id, found?.waMediaId ?? (await ensureAtWhatsApp(deps, sender, toSource(deps, row)))]
-  })
+    if (found) ids.set(row.id, found.waMediaId)
+    else missing.push(row)
+  }
+  if (missing.length === 0) return ids
+  const uploaded = await uploadMissing(deps, sender, missing)
+  return new Map([...ids, ...uploaded])
+}
+
+/** An upload, here or in another process, can take minutes. A send gives up before; the upload goes on without it. */
+async function uploadMissing(deps: Deps, sender: MediaSender, rows: MediaRow[]): Promise<[string, string][]> {
+  const { sendWaitMilliseconds = defaultSendWaitMilliseconds } = deps.media.limits
+  const upload = async (row: MediaRow): Promise<[string, string]> => [
+    row.id,
+    await ensureAtWhatsApp(deps, sender, toSource(deps, row)),
+  ]
+  const uploadAll = () => endWithin(sendWaitMilliseconds, Promise.all(rows.map(upload)))
   try {
-    return new Map(await Promise.all(ids))
+    return await (deps.waitUncounted ? deps.waitUncounted(uploadAll) : uploadAll())
   } catch (error) {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
+  }
+}
+
+async function endWithin<Result>(milliseconds: number, result: Promise<Result>): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => reject(unavailable(`it did not have the file after ${Math.ceil(milliseconds / 1000)} seconds`)),
+    milliseconds,
+  )
+  try {
+    return await Promise.race([result, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { MediaConfig, WebhookConfig } from '../platform/config.ts'
+import type { SendLimits } from './for-send.ts'
 import { createDownloader, type Downloader } from './download.ts'
 import type { SpoolLimits } from './spool.ts'
 import { createFolderStore } from './store/folder-store.ts'
@@ -13,7 +14,7 @@ export interface MediaServices {
   slots: UploadSlots
   /** Uploads to WhatsApp that are in progress, by account, number and content. */
   running: Map<string, Promise<string>>
-  limits: Pick<MediaConfig, 'quotaBytes' | 'expirySeconds'> & SpoolLimits
+  limits: Pick<MediaConfig, 'quotaBytes' | 'expirySeconds'> & SpoolLimits & SendLimits
   close(): Promise<void>
 }
 

@@ -5,12 +5,13 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
 import { removeAccount } from '../../src/cli/account-data/remove.ts'
 import { isWaybillError, uploadMedia } from '../../src/client/client.ts'
 import { cleanUpMedia } from '../../src/media/clean-up.ts'
 import { createTestMedia } from '../support/media.ts'
 import { docx, jpeg, mp4, pdf, png, postForm, writeForm } from '../support/media-files.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 let server: TestServer
 let account: TestAccount
@@ -41,14 +42,12 @@ function uploadsOf({ phoneNumberId }: Pick<TestAccount, 'phoneNumberId'>) {
   return [...server.simulator.media.values()].filter((file) => file.phoneNumberId === phoneNumberId)
 }
 
+function photoMessage(mediaId: string) {
+  return { to: '34600111222', template: 'order_photo', language: 'en', header: { image: { mediaId } } }
+}
+
 function sendImage(by: TestAccount, mediaId: string, more: object = {}) {
-  return by.post('/api/v1/message/send', {
-    to: '34600111222',
-    template: 'order_photo',
-    language: 'en',
-    header: { image: { mediaId } },
-    ...more,
-  })
+  return by.post('/api/v1/message/send', { ...photoMessage(mediaId), ...more })
 }
 
 async function withPhotoTemplate(): Promise<TestAccount> {
@@ -219,6 +218,42 @@ test('uploads a file again after WhatsApp has deleted it', async () => {
 
   expect((await sendImage(sender, mediaId)).statusCode).toBe(200)
   expect(uploadsOf(sender)).toHaveLength(1)
+})
+
+test('ends a send that waits long for an upload of its file, and holds no slot meanwhile', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  const ofFile = server.deps.db.updateTable('media_at_whatsapp').where('account_id', '=', sender.accountId)
+  const uploading = { wa_media_id: null, expires_at: null, claimed_by: 'another process' }
+  await ofFile.set({ ...uploading, claimed_until: new Date(Date.now() + 60_000) }).execute()
+  const shared = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
+  const node = await startTestServer({
+    beside: server,
+    server: { maxConcurrentRequests: 1 },
+    deps: { media: { ...shared, limits: { ...shared.limits, sendWaitMilliseconds: 2_000 } } },
+  })
+  const caller = through(node, sender)
+  const ended: string[] = []
+  const send = caller.post('/api/v1/message/send', photoMessage(mediaId)).finally(() => ended.push('with the file'))
+  await expect.poll(() => shared.running.size).toBe(1)
+  expect((await caller.post('/api/v1/message/send', sendMessage.example.input)).statusCode).toBe(200)
+  ended.push('without')
+
+  const late = await send
+  expect(ended).toEqual(['without', 'with the file'])
+  expect(late.json().error).toEqual({
+    code: 'WHATSAPP_UNAVAILABLE',
+    message: 'WhatsApp is unavailable: it did not have the file after 2 seconds. Nothing was sent.',
+  })
+  expect(late.headers['retry-after']).toBe('5')
+
+  // The upload goes on in the background.
+  await ofFile.set({ claimed_until: new Date(0) }).execute()
+  await expect.poll(() => shared.running.size).toBe(0)
+  expect(uploadsOf(sender)).toHaveLength(2)
+  expect((await caller.post('/api/v1/message/send', photoMessage(mediaId))).statusCode).toBe(200)
+  expect(uploadsOf(sender)).toHaveLength(2)
+  await node.close()
 })
 
 test('recovers if WhatsApp no longer knows a file before its time', async () => {

@@ -30,11 +30,15 @@ export interface Slot {
   release(): void
   /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit, and sends are counted. */
   exempt(whatsapp: WhatsApp): WhatsApp
+  /** The same for any other wait. */
+  waitUncounted<Result>(wait: () => Promise<Result>): Promise<Result>
 }
 
-/** Returns the dependencies of one request, with a WhatsApp client that does not count while it waits. */
+/** Returns the dependencies of one request, which does not count while it waits for WhatsApp or for an upload. */
 export function exemptWaiting(deps: Deps, slot: Slot | null): Deps {
-  return slot === null ? deps : { ...deps, whatsapp: slot.exempt(deps.whatsapp) }
+  return slot === null
+    ? deps
+    : { ...deps, whatsapp: slot.exempt(deps.whatsapp), waitUncounted: (wait) => slot.waitUncounted(wait) }
 }
 
 /** At 8,000 sends a second, a request waits at most 1/16 of a second. */
@@ -157,7 +161,7 @@ class RequestSlot implements Slot {
 
   exempt(whatsapp: WhatsApp): WhatsApp {
     const sendTemplate: WhatsApp['sendTemplate'] = async (...call) => {
-      const outcome = await this.#waitFor(() => whatsapp.sendTemplate(...call))
+      const outcome = await this.waitUncounted(() => whatsapp.sendTemplate(...call))
       this.#countSend(outcome)
       return outcome
     }
@@ -167,17 +171,17 @@ class RequestSlot implements Slot {
         if (name === 'sendTemplate') return sendTemplate
         const method: unknown = Reflect.get(client, name, receiver)
         if (typeof method !== 'function') return method
-        return (...call: unknown[]) => this.#waitFor(() => method.apply(client, call) as Promise<unknown>)
+        return (...call: unknown[]) => this.waitUncounted(() => method.apply(client, call) as Promise<unknown>)
       },
     })
   }
 
   /** A request can wait for several answers at once. */
-  async #waitFor<T>(call: () => Promise<T>): Promise<T> {
+  async waitUncounted<Result>(wait: () => Promise<Result>): Promise<Result> {
     this.#waiting += 1
     if (this.#waiting === 1 && !this.isReleased) this.#share.pause()
     try {
-      return await call()
+      return await wait()
     } finally {
       this.#waiting -= 1
       if (this.#waiting === 0 && !this.isReleased) this.#share.resume()
