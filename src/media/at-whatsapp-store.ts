@@ -91,15 +91,16 @@ export function forgetAtWhatsApp(
     .execute()
 }
 
-/** Forgets IDs that WhatsApp no longer knows, so that the next send uploads the files again. */
+/** Forgets IDs that end until `expiresUntil`, so that the next send uploads the files again. */
 export async function forgetIds(
   db: Kysely<Database>,
-  { accountId, waMediaIds }: { accountId: string; waMediaIds: readonly string[] },
+  { accountId, waMediaIds, expiresUntil }: { accountId: string; waMediaIds: readonly string[]; expiresUntil: Date },
 ): Promise<void> {
   await db
     .deleteFrom('media_at_whatsapp')
     .where('account_id', '=', accountId)
     .where('wa_media_id', 'in', waMediaIds)
+    .where('expires_at', '<=', expiresUntil)
     .execute()
 }
 

@@ -5,7 +5,7 @@ import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../deps.ts'
 import { explainFailure } from '../whatsapp/failure-advice.ts'
 import type { MediaOutcome, Sender } from '../whatsapp/whatsapp.ts'
-import { claimUpload, type Place, recordUploaded, releaseClaim } from './at-whatsapp-store.ts'
+import { claimUpload, forgetIds, type Place, recordUploaded, releaseClaim } from './at-whatsapp-store.ts'
 import { extensionOf } from './types.ts'
 
 /** The WhatsApp account that sends a file. */
@@ -28,6 +28,8 @@ const lifetimeMilliseconds = 29 * 86_400_000
 /** Longer than an upload takes, including the wait for a connection. */
 const claimMilliseconds = 150_000
 const pollMilliseconds = 250
+/** WhatsApp does not lose a file this soon, so a refusal means something else. */
+const trustedMilliseconds = 10 * 60_000
 
 type UploadDeps = Pick<Deps, 'db' | 'whatsapp' | 'now' | 'randomBytes' | 'media' | 'log'>
 
@@ -57,6 +59,16 @@ async function uploadOnce(deps: UploadDeps, sender: MediaSender, source: MediaSo
     if (now.getTime() > giveUpAt) throw unavailable('another upload of this file does not end')
     await sleep(pollMilliseconds)
   }
+}
+
+/** Forgets IDs that WhatsApp may no longer know: those that it did not give out a moment ago. */
+export async function forgetRefusedIds(
+  deps: Pick<Deps, 'db' | 'now'>,
+  accountId: string,
+  waMediaIds: readonly string[],
+): Promise<void> {
+  const expiresUntil = new Date(deps.now().getTime() - trustedMilliseconds + lifetimeMilliseconds)
+  await forgetIds(deps.db, { accountId, waMediaIds, expiresUntil })
 }
 
 interface ClaimedUpload {

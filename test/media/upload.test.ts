@@ -259,12 +259,34 @@ test('ends a send that waits long for an upload of its file, and holds no slot m
 test('recovers if WhatsApp no longer knows a file before its time', async () => {
   const sender = await withPhotoTemplate()
   const mediaId = await uploadImage(sender)
+  await server.deps.db
+    .updateTable('media_at_whatsapp')
+    .set({ expires_at: new Date(Date.now() + 29 * 86_400_000 - 11 * 60_000) })
+    .where('account_id', '=', sender.accountId)
+    .execute()
   server.simulator.media.clear()
 
   const refused = await sendImage(sender, mediaId)
   expect(refused.json().error).toMatchObject({ code: 'MESSAGE_REJECTED' })
   expect(refused.json().error.message).toContain('media attachment ID')
   expect((await sendImage(sender, mediaId)).statusCode).toBe(200)
+})
+
+test('does not upload a new file again when WhatsApp refuses a message for another parameter', async () => {
+  const sender = await withPhotoTemplate()
+  const mediaId = await uploadImage(sender)
+  server.simulator.intercept(({ path: to }) =>
+    to.endsWith('/messages')
+      ? { kind: 'json', status: 400, body: { error: { code: 100, message: 'Invalid parameter' } } }
+      : undefined,
+  )
+  const refused = await sendImage(sender, mediaId)
+  server.simulator.intercept(undefined)
+  const uploadsBefore = server.simulator.requests.filter(({ path: to }) => to.endsWith('/media')).length
+
+  expect(refused.json().error.message).toContain('Invalid parameter')
+  expect((await sendImage(sender, mediaId)).statusCode).toBe(200)
+  expect(server.simulator.requests.filter(({ path: to }) => to.endsWith('/media'))).toHaveLength(uploadsBefore)
 })
 
 test('rejects a send with a file that is unknown, of another account or of another kind, before anything is sent', async () => {

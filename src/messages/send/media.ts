@@ -1,7 +1,6 @@
 import { formatPath } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { forgetIds } from '../../media/at-whatsapp-store.ts'
-import type { MediaSender } from '../../media/at-whatsapp.ts'
+import { forgetRefusedIds, type MediaSender } from '../../media/at-whatsapp.ts'
 import { ensureNamedMedia, findNamedMedia, type NamedMedia } from '../../media/for-send.ts'
 import type { MediaRow } from '../../media/store.ts'
 import type { FilledTemplate } from '../../templates/values.ts'
@@ -67,10 +66,11 @@ const invalidParameter = 100
 
 /**
  * WhatsApp can delete a file early. If it refuses a message for a parameter, the IDs that were sent are forgotten, so
- * that the next send uploads the files again.
+ * that the next send uploads the files again. Most such refusals have another cause: a new ID is kept, so that a sender
+ * who repeats a mistake does not upload the file each time.
  */
 export async function forgetRefusedMedia(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
   filled: FilledTemplate,
   outcome: SendOutcome,
@@ -80,5 +80,5 @@ export async function forgetRefusedMedia(
   const waMediaIds = headers.flatMap((header) =>
     header && 'media' in header && 'id' in header.media ? [header.media.id] : [],
   )
-  if (waMediaIds.length > 0) await forgetIds(deps.db, { accountId, waMediaIds })
+  if (waMediaIds.length > 0) await forgetRefusedIds(deps, accountId, waMediaIds)
 }
