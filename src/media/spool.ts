@@ -27,7 +27,7 @@ export interface SpoolLimits {
   stallMilliseconds?: number
 }
 
-const defaultStallMilliseconds = 20_000
+export const defaultStallMilliseconds = 20_000
 /** 100 MB at 3 Mbit/s. */
 const deadlineMilliseconds = 5 * 60_000
 
@@ -41,9 +41,8 @@ export async function spool(
 ): Promise<SpooledFile> {
   const file = path.join(spoolDir, randomUUID())
   const inspector = new Inspector()
-  const abort = (message: string) => source.destroy(new ServiceError('VALIDATION_ERROR', message))
-  const stalled = setTimeout(() => abort('The file did not arrive in time: its sender stalled.'), stallMilliseconds)
-  const late = setTimeout(() => abort('The file did not arrive in time: it took 5 minutes.'), deadlineMilliseconds)
+  const stalled = setTimeout(() => source.destroy(notInTime('its sender stalled')), stallMilliseconds)
+  const late = setTimeout(() => source.destroy(notInTime('it took 5 minutes')), deadlineMilliseconds)
   inspector.on('chunk', () => stalled.refresh())
   try {
     await mkdir(spoolDir, { recursive: true, mode: 0o700 })
@@ -60,6 +59,10 @@ export async function spool(
   function discard(): Promise<void> {
     return rm(file, { force: true })
   }
+}
+
+export function notInTime(reason: string): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', `The file did not arrive in time: ${reason}.`)
 }
 
 /** A full disk, or a folder that cannot be written to. */

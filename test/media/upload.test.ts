@@ -610,19 +610,25 @@ test('deletes expired files, and no others', async () => {
   expect((await account.get(`/api/v1/media/${kept}`)).statusCode).toBe(200)
 })
 
-test('ends an upload that stalls, and keeps nothing of it', async () => {
+const stalledForm = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
+
+test.each([
+  { stalls: 'before the file', ...stalledForm, bytes: 10 },
+  { stalls: 'in the file', ...stalledForm, bytes: 50_000 },
+  { stalls: 'after the file', ...stalledForm, bytes: stalledForm.body.length - 3 },
+  { stalls: 'in a link', body: Buffer.from('{"link":"https://x.example"}'), contentType: 'application/json', bytes: 9 },
+])('ends an upload that stalls $stalls, and keeps nothing of it', async ({ body, contentType, bytes }) => {
   const slow = createTestMedia({ stallMilliseconds: 200 })
   const node = await startTestServer({ beside: server, deps: { media: slow } })
-  const { body, contentType } = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
   const socket = connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
   socket.write(
     `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
   )
-  socket.write(body.subarray(0, 50_000))
+  socket.write(body.subarray(0, bytes))
 
   // The server then waits a moment for the rest before it closes the connection.
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [^]*did not arrive in time: its sender stalled/)
-  expect(readdirSync(path.join(slow.folder, 'spool'))).toEqual([])
+  expect(await readdir(path.join(slow.folder, 'spool')).catch(() => [])).toEqual([])
   await node.close()
 })
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Media, MediaFields, UploadMediaRequest, uploadMedia } from '../../../contracts/api/media.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
@@ -8,7 +9,7 @@ import { spool } from '../../media/spool.ts'
 import { StoreUnavailableError } from '../../media/store/object-store.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
-import { maxFormBytes, readForm } from './multipart.ts'
+import { endIfStalled, maxFormBytes, readForm } from './multipart.ts'
 
 /** How long the rest of a body may take that is read only to be thrown away. */
 const lingerMilliseconds = 5_000
@@ -55,9 +56,10 @@ function dropRest(request: IncomingMessage): void {
 }
 
 async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyRequest): Promise<Media> {
+  const { stallMilliseconds } = deps.media.limits
   const { 'content-type': contentType, 'content-encoding': contentEncoding } = headers
   if (contentType?.toLowerCase().startsWith('multipart/form-data') !== true) {
-    const body = await readSmall(raw)
+    const body = await endIfStalled(raw, { stallMilliseconds }, readSmall(raw))
     return uploadLink(deps, call, parseInput(UploadMediaRequest, parseJsonBody(body, { contentType, contentEncoding })))
   }
   if (contentEncoding !== undefined && contentEncoding !== 'identity')
@@ -67,7 +69,8 @@ async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyReque
     )
   if (Number(headers['content-length'] ?? 0) > maxFormBytes)
     throw new ServiceError('PAYLOAD_TOO_LARGE', 'The file is larger than 100 MB, the most that WhatsApp takes.')
-  const form = await readForm(raw, contentType, (file) => spool(file, deps.media.limits)).catch((error: unknown) => {
+  const keep = (file: Readable) => spool(file, deps.media.limits)
+  const form = await readForm(raw, { contentType, stallMilliseconds }, keep).catch((error: unknown) => {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
   })
   const fields = parseFields(form.fields, form.file)

@@ -3,7 +3,12 @@ import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { maxMediaBytes, uploadMedia } from '../../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
-import type { SpooledFile } from '../../media/spool.ts'
+import { defaultStallMilliseconds, notInTime, type SpooledFile } from '../../media/spool.ts'
+
+interface StallLimit {
+  /** Some bytes of the body must arrive in this time. */
+  stallMilliseconds: number | undefined
+}
 
 interface Form {
   file: SpooledFile
@@ -19,11 +24,11 @@ const { fileField = 'file' } = uploadMedia
 
 /**
  * Reads a multipart/form-data body (RFC 7578) with one file, which `keep` consumes as it arrives. If anything is wrong
- * with the body, before the file, in it or after it, the file is discarded.
+ * with the body, before the file, in it or after it, or if it stops arriving, the file is discarded.
  */
 export async function readForm(
   request: IncomingMessage,
-  contentType: string,
+  { contentType, stallMilliseconds }: { contentType: string } & StallLimit,
   keep: (file: Readable) => Promise<SpooledFile>,
 ): Promise<Form> {
   const parser = createParser(contentType)
@@ -70,7 +75,7 @@ export async function readForm(
     .pipe(parser)
 
   try {
-    await parsed
+    await endIfStalled(request, { stallMilliseconds }, parsed)
     if (!incoming) throw invalidField(fileField, 'is missing: send the file in a part with this name.')
     return { file: await incoming.kept, filename: incoming.filename, fields: Object.fromEntries(fields) }
   } catch (error) {
@@ -81,6 +86,24 @@ export async function readForm(
       () => {},
     )
     throw error
+  }
+}
+
+/** Rejects if no part of the body has arrived for a while. */
+export async function endIfStalled<Result>(
+  body: IncomingMessage,
+  { stallMilliseconds = defaultStallMilliseconds }: StallLimit,
+  reading: Promise<Result>,
+): Promise<Result> {
+  const { promise: stalled, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(notInTime('its sender stalled')), stallMilliseconds)
+  const refresh = () => void timer.refresh()
+  body.on('data', refresh)
+  try {
+    return await Promise.race([reading, stalled])
+  } finally {
+    clearTimeout(timer)
+    body.off('data', refresh)
   }
 }
 
