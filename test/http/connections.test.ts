@@ -172,6 +172,17 @@ test('sends nothing for a request whose body is completed after its rejection', 
   await node.close()
 })
 
+test('gives other methods at the path of uploads no more time for their bodies', async () => {
+  const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
+  const socket = open(node)
+  const answer = text(socket)
+  socket.write('PUT /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
+
+  // Ends with the connection.
+  expect(await answer).toMatch(/^HTTP\/1\.1 405 /)
+  await node.close()
+})
+
 test('gives an upload more time for its body than other requests', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])

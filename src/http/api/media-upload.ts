@@ -16,8 +16,8 @@ const lingerMilliseconds = 5_000
 const maxJsonBytes = 64 * 1024
 
 /** Whether a request is an upload, whose body may take longer than others. */
-export function isUpload({ url }: IncomingMessage): boolean {
-  return url === uploadMedia.path
+export function isUpload({ method, url }: IncomingMessage): boolean {
+  return method === uploadMedia.method && url === uploadMedia.path
 }
 
 /** Serves the one route that takes files. Its body is a stream: nothing reads it before the caller is authorized. */
