@@ -15,6 +15,7 @@ import {
   deleteRole,
   deleteSessions,
   lockOwners,
+  revokeInvitationOf,
   saveRole,
 } from './store.ts'
 
@@ -34,7 +35,10 @@ export async function removeOwner({ db }: Pick<Deps, 'db'>, accountId: string, e
   await deleteOwnerWithoutRole(db, ownerId)
 }
 
-/** Changes the role of a member. The account keeps at least one owner. */
+/**
+ * Changes the role of a member, and revokes an invitation that would change it back. The account keeps at least one
+ * owner.
+ */
 export async function setMemberRole(
   { db }: Pick<Deps, 'db'>,
   accountId: string,
@@ -43,6 +47,7 @@ export async function setMemberRole(
   return db.transaction().execute(async (trx) => {
     const member = await requireOtherOwner(trx, accountId, { email, unless: role === 'owner' })
     await saveRole(trx, { account_id: accountId, owner_id: member.ownerId, role })
+    await revokeInvitationOf(trx, accountId, normalizeEmail(email))
     return { email: member.email, name: member.name, twoFactor: member.twoFactor, role }
   })
 }

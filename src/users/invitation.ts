@@ -118,7 +118,8 @@ export async function acceptInvitation(
       await ownerAuth.setPassword(known.id, passwordHash)
       await deleteSessions(deps.db, known.id)
     }
-    await saveRole(deps.db, { account_id, owner_id: ownerId, role })
+    // The role in a link for a new password is old: it could have been changed or revoked since.
+    if (!known || !setsPassword) await saveRole(deps.db, { account_id, owner_id: ownerId, role })
     return { email, accountId: account_id }
   })
 }

@@ -269,3 +269,38 @@ test('does not take the link of a new password as an invitation', async () => {
 
   expect(await elsewhere.mutate('invitation.join', { token: tokenOf(second) })).toMatchObject({ statusCode: 409 })
 })
+
+test.each([
+  { before: 'owner', after: 'viewer' },
+  { before: 'viewer', after: 'owner' },
+] as const)(
+  'keeps a change from $before to $after when an earlier password link is used',
+  async ({ before, after }) => {
+    const member = await signedInOwner(server, account.accountId, { role: before })
+    const elsewhere = member.inOtherBrowser()
+    const { path } = await resetPassword(server.deps, account.accountId, member.email)
+
+    await of(account).setRole(owner, member.email, after)
+    const accepted = await elsewhere.mutate('invitation.accept', { token: tokenOf(path), password: 'another long one' })
+
+    expect(accepted.statusCode).toBe(200)
+    expect((await elsewhere.signIn('another long one')).statusCode).toBe(200)
+    const { data } = await of(account).members(owner)
+    expect(data.items).toContainEqual(expect.objectContaining({ email: member.email, role: after }))
+  },
+)
+
+test.each([
+  { before: 'owner', after: 'viewer' },
+  { before: 'viewer', after: 'owner' },
+] as const)('revokes an invitation as $before when the role changes to $after', async ({ before, after }) => {
+  const member = await signedInOwner(server, account.accountId, { role: before })
+  const { path } = await inviteOwner(server.deps, account.accountId, { email: member.email, role: before })
+
+  await of(account).setRole(owner, member.email.toUpperCase(), after)
+  const joined = await member.mutate('invitation.join', { token: tokenOf(path) })
+
+  expect(joined.statusCode).toBe(404)
+  const { data } = await of(account).members(owner)
+  expect(data.items).toContainEqual(expect.objectContaining({ email: member.email, role: after }))
+})
