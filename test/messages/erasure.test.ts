@@ -4,7 +4,8 @@ import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
 import { foldCounts } from '../../src/messages/queries/counts-store.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
-import { getMessage, report, sendOne, status } from '../support/callbacks.ts'
+import { getMessage, post, report, sendOne, status } from '../support/callbacks.ts'
+import { repliesCallback, text, userMessage } from '../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { webhookConfig } from '../support/webhooks.ts'
@@ -317,4 +318,30 @@ test('logs no number', async () => {
   await erase(number)
 
   expect(server.log.filter((line) => line.includes(number))).toEqual([])
+})
+
+test.each([
+  { country: 'Mexico', to: '5215599990001', from: '525599990001' },
+  { country: 'Brazil', to: '551199990002', from: '5511999990002' },
+])('erases both spellings of a number in $country, whichever is given', async ({ to, from }) => {
+  for (const given of [to, from]) {
+    const account = await server.account()
+    await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/', events: ['message.replied'] })
+    const answered = await sendOne(account, { to, externalId: `order of ${from}` })
+    await sendOne(account, { to: from })
+    for (const body of ['Where is it?', 'STOP']) {
+      const message = userMessage(text(body), answered.waMessageId, { from })
+      expect((await post(server, repliesCallback(account.phoneNumberId, [message]))).statusCode).toBe(200)
+    }
+    expect(await findText(from)).toEqual(expect.arrayContaining(['events', 'messages', 'suppressions']))
+    expect(await findText(to)).toContain('messages')
+
+    const erased = await erase(given)
+
+    expect(erased).toMatchObject({ accountIds: [account.accountId], messages: 2, complete: true })
+    for (const number of [to, from]) {
+      expect(await findText(number)).toEqual([])
+      expect(await findText(base64Of(number))).toEqual([])
+    }
+  }
 })

@@ -3,12 +3,13 @@ import { changes } from '../../../contracts/dashboard/changes.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { matchNumber } from './number.ts'
+import { spellingsOf } from '../suppressions/number-key.ts'
+import { matchNumbers } from './number.ts'
 import { endClaimsOfErased, eraseSomeMessages, findAccountsWithMessagesTo } from './store.ts'
 import { type ErasedRows, sweep, type SweepProgress } from './sweep.ts'
 
 export interface Erasure {
-  /** Digits only. */
+  /** Digits only, in any of its spellings. */
   number: string
   /** All accounts if absent. */
   accountId?: string | undefined
@@ -45,13 +46,15 @@ export async function eraseRecipient(
   { number, accountId }: Erasure,
   { report, audited }: ErasureHooks,
 ): Promise<Erased> {
-  const matcher = matchNumber(number)
+  // A recipient can answer from another spelling than the one that messages were sent to.
+  const numbers = spellingsOf(number)
+  const matcher = matchNumbers(numbers)
   const rows: ErasedRows = {}
   const recorded = new Set<string>()
   let messages = 0
 
   async function eraseMessages(): Promise<number> {
-    const found = await findAccountsWithMessagesTo(db, number)
+    const found = await findAccountsWithMessagesTo(db, numbers)
     let erased = 0
     for (const id of found.filter((one) => accountId === undefined || one === accountId))
       erased += await inAuditOf(id, () => eraseMessagesOf(id))
@@ -62,7 +65,7 @@ export async function eraseRecipient(
   async function eraseMessagesOf(id: string): Promise<number> {
     let erased = 0
     for (;;) {
-      const some = await retryLocked(() => eraseSomeMessages(db, { accountId: id, number, matcher }, messagesAtOnce))
+      const some = await retryLocked(() => eraseSomeMessages(db, { accountId: id, numbers, matcher }, messagesAtOnce))
       erased += some
       if (some < messagesAtOnce) return erased
     }

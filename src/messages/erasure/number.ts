@@ -36,6 +36,15 @@ export function matchNumber(number: string): NumberMatcher {
   }
 }
 
+/** Matches any of several numbers. */
+export function matchNumbers(numbers: readonly string[]): NumberMatcher {
+  const matchers = numbers.map(matchNumber)
+  return {
+    pattern: matchers.map(({ pattern }) => pattern).join('|'),
+    erase: (text) => matchers.reduce((rest, matcher) => matcher.erase(rest), text),
+  }
+}
+
 /** Removes every wamid, for texts about one message: each of them names its recipient. */
 export function eraseWamids(text: string): string {
   return text.replace(wamids, '')

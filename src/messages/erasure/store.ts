@@ -3,9 +3,14 @@ import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { eraseWamids, type NumberMatcher } from './number.ts'
 
-/** Reads all accounts: those with a message to this number. */
-export async function findAccountsWithMessagesTo(db: Kysely<Database>, number: string): Promise<string[]> {
-  const rows = await db.selectFrom('messages').select('account_id').distinct().where('to_number', '=', number).execute()
+/** Reads all accounts: those with a message to one of these numbers. */
+export async function findAccountsWithMessagesTo(db: Kysely<Database>, numbers: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('messages')
+    .select('account_id')
+    .distinct()
+    .where('to_number', 'in', numbers)
+    .execute()
   return rows.map((row) => row.account_id).sort()
 }
 
@@ -21,11 +26,11 @@ interface LockedMessage {
  */
 export function eraseSomeMessages(
   db: Kysely<Database>,
-  { accountId, number, matcher }: { accountId: string; number: string; matcher: NumberMatcher },
+  { accountId, numbers, matcher }: { accountId: string; numbers: readonly string[]; matcher: NumberMatcher },
   atOnce: number,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    const messages = await lockMessagesTo(trx, { accountId, number }, atOnce)
+    const messages = await lockMessagesTo(trx, { accountId, numbers }, atOnce)
     if (messages.length === 0) return 0
     const ids = messages.map(({ id }) => id)
     await sql`
@@ -42,13 +47,13 @@ export function eraseSomeMessages(
 
 async function lockMessagesTo(
   trx: Kysely<Database>,
-  { accountId, number }: { accountId: string; number: string },
+  { accountId, numbers }: { accountId: string; numbers: readonly string[] },
   limit: number,
 ): Promise<LockedMessage[]> {
   return trx
     .selectFrom('messages')
     .select(['id', 'wa_message_id as waMessageId'])
-    .where('to_number', '=', number)
+    .where('to_number', 'in', numbers)
     .where('account_id', '=', accountId)
     .orderBy('id')
     .limit(limit)

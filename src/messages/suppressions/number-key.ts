@@ -9,3 +9,11 @@ export function toNumberKey(number: string): string {
   if (/^55\d{2}9\d{8}$/.test(number)) return number.slice(0, 4) + number.slice(5)
   return number
 }
+
+/** All spellings of a number that share its key: that of the key, and that with the extra digit. */
+export function spellingsOf(number: string): string[] {
+  const key = toNumberKey(number)
+  if (/^52\d{10}$/.test(key)) return [key, `521${key.slice(2)}`]
+  if (/^55\d{10}$/.test(key)) return [key, `${key.slice(0, 4)}9${key.slice(4)}`]
+  return [key]
+}
