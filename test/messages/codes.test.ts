@@ -6,6 +6,7 @@ import { listStoredSecrets } from '../../src/cli/rekey-all.ts'
 import { checkCode } from '../../src/messages/codes/check-code.ts'
 import { generateCode } from '../../src/messages/codes/generate.ts'
 import { deleteOldCodes } from '../../src/messages/codes/store.ts'
+import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 
@@ -238,6 +239,36 @@ test.each([
   expect(refused.json().error.message).toMatch(problem)
   expect(refused.statusCode).toBeLessThan(429)
   expect((await send()).statusCode).toBe(200)
+})
+
+test.each([
+  { to: '5215512345678', other: '525512345678' },
+  { to: '551187654321', other: '5511987654321' },
+])('checks a code for $to with the other spelling of the number', async ({ to, other }) => {
+  await send({ to, code: '111111' })
+  await letPass(30)
+  await send({ to: other, code: '222222' })
+
+  expect(outcomeOf(await check('111111', { to }))).toEqual([422, 'CODE_INCORRECT'])
+  expect((await check('222222', { to })).json()).toMatchObject({ data: { verified: true, to } })
+  expect(outcomeOf(await check('111111', { to: other }))).toEqual([404, 'CODE_NOT_FOUND'])
+  await letPass(30)
+  await send({ to, code: '333333', maxAttempts: 1 })
+  expect(outcomeOf(await check('000000', { to: other }))).toEqual([422, 'CODE_INCORRECT'])
+  expect(outcomeOf(await check('333333', { to: other }))).toEqual([422, 'CODE_ATTEMPTS_EXCEEDED'])
+})
+
+test('erases a code whose number is stored in another spelling', async () => {
+  const to = '5215512345678'
+  await send({ to })
+
+  const { rows } = await eraseRecipient(
+    server.deps.db,
+    { number: to, accountId: account.accountId },
+    { audited: (_accountId, _what, run) => run() },
+  )
+
+  expect(rows).toMatchObject({ one_time_codes: 1 })
 })
 
 test('keeps the codes of accounts apart', async () => {

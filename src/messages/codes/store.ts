@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
+import { toNumberKey } from '../suppressions/number-key.ts'
 
 export interface CodeKey {
   accountId: string
+  /** In any spelling: stored and found as its key, so that a code can be checked with another spelling. */
   to: string
   purpose: string
 }
@@ -21,7 +23,7 @@ export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<{
     .values({
       account_id: code.accountId,
       id: code.id,
-      to_number: code.to,
+      to_number: toNumberKey(code.to),
       purpose: code.purpose,
       mac: code.mac,
       attempts_left: code.maxAttempts,
@@ -53,7 +55,7 @@ export async function takeAttempt(
   const { rows } = await sql<{ id: string; mac: Uint8Array; attempts_left: number }>`
     with latest as (
       select id from one_time_codes
-      where account_id = ${accountId} and to_number = ${to} and purpose = ${purpose}
+      where account_id = ${accountId} and to_number = ${toNumberKey(to)} and purpose = ${purpose}
       order by created_at desc limit 1
     )
     update one_time_codes c set attempts_left = c.attempts_left - 1
@@ -73,7 +75,7 @@ export async function explainUncheckable(
     .selectFrom('one_time_codes')
     .select(sql<boolean>`expires_at <= now()`.as('expired'))
     .where('account_id', '=', accountId)
-    .where('to_number', '=', to)
+    .where('to_number', '=', toNumberKey(to))
     .where('purpose', '=', purpose)
     .orderBy('created_at', 'desc')
     .limit(1)
@@ -89,7 +91,7 @@ export async function useCode(db: Kysely<Database>, key: CodeKey, id: string): P
       delete from one_time_codes where account_id = ${key.accountId} and id = ${id} returning id, created_at
     ), earlier as (
       delete from one_time_codes c using used
-      where c.account_id = ${key.accountId} and c.to_number = ${key.to} and c.purpose = ${key.purpose}
+      where c.account_id = ${key.accountId} and c.to_number = ${toNumberKey(key.to)} and c.purpose = ${key.purpose}
         and c.created_at < used.created_at
     )
     select id from used`.execute(db)
