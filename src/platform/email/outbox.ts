@@ -22,15 +22,20 @@ interface OutboxDeps {
 
 /** An SMTP server that is down for a day must not fill the database. */
 const maxWaiting = 10_000
+/** The rest is for invitations and password resets, which somebody waits for. */
+const maxWaitingAlerts = maxWaiting / 2
+const maxWaitingAlertsPerAccount = 100
 
 /**
  * Stores e-mails to be sent by any server, so that they survive a crash and an SMTP server that is down. Within a
- * transaction, they are sent only if it commits. Returns false if too many e-mails are waiting: then none is stored.
+ * transaction, they are sent only if it commits. Returns false if too many e-mails are waiting: then those that exceed a
+ * limit are not stored.
  */
 export async function enqueueEmails({ db, secrets, newId }: OutboxDeps, emails: readonly NewEmail[]): Promise<boolean> {
   if (emails.length === 0) return true
-  if ((await countEmails(db)) + emails.length > maxWaiting) return false
-  const rows = emails.map(({ kind, accountId, to, validSeconds, ...content }) => {
+  const accepted = acceptWithinLimits(await countEmails(db), emails)
+  if (accepted.length === 0) return false
+  const rows = accepted.map(({ kind, accountId, to, validSeconds, ...content }) => {
     const id = newId('eml')
     return {
       id,
@@ -42,16 +47,48 @@ export async function enqueueEmails({ db, secrets, newId }: OutboxDeps, emails: 
     }
   })
   await db.insertInto('emails').values(rows).execute()
-  return true
+  return accepted.length === emails.length
+}
+
+interface WaitingEmails {
+  all: number
+  alerts: number
+  /** Without an account: ''. */
+  alertsByAccount: Map<string, number>
 }
 
 /** Counts the e-mails of all accounts. */
-async function countEmails(db: Kysely<Database>): Promise<number> {
-  const { count } = await db
+async function countEmails(db: Kysely<Database>): Promise<WaitingEmails> {
+  const rows = await db
     .selectFrom('emails')
+    .select(['account_id', sql<boolean>`kind = 'alert'`.as('is_alert')])
     .select(({ fn }) => fn.countAll<string>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
+    .groupBy(['account_id', 'is_alert'])
+    .execute()
+  const sum = (counted: typeof rows) => counted.reduce((total, { count }) => total + Number(count), 0)
+  const alerts = rows.filter((row) => row.is_alert)
+  return {
+    all: sum(rows),
+    alerts: sum(alerts),
+    alertsByAccount: new Map(alerts.map((row) => [row.account_id ?? '', Number(row.count)])),
+  }
+}
+
+/** An account that changes state often must not use up the limit of the others. */
+function acceptWithinLimits(waiting: WaitingEmails, emails: readonly NewEmail[]): NewEmail[] {
+  let { all, alerts } = waiting
+  const ofAccount = new Map(waiting.alertsByAccount)
+  return emails.filter(({ kind, accountId = '' }) => {
+    if (all >= maxWaiting) return false
+    if (kind === 'alert') {
+      const own = ofAccount.get(accountId) ?? 0
+      if (alerts >= maxWaitingAlerts || own >= maxWaitingAlertsPerAccount) return false
+      alerts += 1
+      ofAccount.set(accountId, own + 1)
+    }
+    all += 1
+    return true
+  })
 }
 
 export interface ClaimedEmail {
@@ -64,7 +101,10 @@ export interface ClaimedEmail {
   expired: boolean
 }
 
-/** Claims due e-mails of all accounts until the lease ends; a crashed process releases them by doing nothing. */
+/**
+ * Claims due e-mails of all accounts until the lease ends, alerts last; a crashed process releases them by doing
+ * nothing.
+ */
 export async function claimEmails(
   db: Kysely<Database>,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
@@ -72,7 +112,8 @@ export async function claimEmails(
   const { rows } = await sql<ClaimedEmail>`
     update emails set due_at = now() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
     where id in (
-      select id from emails where due_at <= now() order by due_at limit ${limit} for update skip locked
+      select id from emails where due_at <= now()
+      order by kind = 'alert', due_at limit ${limit} for update skip locked
     )
     returning id, kind, recipient, content_encrypted as "contentEncrypted", attempts, expires_at <= now() as expired`.execute(
     db,

@@ -30,7 +30,7 @@ export async function mailAlerts(deps: MailDeps, trx: Kysely<Database>, alerts: 
       .map(({ email }) => ({ kind: 'alert' as const, accountId, to: email, validSeconds, ...content }))
   })
   if (!(await enqueueEmails({ ...deps, db: trx }, emails)))
-    deps.log.warn({ count: emails.length }, 'too many e-mails wait to be sent; dropped those of an alert')
+    deps.log.warn('too many e-mails wait to be sent; dropped e-mails of alerts')
 }
 
 function writeAlert(event: WhatsAppAccountEvent, url: string): EmailContent {

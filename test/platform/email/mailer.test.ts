@@ -4,7 +4,7 @@ import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
 import { composeEmail } from '../../../src/platform/email/compose.ts'
 import { type EmailOutcome, Mailer, retryDelay } from '../../../src/platform/email/mailer.ts'
-import { enqueueEmails } from '../../../src/platform/email/outbox.ts'
+import { claimEmails, enqueueEmails, type NewEmail } from '../../../src/platform/email/outbox.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
@@ -45,11 +45,13 @@ function start(config = smtp.config): EmailOutcome[] {
   return outcomes
 }
 
-async function enqueue(to: string, validSeconds = 3600): Promise<boolean> {
+function compose(to: string, change: Partial<NewEmail> = {}): NewEmail {
   const content = composeEmail({ subject: 'Hello', paragraphs: ['A secret link.'] })
-  const stored = await enqueueEmails(server.deps, [
-    { kind: 'alert', accountId: undefined, to, validSeconds, ...content },
-  ])
+  return { kind: 'password_reset', accountId: undefined, to, validSeconds: 3600, ...content, ...change }
+}
+
+async function enqueue(to: string, validSeconds = 3600): Promise<boolean> {
+  const stored = await enqueueEmails(server.deps, [compose(to, { validSeconds })])
   server.deps.announcements.announce('emails')
   return stored
 }
@@ -173,11 +175,56 @@ test('sends what a crashed server had claimed once its lease has ended', async (
   await eventually(() => expect(recipients()).toEqual(['ada@example.com']))
 })
 
-test('stores no more than 10,000 e-mails', async () => {
+/** Stores e-mails that are not due. */
+async function fill(kind: NewEmail['kind'], count: number): Promise<void> {
   await sql`
     insert into emails (id, kind, recipient, content_encrypted, expires_at, due_at)
-    select 'eml_' || n, 'alert', 'x@example.com', '', now() + interval '1 day', now() + interval '1 day'
-    from generate_series(1, 10000) n`.execute(server.deps.db)
+    select ${`eml_${kind}_`} || n, ${kind}, 'x@example.com', '', now() + interval '1 day', now() + interval '1 day'
+    from generate_series(1, ${count}::integer) n`.execute(server.deps.db)
+}
+
+test('stores no more than 10,000 e-mails', async () => {
+  await fill('invitation', 10_000)
 
   expect(await enqueue('ada@example.com')).toBe(false)
+})
+
+test('uses at most half of the outbox for alerts', async () => {
+  const { accountId } = await server.account()
+  const alert = compose('ada@example.com', { kind: 'alert', accountId })
+  await fill('alert', 4_999)
+
+  expect(await enqueueEmails(server.deps, [alert])).toBe(true)
+  expect(await enqueueEmails(server.deps, [alert])).toBe(false)
+  expect(await enqueue('ada@example.com')).toBe(true)
+  expect(await countWaiting()).toBe(5_001)
+})
+
+test('stores at most 100 alerts of one account, and those of other accounts', async () => {
+  const [first, second] = [await server.account(), await server.account()]
+  const alertsOf = (accountId: string, count: number) =>
+    Array.from({ length: count }, (_, n) => compose(`${n}@example.com`, { kind: 'alert', accountId }))
+
+  expect(await enqueueEmails(server.deps, alertsOf(first.accountId, 99))).toBe(true)
+  const both = [...alertsOf(first.accountId, 2), ...alertsOf(second.accountId, 2)]
+  expect(await enqueueEmails(server.deps, both)).toBe(false)
+  expect(await enqueueEmails(server.deps, [compose('ada@example.com', { accountId: first.accountId })])).toBe(true)
+
+  const waiting = await server.deps.db.selectFrom('emails').select(['account_id', 'kind']).execute()
+  expect(waiting.filter((row) => row.account_id === first.accountId && row.kind === 'alert')).toHaveLength(100)
+  expect(waiting.filter((row) => row.account_id === second.accountId)).toHaveLength(2)
+})
+
+test('claims invitations and password resets before alerts', async () => {
+  const { accountId } = await server.account()
+  for (const kind of ['alert', 'invitation', 'alert', 'password_reset'] as const)
+    await enqueueEmails(server.deps, [compose('ada@example.com', { kind, accountId })])
+
+  const [first, second] = [
+    await claimEmails(server.deps.db, { limit: 2, leaseSeconds: 60 }),
+    await claimEmails(server.deps.db, { limit: 2, leaseSeconds: 60 }),
+  ]
+
+  expect(first.map(({ kind }) => kind).toSorted()).toEqual(['invitation', 'password_reset'])
+  expect(second.map(({ kind }) => kind)).toEqual(['alert', 'alert'])
 })
