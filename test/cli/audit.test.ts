@@ -46,8 +46,8 @@ function insertPending(id: string) {
     .execute()
 }
 
-async function log(): Promise<string[]> {
-  const { items } = await listAudit(deps, { accountId, limit: 100 })
+async function log(of = accountId): Promise<string[]> {
+  const { items } = await listAudit(deps, { accountId: of, limit: 100 })
   for (const entry of items) expect(entry).toMatchObject({ who: 'operator', address: 'command line' })
   return items.map(({ what, outcome }) => `${what}: ${outcome}`).toReversed()
 }
@@ -88,9 +88,11 @@ test('records changes by an operator in the audit log, including refused ones', 
 test('audits every command that changes an existing account', () => {
   const unrecorded = dataCommands.filter(({ isAudited }) => !isAudited).map(({ name }) => name)
 
+  // `account remove` and `recipient erase` record their entries themselves; the others change no existing account.
   expect(unrecorded.toSorted()).toEqual([
     'account create',
     'account list',
+    'account remove',
     'audit export',
     'audit list',
     'audit verify',
@@ -99,10 +101,22 @@ test('audits every command that changes an existing account', () => {
     'message list',
     'migrate',
     'owner list',
+    'recipient erase',
     'rekey',
+    'suppression list',
+    'template export',
     'template list',
     'webhook deliveries',
     'webhook list',
     'whatsapp list',
   ])
+})
+
+test('records the erasure of a recipient and the removal of an account, which audit themselves', async () => {
+  const removed = (await createAccount(deps, { name: 'Closed' })).accountId
+  await run('recipient', 'erase', '34600999888', '--account', removed)
+  await run('account', 'remove', removed)
+  await run('account', 'remove', removed, '--confirm', removed)
+
+  expect(await log(removed)).toEqual(['erased a recipient: done', 'removed the account: done'])
 })
