@@ -4,6 +4,7 @@ import { noJournal } from './messages/journal/journal.ts'
 import { type Config, readOrCreateSecretKey } from './platform/config.ts'
 import { createAnnouncements } from './platform/db/announcements.ts'
 import { openDatabase } from './platform/db/database.ts'
+import { isEmailPurpose } from './platform/email/outbox.ts'
 import { createMailTransport } from './platform/email/transport.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
@@ -42,7 +43,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     announcements,
     // The server opens a journal when it starts to serve; a command that sends a test message has none.
     journal: noJournal,
-    secrets: cacheSecrets(createSecretBox(secretKeysOf(config), randomBytes)),
+    secrets: cacheSecrets(createSecretBox(secretKeysOf(config), randomBytes), (purpose) => !isEmailPurpose(purpose)),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,

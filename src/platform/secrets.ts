@@ -73,12 +73,16 @@ function keyId(key: Uint8Array): string {
 
 const maxCached = 10_000
 
-/** Caches decrypted values, for callers that decrypt the same secrets thousands of times a second. */
-export function cacheSecrets(box: SecretBox): SecretBox {
+/**
+ * Caches decrypted values, for callers that decrypt the same secrets thousands of times a second. What is read once, such
+ * as an e-mail with a link, should not stay in memory: then `isCached` is false for its purpose.
+ */
+export function cacheSecrets(box: SecretBox, isCached: (purpose: string) => boolean): SecretBox {
   const cache = new BoundedMap<string, string>(maxCached)
   return {
     ...box,
     decrypt(ciphertext, purpose) {
+      if (!isCached(purpose)) return box.decrypt(ciphertext, purpose)
       // The purpose is part of the key, because it is bound to the ciphertext.
       const key = `${purpose} ${ciphertext}`
       const known = cache.get(key)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createSecretBox } from '../../src/platform/secrets.ts'
+import { cacheSecrets, createSecretBox } from '../../src/platform/secrets.ts'
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
 
@@ -31,4 +31,24 @@ test('names a key that is missing from the ring', () => {
   expect(() => createSecretBox([newKey], randomBytes).decrypt(sealed, 'a')).toThrow(
     /WAYBILL_SECRET_KEY does not contain/,
   )
+})
+
+test('caches what it decrypts, apart from the purposes that are not cached', () => {
+  const box = createSecretBox([oldKey], randomBytes)
+  const decrypted: string[] = []
+  const counting = {
+    ...box,
+    decrypt: (...[ciphertext, purpose]: Parameters<typeof box.decrypt>) => {
+      decrypted.push(purpose)
+      return box.decrypt(ciphertext, purpose)
+    },
+  }
+  const cached = cacheSecrets(counting, (purpose) => purpose !== 'link')
+
+  for (const purpose of ['token', 'link']) {
+    const sealed = box.encrypt('secret', purpose)
+    expect([cached.decrypt(sealed, purpose), cached.decrypt(sealed, purpose)]).toEqual(['secret', 'secret'])
+  }
+
+  expect(decrypted).toEqual(['token', 'link', 'link'])
 })

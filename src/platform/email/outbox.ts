@@ -165,6 +165,13 @@ async function replaceContent(
   return numUpdatedRows > 0n
 }
 
+const purposePrefix = 'emails.content:'
+
 function contentPurpose(id: string): string {
-  return `emails.content:${id}`
+  return purposePrefix + id
+}
+
+/** Whether secrets of this purpose are contents of e-mails, which can have links that sign in. */
+export function isEmailPurpose(purpose: string): boolean {
+  return purpose.startsWith(purposePrefix)
 }
