@@ -51,7 +51,7 @@ export async function uploadSamples(
     const handle = await withFile(
       field,
       format,
-      (file) => download(deps, link, file, { field, format }),
+      (file) => download(deps, link, file, { accountId: maker.accountId, field, format }),
       (file) => uploadSample(deps, maker, file),
     )
     handles.set(header, handle)
@@ -116,9 +116,9 @@ async function download(
   { links }: SampleDeps,
   link: string,
   file: string,
-  { field, format }: { field: string; format: MediaFormat },
+  { accountId, field, format }: { accountId: string; field: string; format: MediaFormat },
 ): Promise<void> {
-  const result = await links.download(link, file, { maxBytes: kinds[format].maxBytes })
+  const result = await links.download(link, file, { accountId, maxBytes: kinds[format].maxBytes })
   if (!result.ok) throw invalidField(`${field}.link`, `${result.problem}.`)
 }
 

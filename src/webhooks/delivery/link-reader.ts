@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Agent, request } from 'undici'
+import { ServiceError } from '../../../contracts/errors.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { DownloadResult, LinkReader } from '../../platform/link-reader.ts'
 import { checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
@@ -10,8 +11,11 @@ import { cacheAnswers, createDnsResolve, type Resolve, resolveAsTheMachine } fro
 
 const connectTimeoutMilliseconds = 10_000
 const withinMilliseconds = 60_000
-/** A download takes disk space and a connection; callers who meet the limit can try again. */
-const maxConcurrent = 4
+/** A download takes disk space and a connection; callers who meet a limit can try again. */
+const maxConcurrent = 16
+/** A slow link of one account must not keep the others waiting. */
+const maxConcurrentOfAccount = 2
+const retryAfterSeconds = 5
 const userAgent = `Waybill/${packageJson.version}`
 
 export interface LinkReaderOptions {
@@ -32,7 +36,8 @@ export function createLinkReader({ allowPrivate, resolve, ...options }: LinkRead
       connectTimeoutMilliseconds,
     }),
   })
-  let running = 0
+  /** The account of each running download. */
+  const running: string[] = []
 
   async function save(url: URL, path: string, maxBytes: number): Promise<DownloadResult> {
     const signal = AbortSignal.timeout(deadline)
@@ -54,22 +59,30 @@ export function createLinkReader({ allowPrivate, resolve, ...options }: LinkRead
   }
 
   return {
-    download: async (text, path, { maxBytes }) => {
+    download: async (text, path, { accountId, maxBytes }) => {
       const url = checkEndpointUrl(text, { allowPrivate })
       if (!url) return { ok: false, problem: 'must be an https address with a public host' }
-      if (running >= maxConcurrent)
-        return { ok: false, problem: 'cannot be downloaded now: other downloads are running; try again in a moment' }
-      running++
+      const ofAccount = running.filter((id) => id === accountId).length
+      if (ofAccount >= maxConcurrentOfAccount || running.length >= maxConcurrent) throw tooManyDownloads()
+      running.push(accountId)
       try {
         return await save(url, path, maxBytes)
       } catch (error) {
         return { ok: false, problem: describeFailure(error, deadline) }
       } finally {
-        running--
+        running.splice(running.indexOf(accountId), 1)
       }
     },
     close: () => agent.destroy(),
   }
+}
+
+function tooManyDownloads(): ServiceError {
+  return new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'Too many links are being downloaded. Nothing was changed. Try again in a moment.',
+    { retryAfterSeconds },
+  )
 }
 
 function findProblem(

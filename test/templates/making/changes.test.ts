@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
@@ -345,6 +345,7 @@ describe('uploads a sample', () => {
   const png = Buffer.from('\x89PNG\r\n\x1a\n and a picture', 'latin1')
   let files: ReturnType<typeof createServer>
   let url: string
+  const held: ServerResponse[] = []
   beforeAll(async () => {
     files = createServer((request, response) => {
       if (request.url === '/moved') response.writeHead(302, { location: '/a.png' }).end()
@@ -354,6 +355,7 @@ describe('uploads a sample', () => {
         response.writeHead(200, { 'content-length': '999' }).write(png, () => response.destroy())
       else if (request.url === '/large')
         response.writeHead(200, { 'content-length': String(6 * 1024 * 1024) }).write(png)
+      else if (request.url === '/held') held.push(response)
       else if (request.url === '/liar') response.end(Buffer.alloc(6 * 1024 * 1024))
       else response.end(png)
     })
@@ -369,6 +371,29 @@ describe('uploads a sample', () => {
 
     const copied = await change('duplicate', { name: template.name, language: 'en', newName: `${template.name}_b` })
     expect(copied.json()).toMatchObject({ success: true })
+  })
+
+  const create = (by: TestAccount, path: string) =>
+    by.post('/api/v1/template/create', { ...withImage(url + path), name: `order_${++names}` })
+
+  test('from two links of an account at a time, without keeping others from theirs', async () => {
+    const waiting = [create(account, '/held'), create(account, '/held')]
+    await expect.poll(() => held.length).toBe(2)
+    const other = await server.account()
+    await updateAccount(server.deps, other.accountId, { templateChangesEnabled: true })
+
+    const refused = await create(account, '/a.png')
+    expect(refused.statusCode).toBe(503)
+    expect(refused.headers['retry-after']).toBe('5')
+    expect(refused.json().error).toEqual({
+      code: 'SERVICE_UNAVAILABLE',
+      message: 'Too many links are being downloaded. Nothing was changed. Try again in a moment.',
+    })
+    expect((await create(other, '/a.png')).statusCode).toBe(200)
+
+    for (const response of held) response.end(png)
+    for (const { statusCode } of await Promise.all(waiting)) expect(statusCode).toBe(200)
+    expect((await create(account, '/a.png')).statusCode).toBe(200)
   })
 
   test.each([
