@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
+import { updateAccount } from '../../src/accounts/account.ts'
 import { compileSchemaAt, openApi, pointTo, resolveResponse } from '../contracts/document.ts'
 import { jpeg, postForm } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
@@ -50,17 +51,26 @@ async function call(
 const procedures = listProcedures(contracts)
 
 test.each(procedures)('the response of $name to its example is documented', async ({ contract }) => {
-  const sent = await call(contracts.message.send, contracts.message.send.example.input)
+  // An account of its own, because the examples change and delete the same template.
+  const { accountId, apiKey } = await server.account()
+  await updateAccount(server.deps, accountId, { templateChangesEnabled: true })
+  const sent = await call(contracts.message.send, contracts.message.send.example.input, apiKey)
   const { messageId } = sent.json().data
   const form = [{ name: 'file', content: jpeg() }]
-  const { mediaId } = (await postForm({ url: server.url, apiKey: account.apiKey }, form)).json().data
+  const { mediaId } = (await postForm({ url: server.url, apiKey }, form)).json().data
+  if (contract === contracts.code.check) {
+    const { code } = contract.example.input
+    await call(contracts.code.send, { ...contracts.code.send.example.input, code }, apiKey)
+  }
   const input = {
     ...contract.example.input,
     ...('messageId' in contract.input.shape && { messageId }),
     ...('mediaId' in contract.input.shape && { mediaId }),
+    // The template of the example exists.
+    ...(contract === contracts.template.create && { name: 'order_shipped_2' }),
   }
 
-  const response = await call(contract, input)
+  const response = await call(contract, input, apiKey)
 
   expect(response.statusCode).toBe(200)
   expectDocumented(contract, response)
