@@ -183,7 +183,7 @@ test('shows field errors of a test and links a failed test to its message', asyn
   await page.getByLabel('{{2}}').fill('far     apart')
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText('Must not be empty.').waitFor()
-  await page.getByText('Must not hold more than four spaces in a row.').waitFor()
+  await page.getByText('Must not contain more than four spaces in a row.').waitFor()
   expect(await page.getByLabel('{{1}}').getAttribute('aria-invalid')).toBe('true')
   expect(await page.getByLabel('{{2}}').getAttribute('aria-invalid')).toBe('true')
 
