@@ -269,7 +269,7 @@ describe('a program of a customer', () => {
     const modules = await run(customer, toolchains.node20, ['--input-type=module', '--eval', asModules])
     const commonJs = await run(customer, toolchains.node20, ['--input-type=commonjs', '--eval', asCommonJs])
     expect(JSON.parse(commonJs)).toEqual(JSON.parse(modules))
-    expect(JSON.parse(modules)[0]).toEqual(['createClient', 'isWaybillError', 'safe'])
+    expect(JSON.parse(modules)[0]).toEqual(['createClient', 'isWaybillError', 'safe', 'uploadMedia'])
   })
 })
 
