@@ -1,7 +1,10 @@
 import { TRPCClientError } from '@trpc/client'
-import { type Media, uploadMedia as contract } from '../../contracts/api/media.ts'
+import type { Media, uploadMedia as contract } from '../../contracts/api/media.ts'
 import type { ErrorCode, ErrorStatus } from '../../contracts/errors.ts'
 import type { ClientOptions } from './client.ts'
+
+/** Written out, because the contract itself would bring zod along. */
+const path: (typeof contract)['path'] = '/api/v1/media/upload'
 
 // As in `client.ts`: a project without the types of a browser compiles too.
 type BlobOfPlatform = typeof globalThis extends { Blob: { prototype: infer T } } ? T : object
@@ -24,8 +27,8 @@ export async function uploadMedia({ url, apiKey, fetch }: ClientOptions, media: 
   // Both exist on every platform that the client runs on, whatever its types say.
   const { fetch: ownFetch, FormData: Form } = globalThis as unknown as Platform
   const send = (fetch as Platform['fetch'] | undefined) ?? ownFetch
-  const response = await send(new URL(contract.path, url).href, {
-    method: contract.method,
+  const response = await send(new URL(path, url).href, {
+    method: 'POST',
     ...('link' in media
       ? writeJson(media, apiKey)
       : { headers: { 'X-API-Key': apiKey }, body: writeForm(media, Form) }),
