@@ -131,6 +131,8 @@ test('resets a forgotten password by e-mail', async () => {
   const { page } = guest
   await guest.open('/sign-in')
   await page.getByRole('link', { name: 'Forgot password?' }).click()
+  // The sign-in page has a field of this name too.
+  await page.getByRole('button', { name: 'Send link' }).waitFor()
   await page.getByLabel('Email address').fill(owner.email)
   await page.getByRole('button', { name: 'Send link' }).click()
   await page.getByText(/an email with a link is on its way/).waitFor()
