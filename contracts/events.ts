@@ -296,7 +296,7 @@ function templateEvent<Type extends string, Data extends z.ZodObject>(
   return z
     .object({
       type: z.literal(type).describe('What happened.'),
-      timestamp: Timestamp.describe('When Waybill learnt of it.'),
+      timestamp: Timestamp.describe('When Waybill noticed it.'),
       data: data.describe('The template that it happened to.'),
     })
     .describe(summary)
@@ -363,7 +363,7 @@ export const TemplateCategoryChangedEvent = templateEvent(
   }),
 )
 
-/** What became of a template in WhatsApp's review, and later. */
+/** Results of WhatsApp's review of a template, and later changes of its status or category. */
 export const TemplateEvent = z.discriminatedUnion('type', [
   TemplateApprovedEvent,
   TemplateRejectedEvent,

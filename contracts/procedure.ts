@@ -96,7 +96,7 @@ export type AllowedCaller = 'anybody' | 'signed-in' | Role
 
 interface DashboardTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
   kind: K
-  admits: AllowedCaller
+  allowed: AllowedCaller
   summary: string
   input: Input
   output: Output
@@ -114,7 +114,7 @@ export interface DashboardProcedure<
   audit: ((input: never) => string | undefined) | undefined
 }
 
-export function settingsProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
+export function dashboardProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
   terms: DashboardTerms<K, Input, Output>,
 ): DashboardProcedure<K, Input, Output> {
   return { audience: 'dashboard', audit: undefined, ...terms }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AccountHealth } from '../api/account.ts'
 import { line, Timestamp } from '../fields.ts'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { changes } from './changes.ts'
 import { MetaSecret, ofWhatsAppAccount } from './whatsapp-account.ts'
 
@@ -43,9 +43,9 @@ export const TokenReport = z.object({
 export type TokenReport = z.infer<typeof TokenReport>
 
 /** A mutation, because a query would put the token into the URL. Nothing is stored. */
-export const inspectToken = settingsProcedure({
+export const inspectToken = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Check an access token with WhatsApp, and list the numbers that it may use',
   input: ofAccount({ accessToken: MetaSecret }),
   output: TokenReport,
@@ -59,9 +59,9 @@ export const ConnectStep = z.object({
 })
 export type ConnectStep = z.infer<typeof ConnectStep>
 
-export const subscribeApp = settingsProcedure({
+export const subscribeApp = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: "Subscribe the token's app to the callbacks of the WhatsApp Business Account",
   input: ofWhatsAppAccount,
   output: ConnectStep,
@@ -81,9 +81,9 @@ export const CallbackStep = ConnectStep.extend({
 })
 export type CallbackStep = z.infer<typeof CallbackStep>
 
-export const configureCallback = settingsProcedure({
+export const configureCallback = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: "Set the callback URL of the token's app, or return the values to enter at Meta",
   input: ofWhatsAppAccount,
   output: CallbackStep,
@@ -91,17 +91,17 @@ export const configureCallback = settingsProcedure({
 })
 
 /** `withCounts` adds the messages of the last hour, which takes longer. */
-export const getHealth = settingsProcedure({
+export const getHealth = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'Read what is known of the WhatsApp accounts, and what follows from it',
   input: ofAccount({ withCounts: z.boolean().default(false) }),
   output: AccountHealth,
 })
 
-export const checkHealth = settingsProcedure({
+export const checkHealth = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Ask WhatsApp about the token, the number, the subscription and the callback URL now',
   input: ofWhatsAppAccount,
   output: AccountHealth,
@@ -118,9 +118,9 @@ export function needsRegistration(status: string): boolean {
 /** Two-step verification PIN of a phone number. */
 export const Pin = z.string().regex(/^\d{6}$/, 'must be six digits')
 
-export const registerNumber = settingsProcedure({
+export const registerNumber = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Register the phone number with the Cloud API, with its two-step verification PIN',
   input: ofAccount({ whatsAppAccountId: line(64), pin: Pin }),
   output: ConnectStep,

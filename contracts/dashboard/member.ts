@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
-import { ofAccount, Role, settingsProcedure } from '../procedure.ts'
+import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
 import { changes } from './changes.ts'
 import { Email } from './owner.ts'
 
@@ -13,26 +13,26 @@ export const Member = z.object({
 })
 export type Member = z.infer<typeof Member>
 
-export const listMembers = settingsProcedure({
+export const listMembers = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'List the members of the account',
   input: ofAccount({}),
   output: z.object({ items: z.array(Member) }),
 })
 
-export const setMemberRole = settingsProcedure({
+export const setMemberRole = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Change the role of a member; the last owner stays one',
   input: ofAccount({ email: Email, role: Role }),
   output: Member,
   audit: ({ email, role }) => changes.setMemberRole(email, role),
 })
 
-export const removeMember = settingsProcedure({
+export const removeMember = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Remove a member from the account; the last owner stays',
   input: ofAccount({ email: Email }),
   output: z.object({ removed: z.literal(true) }),
@@ -50,9 +50,9 @@ export const PendingInvitation = z.object({
 })
 export type PendingInvitation = z.infer<typeof PendingInvitation>
 
-export const listInvitations = settingsProcedure({
+export const listInvitations = dashboardProcedure({
   kind: 'query',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'List invitations that were not accepted yet',
   input: ofAccount({}),
   output: z.object({ items: z.array(PendingInvitation) }),
@@ -68,18 +68,18 @@ export const SentInvitation = z.object({
 export type SentInvitation = z.infer<typeof SentInvitation>
 
 /** Inviting an address again replaces its earlier invitation, whose link becomes invalid. */
-export const inviteMember = settingsProcedure({
+export const inviteMember = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Invite somebody by e-mail, or create a link to pass on where no SMTP server is set up',
   input: ofAccount({ email: Email, role: Role }),
   output: SentInvitation,
   audit: ({ email, role }) => changes.inviteMember(email, role),
 })
 
-export const revokeInvitation = settingsProcedure({
+export const revokeInvitation = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Revoke an invitation: its link becomes invalid',
   input: ofAccount({ email: Email }),
   output: z.object({ revoked: z.literal(true) }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listMessages as publicListMessages, Message, MessagePage } from '../api/message.ts'
 import { line, MessageId } from '../fields.ts'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { Delivery } from './webhook.ts'
 
 const { cursor, limit, ...filters } = publicListMessages.input.shape
@@ -20,9 +20,9 @@ const messageFilters = {
     .describe('Search for parts, even if a recipient or an external ID matches the search exactly.'),
 }
 
-export const listMessages = settingsProcedure({
+export const listMessages = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'List messages, the newest first',
   input: ofAccount({ ...messageFilters, cursor, limit }),
   output: MessagePage.extend({
@@ -32,9 +32,9 @@ export const listMessages = settingsProcedure({
 })
 
 /** Examines a bounded number of messages, so a large count is an estimate. */
-export const countMessages = settingsProcedure({
+export const countMessages = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'Count the messages that match the filters',
   input: ofAccount(messageFilters),
   output: z.object({
@@ -56,9 +56,9 @@ export type FailureAdvice = z.infer<typeof FailureAdvice>
 
 export const MessageDelivery = Delivery.extend({ endpointId: z.string(), url: z.string() })
 
-export const getMessage = settingsProcedure({
+export const getMessage = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'Read one message with its status and webhook deliveries',
   input: ofAccount({ messageId: MessageId }),
   output: z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 const Count = z.int()
 
@@ -55,9 +55,9 @@ export const Overview = z.object({
 export type Overview = z.infer<typeof Overview>
 
 /** From counts that are kept beside the messages; it reads none of them. */
-export const getOverview = settingsProcedure({
+export const getOverview = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'What was sent, delivered, read and failed, by day',
   input: ofAccount({ days: z.union([z.literal(7), z.literal(30), z.literal(90)]).default(30) }),
   output: Overview,

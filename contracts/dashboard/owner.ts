@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CustomerId, line, Timestamp } from '../fields.ts'
-import { ofAccount, Role, settingsProcedure } from '../procedure.ts'
+import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
 
 export const Email = z
   .email('must be an e-mail address, such as ada@example.com')
@@ -14,9 +14,9 @@ export const Password = z
   .max(128, 'must have at most 128 characters')
 
 /** How one can sign in here. */
-export const getSignInOptions = settingsProcedure({
+export const getSignInOptions = dashboardProcedure({
   kind: 'query',
-  admits: 'anybody',
+  allowed: 'anybody',
   summary: 'How one can sign in',
   input: z.strictObject({}),
   output: z.object({
@@ -37,9 +37,9 @@ export const Invitation = z.object({
 })
 
 /** What the link of an invitation is for, before it is used. */
-export const getInvitation = settingsProcedure({
+export const getInvitation = dashboardProcedure({
   kind: 'query',
-  admits: 'anybody',
+  allowed: 'anybody',
   summary: 'Read an invitation',
   input: z.strictObject({ token: line(128) }),
   output: Invitation,
@@ -49,9 +49,9 @@ export const getInvitation = settingsProcedure({
  * Makes the person, with the role that the invitation gives. The link is spent. Without a password, where an
  * organisation's provider is set up, they sign in with that. Who is known already keeps their name.
  */
-export const acceptInvitation = settingsProcedure({
+export const acceptInvitation = dashboardProcedure({
   kind: 'mutation',
-  admits: 'anybody',
+  allowed: 'anybody',
   summary: 'Accept an invitation',
   input: z.strictObject({ token: line(128), name: line(100).optional(), password: Password.optional() }),
   output: z.object({ email: z.string(), accountId: CustomerId }),
@@ -62,9 +62,9 @@ export const acceptInvitation = settingsProcedure({
  * and both must be for the same e-mail address: a link that was forwarded, or opened in the browser of somebody else,
  * gives nobody a role.
  */
-export const joinAccount = settingsProcedure({
+export const joinAccount = dashboardProcedure({
   kind: 'mutation',
-  admits: 'signed-in',
+  allowed: 'signed-in',
   summary: 'Accept an invitation as the user who is signed in',
   input: z.strictObject({ token: line(128) }),
   output: z.object({ accountId: CustomerId }),
@@ -76,9 +76,9 @@ export type Membership = z.infer<typeof Membership>
 /** A number that determines the outcome of a send in the sandbox. */
 export const SandboxRecipient = z.object({ to: z.string(), does: z.string() })
 
-export const getSession = settingsProcedure({
+export const getSession = dashboardProcedure({
   kind: 'query',
-  admits: 'signed-in',
+  allowed: 'signed-in',
   summary: 'Who is signed in, and the accounts that they may see',
   input: z.strictObject({}),
   output: z.object({
@@ -109,9 +109,9 @@ export const AuditEntry = z.object({
 /** `nextCursor` of the page before. */
 const AuditCursor = z.string().regex(/^\d{1,9}$/, 'must be the nextCursor of a page')
 
-export const listAudit = settingsProcedure({
+export const listAudit = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'List changes and sign-ins, with who and from where; the newest first',
   input: ofAccount({ cursor: AuditCursor.optional(), limit: z.int().min(1).max(100).default(50) }),
   output: z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() }),

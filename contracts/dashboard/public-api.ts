@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 export const ApiAccess = z.object({
   enabled: z.boolean(),
@@ -37,62 +37,62 @@ export const IssuedKey = z.object({
 })
 export type IssuedKey = z.infer<typeof IssuedKey>
 
-export const getApiAccess = settingsProcedure({
+export const getApiAccess = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'Read the state of the API key, the allow-list and the rate limit',
   input: ofAccount({}),
   output: ApiAccess,
 })
 
-export const setTemplateChanges = settingsProcedure({
+export const setTemplateChanges = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Let the API key create, change and delete templates, or stop it',
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => changes.switchTemplateChanges(enabled),
 })
 
-export const generateKey = settingsProcedure({
+export const generateKey = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Generate the API key, and show it once',
   input: ofAccount({}),
   output: IssuedKey,
   audit: changes.generateKey,
 })
 
-export const regenerateKey = settingsProcedure({
+export const regenerateKey = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Replace the API key: the old one is useless at once',
   input: ofAccount({}),
   output: IssuedKey,
   audit: changes.regenerateKey,
 })
 
-export const revokeKey = settingsProcedure({
+export const revokeKey = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Delete the API key: every request is refused until there is a new one',
   input: ofAccount({}),
   output: z.object({ revoked: z.boolean() }),
   audit: changes.revokeKey,
 })
 
-export const setAccess = settingsProcedure({
+export const setAccess = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Switch API access on or off',
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => changes.switchApi(enabled),
 })
 
-export const setAllowList = settingsProcedure({
+export const setAllowList = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Replace the IP allow-list; an empty one lets every address call',
   input: ofAccount({ allowList: z.array(line(64)).max(200, 'must have at most 200 entries') }),
   output: z.object({ allowList: z.array(z.string()) }),

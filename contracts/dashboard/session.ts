@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
-import { settingsProcedure } from '../procedure.ts'
+import { dashboardProcedure } from '../procedure.ts'
 import { Email, Password } from './owner.ts'
 
 export const Session = z.object({
@@ -18,43 +18,43 @@ export const Session = z.object({
 })
 export type Session = z.infer<typeof Session>
 
-export const listSessions = settingsProcedure({
+export const listSessions = dashboardProcedure({
   kind: 'query',
-  admits: 'signed-in',
+  allowed: 'signed-in',
   summary: 'List the sessions of the user who is signed in, last used first',
   input: z.strictObject({}),
   output: z.object({ items: z.array(Session) }),
 })
 
-export const revokeSession = settingsProcedure({
+export const revokeSession = dashboardProcedure({
   kind: 'mutation',
-  admits: 'signed-in',
+  allowed: 'signed-in',
   summary: 'End one session of the user who is signed in',
   input: z.strictObject({ sessionId: line(64) }),
   output: z.object({ revoked: z.literal(true) }),
 })
 
-export const revokeOtherSessions = settingsProcedure({
+export const revokeOtherSessions = dashboardProcedure({
   kind: 'mutation',
-  admits: 'signed-in',
+  allowed: 'signed-in',
   summary: 'End all other sessions of the user who is signed in',
   input: z.strictObject({}),
   output: z.object({ revoked: z.int() }),
 })
 
 /** Answers the same, and as fast, whether the address belongs to a user or not. */
-export const requestPasswordReset = settingsProcedure({
+export const requestPasswordReset = dashboardProcedure({
   kind: 'mutation',
-  admits: 'anybody',
+  allowed: 'anybody',
   summary: 'Ask for an e-mail with a link that sets a new password',
   input: z.strictObject({ email: Email }),
   output: z.object({}),
 })
 
 /** Ends all sessions of the user. An authenticator app stays. */
-export const resetPassword = settingsProcedure({
+export const resetPassword = dashboardProcedure({
   kind: 'mutation',
-  admits: 'anybody',
+  allowed: 'anybody',
   summary: 'Set a new password with the link from an e-mail',
   input: z.strictObject({ token: line(128), password: Password }),
   output: z.object({ email: z.string() }),

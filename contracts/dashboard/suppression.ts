@@ -5,7 +5,7 @@ import {
   listSuppressions as publicList,
   removeSuppression as publicRemove,
 } from '../api/suppression.ts'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { changes } from './changes.ts'
 
 /** WhatsApp's categories of templates. */
@@ -17,52 +17,52 @@ const SuppressionSettings = z.object({
   categories: z.array(z.enum(suppressedCategories)),
 })
 
-export const listSuppressions = settingsProcedure({
+export const listSuppressions = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'List suppressed recipients, the newest first',
   input: ofAccount(publicList.input.shape),
   output: publicList.output,
 })
 
-export const addSuppression = settingsProcedure({
+export const addSuppression = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Add a recipient to the suppression list',
   input: ofAccount(publicAdd.input.shape),
   output: publicAdd.output,
   audit: () => changes.addSuppressions(1),
 })
 
-export const removeSuppression = settingsProcedure({
+export const removeSuppression = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Remove a recipient from the suppression list',
   input: ofAccount(publicRemove.input.shape),
   output: publicRemove.output,
   audit: changes.removeSuppression,
 })
 
-export const importSuppressions = settingsProcedure({
+export const importSuppressions = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Add many recipients to the suppression list',
   input: ofAccount(publicImport.input.shape),
   output: publicImport.output,
   audit: ({ recipients }) => changes.addSuppressions(recipients.length),
 })
 
-export const getSuppressionSettings = settingsProcedure({
+export const getSuppressionSettings = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'Read which template categories are not sent to suppressed recipients',
   input: ofAccount({}),
   output: SuppressionSettings,
 })
 
-export const setSuppressedCategories = settingsProcedure({
+export const setSuppressedCategories = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Set which template categories are not sent to suppressed recipients; MARKETING always is one',
   input: ofAccount({ categories: z.array(z.enum(suppressedCategories)).max(suppressedCategories.length) }),
   output: SuppressionSettings,

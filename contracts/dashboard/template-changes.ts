@@ -5,34 +5,34 @@ import {
   TemplateChange,
 } from '../api/template-changes.ts'
 import { LanguageCode, line, TemplateName } from '../fields.ts'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { TemplateDefinition } from '../templates/definition.ts'
 import { changes } from './changes.ts'
 
 const whatsAppAccountId = line(64).optional()
 const submission = ofAccount({ whatsAppAccountId, template: TemplateDefinition })
 
-export const createTemplate = settingsProcedure({
+export const createTemplate = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Create a template and submit it for review',
   input: submission,
   output: TemplateChange,
   audit: ({ template }) => changes.createTemplate(template.name, template.language),
 })
 
-export const updateTemplate = settingsProcedure({
+export const updateTemplate = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Replace the content of a template',
   input: submission,
   output: TemplateChange,
   audit: ({ template }) => changes.updateTemplate(template.name, template.language),
 })
 
-export const deleteTemplate = settingsProcedure({
+export const deleteTemplate = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Delete a template in one language, or in all',
   input: ofAccount({
     whatsAppAccountId,
@@ -44,9 +44,9 @@ export const deleteTemplate = settingsProcedure({
   audit: ({ name, language }) => changes.deleteTemplate(name, language),
 })
 
-export const duplicateTemplate = settingsProcedure({
+export const duplicateTemplate = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Copy a template under another name, language or WhatsApp account',
   input: ofAccount({
     whatsAppAccountId,
@@ -58,9 +58,9 @@ export const duplicateTemplate = settingsProcedure({
 })
 
 /** What the editor starts from. A template with parts that no definition can hold is not editable here. */
-export const getTemplateDefinition = settingsProcedure({
+export const getTemplateDefinition = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'Read a template as its author writes it',
   input: ofAccount({ whatsAppAccountId, name: TemplateName, language: LanguageCode }),
   output: z.object({

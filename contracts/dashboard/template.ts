@@ -4,7 +4,7 @@ import { Template } from '../api/template.ts'
 import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
 import { FailureAdvice } from './message.ts'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 export const OwnTemplate = Template.extend({
   /** `GREEN`, `YELLOW`, `RED` or `UNKNOWN`, as WhatsApp rates what recipients thought of it. */
@@ -15,9 +15,9 @@ export const OwnTemplate = Template.extend({
 export type OwnTemplate = z.infer<typeof OwnTemplate>
 
 /** By name, then language, of the WABA of one WhatsApp account: the default one when none is named. */
-export const listTemplates = settingsProcedure({
+export const listTemplates = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'List the templates of a WhatsApp account',
   input: ofAccount({
     whatsAppAccountId: line(64).optional(),
@@ -33,9 +33,9 @@ export const listTemplates = settingsProcedure({
   }),
 })
 
-export const syncTemplates = settingsProcedure({
+export const syncTemplates = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Read the templates from WhatsApp now',
   input: ofAccount({}),
   output: z.object({ synced: z.int(), approved: z.int() }),
@@ -69,9 +69,9 @@ function hasMedia({ header, cards = [] }: SendMessageRequest): boolean {
 }
 
 /** A real message, of the account's own number. It counts against the rate limit of the API. */
-export const sendTest = settingsProcedure({
+export const sendTest = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Send a template to a number of your own',
   input: ofAccount({
     to: PhoneNumber,

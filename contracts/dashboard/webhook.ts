@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defaultEventTypes, eventTypes } from '../events.ts'
 import { line, PageLimit, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 const EventType = z.enum(eventTypes)
 const EndpointId = line(64)
@@ -59,17 +59,17 @@ export const Delivery = z.object({
 })
 export type Delivery = z.infer<typeof Delivery>
 
-export const listEndpoints = settingsProcedure({
+export const listEndpoints = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'List the webhook endpoints, the oldest first',
   input: ofAccount({}),
   output: z.object({ items: z.array(Endpoint) }),
 })
 
-export const addEndpoint = settingsProcedure({
+export const addEndpoint = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Add a webhook endpoint, and get the secret that signs for it',
   input: ofAccount({
     url: line(2048),
@@ -87,9 +87,9 @@ export const addEndpoint = settingsProcedure({
 const HeaderValue = z.string().max(4096, 'must have at most 4096 characters')
 
 /** Fields that are left out stay as they are. The signing secret and the deliveries are kept. */
-export const updateEndpoint = settingsProcedure({
+export const updateEndpoint = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Change the URL, events, description or headers of an endpoint',
   input: ofAccount({
     endpointId: EndpointId,
@@ -120,27 +120,27 @@ export function nameEndpointFields(changed: Partial<Record<keyof typeof fieldNam
   )
 }
 
-export const enableEndpoint = settingsProcedure({
+export const enableEndpoint = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Deliver to an endpoint again; what waited goes now',
   input: ofEndpoint,
   output: Endpoint,
   audit: ({ endpointId }) => changes.enableEndpoint(endpointId),
 })
 
-export const disableEndpoint = settingsProcedure({
+export const disableEndpoint = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Let the deliveries to an endpoint wait',
   input: ofEndpoint,
   output: Endpoint,
   audit: ({ endpointId }) => changes.disableEndpoint(endpointId),
 })
 
-export const removeEndpoint = settingsProcedure({
+export const removeEndpoint = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Forget an endpoint, its secrets and what waits for it',
   input: ofEndpoint,
   /** How many deliveries waited for it, and are gone. */
@@ -149,18 +149,18 @@ export const removeEndpoint = settingsProcedure({
 })
 
 /** A mutation, since it is written down who saw it. */
-export const revealSecret = settingsProcedure({
+export const revealSecret = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Show the secret that signs for an endpoint',
   input: ofEndpoint,
   output: z.object({ secret: z.string() }),
   audit: ({ endpointId }) => `revealed the secret of ${endpointId}`,
 })
 
-export const rotateSecret = settingsProcedure({
+export const rotateSecret = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Make a new secret; the one before signs too for a while',
   input: ofAccount({
     endpointId: EndpointId,
@@ -178,9 +178,9 @@ export const rotateSecret = settingsProcedure({
   audit: ({ endpointId }) => changes.rotateSecret(endpointId),
 })
 
-export const testEndpoint = settingsProcedure({
+export const testEndpoint = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Send a test event to an endpoint, and see what it answers',
   input: ofEndpoint,
   output: z.object({
@@ -194,9 +194,9 @@ export const testEndpoint = settingsProcedure({
   audit: ({ endpointId }) => changes.testEndpoint(endpointId),
 })
 
-export const listDeliveries = settingsProcedure({
+export const listDeliveries = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'List the deliveries to an endpoint with their attempts, the newest first',
   input: ofAccount({
     endpointId: EndpointId,
@@ -207,9 +207,9 @@ export const listDeliveries = settingsProcedure({
   output: z.object({ items: z.array(Delivery), nextCursor: z.string().optional() }),
 })
 
-export const retryDelivery = settingsProcedure({
+export const retryDelivery = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Deliver one event now: one that waits, or one that is finished, again',
   input: ofAccount({ deliveryId: line(64) }),
   /** A disabled endpoint gets it once it is enabled. */
@@ -221,9 +221,9 @@ export const retryDelivery = settingsProcedure({
  * One part of a recovery at a time, so that the caller sees the progress: call again with `next` until
  * there is none. Stopped in the middle, it can be begun anew.
  */
-export const recoverDeliveries = settingsProcedure({
+export const recoverDeliveries = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Queue what an endpoint should have got since a time and did not',
   input: ofAccount({ endpointId: EndpointId, since: Timestamp, next: line(1024).optional() }),
   output: z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { ofAccount, settingsProcedure } from '../procedure.ts'
+import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 export const metaIdPattern = /^\d{1,32}$/
 
@@ -40,17 +40,17 @@ export type WhatsAppAccount = z.infer<typeof WhatsAppAccount>
 
 export const ofWhatsAppAccount = ofAccount({ whatsAppAccountId: line(64) })
 
-export const listWhatsAppAccounts = settingsProcedure({
+export const listWhatsAppAccounts = dashboardProcedure({
   kind: 'query',
-  admits: 'viewer',
+  allowed: 'viewer',
   summary: 'List the WhatsApp accounts, the oldest first',
   input: ofAccount({}),
   output: z.object({ items: z.array(WhatsAppAccount) }),
 })
 
-export const addWhatsAppAccount = settingsProcedure({
+export const addWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Add a WhatsApp account, once WhatsApp has accepted its token; the first one is the default',
   input: ofAccount({
     phoneNumberId: MetaId,
@@ -80,9 +80,9 @@ export const WhatsAppAccountTest = z.object({
 })
 
 /** A refusal takes the account out of use, as one of a send would. */
-export const testWhatsAppAccount = settingsProcedure({
+export const testWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Ask WhatsApp whether the token works, and what it knows of the number',
   input: ofWhatsAppAccount,
   output: WhatsAppAccountTest,
@@ -97,9 +97,9 @@ export const UpdatedWhatsAppAccount = WhatsAppAccount.extend({
 export type UpdatedWhatsAppAccount = z.infer<typeof UpdatedWhatsAppAccount>
 
 /** The old ones are forgotten. A new access token that WhatsApp accepts makes an account active again that it refused. */
-export const replaceSecrets = settingsProcedure({
+export const replaceSecrets = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Replace the access token, the app secret or the WABA',
   input: ofAccount({
     whatsAppAccountId: line(64),
@@ -116,36 +116,36 @@ export const replaceSecrets = settingsProcedure({
     ]),
 })
 
-export const setDefaultWhatsAppAccount = settingsProcedure({
+export const setDefaultWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Send from this WhatsApp account when a request names none',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
   audit: ({ whatsAppAccountId }) => changes.makeDefault(whatsAppAccountId),
 })
 
-export const activateWhatsAppAccount = settingsProcedure({
+export const activateWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Send from this WhatsApp account again',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
   audit: ({ whatsAppAccountId }) => changes.activate(whatsAppAccountId),
 })
 
-export const deactivateWhatsAppAccount = settingsProcedure({
+export const deactivateWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Send nothing from this WhatsApp account until it is activated again',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
   audit: ({ whatsAppAccountId }) => changes.deactivate(whatsAppAccountId),
 })
 
-export const removeWhatsAppAccount = settingsProcedure({
+export const removeWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
-  admits: 'owner',
+  allowed: 'owner',
   summary: 'Forget a WhatsApp account, its token and its app secret',
   input: ofWhatsAppAccount,
   output: z.object({ removed: z.boolean() }),

@@ -34,7 +34,7 @@ export async function ownDataFolder<T>(
   }
 }
 
-/** During a move, and after it, whatever is written here would be missing in the other database. */
+/** Rejects writes during and after a move, because they would be missing in the other database. */
 function rejectMoved(folder: DataFolder): void {
   const reason = describeMove(folder.dataDir)
   if (reason === undefined) return

@@ -34,13 +34,13 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps): Pro
       url: uploadMedia.path,
       handler: async (request, reply) => {
         const call = await authorizeApiKey(deps, uploadMedia, { request, reply })
-        const giveBack = deps.media.slots.take(call.accountId)
+        const releaseSlot = deps.media.slots.take(call.accountId)
         // From here on the limits of uploads hold: an upload would keep the slot of hundreds of sends.
         request.slot?.release()
         try {
           return { success: true, data: await receive(deps, call, request) }
         } finally {
-          giveBack()
+          releaseSlot()
         }
       },
     })

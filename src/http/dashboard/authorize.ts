@@ -37,7 +37,7 @@ export interface SettingsCall extends AuthServices, ProcedureCall {
 export async function authorizeMember(
   { db }: Pick<Deps, 'db'>,
   authServices: AuthServices,
-  { admits, kind }: Pick<DashboardProcedure, 'admits' | 'kind'>,
+  { allowed, kind }: Pick<DashboardProcedure, 'allowed' | 'kind'>,
   request: FastifyRequest,
   readInput: () => Promise<unknown>,
 ): Promise<SettingsCall> {
@@ -45,14 +45,14 @@ export async function authorizeMember(
   // The account that is named decides who may call.
   const accountId = readAccountId(await readInput())
   if (kind === 'mutation') assertSameOrigin(headers)
-  const person = admits === 'anybody' ? undefined : await authServices.ownerAuth.findSession(headers)
-  if (admits !== 'anybody' && !person)
+  const person = allowed === 'anybody' ? undefined : await authServices.ownerAuth.findSession(headers)
+  if (allowed !== 'anybody' && !person)
     throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (person) authServices.sawSession(person.sessionId, request.ip)
-  if (person && isRole(admits)) assertRole(admits, await findRole(db, accountId, person.ownerId))
+  if (person && isRole(allowed)) assertRole(allowed, await findRole(db, accountId, person.ownerId))
   return {
     ...authServices,
-    accountId: isRole(admits) ? accountId : undefined,
+    accountId: isRole(allowed) ? accountId : undefined,
     slot: request.slot,
     address: request.ip,
     person: () => {
@@ -68,8 +68,8 @@ function readAccountId(input: unknown): string {
   return CustomerId.safeParse(named).data ?? ''
 }
 
-function isRole(admits: AllowedCaller): admits is Role {
-  return admits === 'owner' || admits === 'viewer'
+function isRole(allowed: AllowedCaller): allowed is Role {
+  return allowed === 'owner' || allowed === 'viewer'
 }
 
 function assertRole(needed: Role, role: Role | undefined): void {

@@ -39,11 +39,11 @@ export async function sendCode(
   })
   const unsent = { accountId, id, to, clientIp }
   const result = await sendPrepared(deps, prepared).catch(async (error: unknown) => {
-    await forget(deps, unsent, { isFinal: false })
+    await deleteUnsent(deps, unsent, { isFinal: false })
     throw error
   })
   // With an unknown outcome, the code may have arrived.
-  if (result.kind === 'failed') await forget(deps, unsent, { isFinal: result.final })
+  if (result.kind === 'failed') await deleteUnsent(deps, unsent, { isFinal: result.final })
   if (result.kind !== 'sent') throw result.answer
   return {
     ...toSentMessage(prepared.message, result.waMessageId),
@@ -65,10 +65,10 @@ interface UnsentCode {
 }
 
 /**
- * Nothing was sent. The caller is told so, even if this fails: the code then expires, unknown to everybody. What
- * WhatsApp rejects for good still counts, else the limits would not stop somebody who tries out numbers.
+ * Deletes a code that was not sent. The caller gets the error of the send even if this fails; the code then expires.
+ * A permanent rejection by WhatsApp still counts, because otherwise the limits would not stop callers who try out numbers.
  */
-async function forget(
+async function deleteUnsent(
   deps: Deps,
   { accountId, id, ...subjects }: UnsentCode,
   { isFinal }: { isFinal: boolean },

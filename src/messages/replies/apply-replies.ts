@@ -53,7 +53,7 @@ function batcherOf(deps: ApplyDeps): ReplyBatcher {
 async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[])[]): Promise<StatusCounts[]> {
   const items = callbacks.flat()
   const replies = items.filter((item) => 'waMessageId' in item)
-  const { counts, told } = await deps.db.transaction().execute(async (trx) => {
+  const { counts, recorded } = await deps.db.transaction().execute(async (trx) => {
     const find = indexByWamid(await findMessagesByWamid(trx, listAnswered(replies)))
     const ours = replies.filter((reply) => find(reply) !== undefined || isTextChoice(reply))
     const unseen = await claimUnseen(trx, ours)
@@ -64,17 +64,17 @@ async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[
     const known = new Set<FromUser>(ours)
     return {
       counts: callbacks.map((part) => count(part, known, unseen)),
-      told: repliedEvents.length + choiceEvents.length,
+      recorded: repliedEvents.length + choiceEvents.length,
     }
   })
   // After the commit: the workers find the deliveries that they are woken for.
-  if (told > 0) deps.announcements.announce('deliveries')
+  if (recorded > 0) deps.announcements.announce('deliveries')
   return counts
 }
 
 type FindMessage = (reply: IncomingReply) => StoredMessage | undefined
 
-/** A number speaks for its own messages: another number of the same account may belong to another app. */
+/** Matches replies only with messages of the number that received them: another number can belong to another app. */
 function indexByWamid(messages: StoredMessage[]): FindMessage {
   const index = new Map(messages.map((message) => [keyOf(message, message.waMessageId ?? ''), message]))
   return (reply) => (reply.repliesTo === undefined ? undefined : index.get(keyOf(reply, reply.repliesTo)))

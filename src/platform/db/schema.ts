@@ -144,7 +144,7 @@ export interface TemplatesTable {
   components: Json<StoredComponent[]>
   quality_score: string | null
   rejected_reason: string | null
-  /** What webhooks were told last; null if nothing ever was. */
+  /** The value that webhooks last reported; null if none was reported. */
   announced_status: Generated<string | null>
   announced_category: Generated<string | null>
   /** When it was edited while approved, in the last 30 days. */
@@ -285,7 +285,7 @@ export interface WebhookEndpointsTable {
   disabled_reason: string | null
   /** Time of the first of the consecutive failed attempts; null if the last attempt succeeded. */
   failing_since: Date | null
-  /** Whether the other endpoints of the account were told that this one fails. */
+  /** Whether `endpoint.failing` was sent to the other endpoints of the account. */
   announced_failing: Generated<boolean>
   created_at: Generated<Date>
 }

@@ -67,7 +67,7 @@ async function claimChanged(trx: Kysely<Database>): Promise<ChangedTemplate[]> {
   return rows
 }
 
-/** What an account's endpoints are told of a change. What was never announced is no news. */
+/** Returns the events of a change. A template that was never announced has none. */
 function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEvent[] {
   const { status, category, announced_status: before, announced_category: previousCategory } = row
   const data = {

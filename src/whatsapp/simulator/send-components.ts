@@ -97,7 +97,7 @@ export type SendComponents = z.infer<typeof SendComponents>
 /** The components that a card of a carousel can have too. */
 export type SectionComponents = z.infer<typeof Section>[]
 
-/** Lowers the case of each `type` and `sub_type`, in whatever is nested too. */
+/** Converts each `type` and `sub_type` to lower case, including nested ones. */
 function lowerTypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(lowerTypes)
   if (typeof value !== 'object' || value === null) return value

@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 const all = listSettingsContracts()
-const ofAnAccount = all.filter(({ contract }) => contract.admits === 'viewer' || contract.admits === 'owner')
+const ofAnAccount = all.filter(({ contract }) => contract.allowed === 'viewer' || contract.allowed === 'owner')
 const changes = all.filter(({ contract }) => contract.kind === 'mutation')
 
 interface Named {
@@ -97,7 +97,7 @@ test.each(namesSomething)('finds no resource of another customer with $name', as
   expect(await snapshot(theirs.accountId)).toBe(before)
 })
 
-test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'owner'))(
+test.each(ofAnAccount.filter(({ contract }) => contract.allowed === 'owner'))(
   'rejects a viewer who calls $name',
   async (procedure) => {
     const before = await snapshot(mine.accountId)
@@ -109,7 +109,7 @@ test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'owner'))(
   },
 )
 
-test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'viewer'))(
+test.each(ofAnAccount.filter(({ contract }) => contract.allowed === 'viewer'))(
   'allows a viewer to call $name',
   async (procedure) => {
     const answer = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
@@ -122,13 +122,13 @@ test.each(ofAnAccount.filter(({ contract }) => contract.admits === 'viewer'))(
 const ownChanges = ['session.revoke', 'session.revokeOthers', 'invitation.join']
 
 test('lets everybody who is signed in change only what is their own', () => {
-  expect(changes.filter(({ contract }) => contract.admits === 'signed-in').map(({ name }) => name)).toEqual(ownChanges)
+  expect(changes.filter(({ contract }) => contract.allowed === 'signed-in').map(({ name }) => name)).toEqual(ownChanges)
 })
 
 test('restricts every other mutation of users to owners and records it in the audit log', () => {
-  const changing = changes.filter(({ contract, name }) => contract.admits !== 'anybody' && !ownChanges.includes(name))
+  const changing = changes.filter(({ contract, name }) => contract.allowed !== 'anybody' && !ownChanges.includes(name))
 
-  expect(changing.filter(({ contract }) => contract.admits !== 'owner').map(({ name }) => name)).toEqual([])
+  expect(changing.filter(({ contract }) => contract.allowed !== 'owner').map(({ name }) => name)).toEqual([])
   expect(changing.filter(({ contract }) => !contract.audit).map(({ name }) => name)).toEqual([])
 })
 

@@ -246,10 +246,10 @@ test('refuses an invitation in the session of another address, and without a ses
   const other = await server.account()
   const { path } = await inviteOwner(server.deps, other.accountId, { email: newAddress(), role: 'owner' })
 
-  const stranger = await owner.mutate('invitation.join', { token: tokenOf(path) })
+  const otherUser = await owner.mutate('invitation.join', { token: tokenOf(path) })
   const nobody = await visitor(server).mutate('invitation.join', { token: tokenOf(path) })
 
-  expect(stranger).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
+  expect(otherUser).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
   expect(nobody).toMatchObject({ statusCode: 401 })
   expect((await of(other).members(owner)).statusCode).toBe(404)
   expect((await visitor(server).query('invitation.get', { token: tokenOf(path) })).statusCode).toBe(200)

@@ -83,7 +83,7 @@ function toChanges(answers: Answers, { known, at }: { known: HealthRow | undefin
   const { token, number } = answers
   return {
     ...token.columns,
-    // A token that has just read its number works, whatever was said about it.
+    // A token that has just read its number is valid, even if an earlier check reported a problem.
     ...(number.ok && { ...toNumberHealth(number.value, at), token_problem: null }),
     ...toSubscriptionChanges(answers, at),
     ...toCallbackChanges(answers, { known, at }),
