@@ -9,7 +9,6 @@ import { createMailTransport } from './platform/email/transport.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
 import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
-import { createLinkReader } from './webhooks/delivery/link-reader.ts'
 import { createWebhookSender } from './webhooks/delivery/sender.ts'
 import { createCloudApi } from './whatsapp/client/cloud-api.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
@@ -32,14 +31,12 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
   const whatsapp = options.whatsapp ?? createCloudApi(config.graphApi)
   const webhooks = createWebhookSender(config.webhooks)
   const media = createMediaServices(config.media, config.webhooks)
-  const links = createLinkReader(config.webhooks)
   const announcements = createAnnouncements(config.database, db, log)
   const deps: Deps = {
     db,
     whatsapp,
     webhooks,
     media,
-    links,
     announcements,
     // The server opens a journal when it starts to serve; a command that sends a test message has none.
     journal: noJournal,
@@ -59,7 +56,6 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
       await whatsapp.close()
       await webhooks.close()
       await media.close()
-      await links.close()
       await announcements.close()
       await db.destroy()
     },

@@ -4,7 +4,6 @@ import type { MediaServices } from './media/services.ts'
 import type { Announcements } from './platform/db/announcements.ts'
 import type { Database } from './platform/db/schema.ts'
 import type { MailTransport } from './platform/email/transport.ts'
-import type { LinkReader } from './platform/link-reader.ts'
 import type { IdPrefix } from './platform/ids.ts'
 import type { Logger } from './platform/log.ts'
 import type { SecretBox } from './platform/secrets.ts'
@@ -19,7 +18,6 @@ export interface Deps {
   waitUncounted?: <Result>(wait: () => Promise<Result>) => Promise<Result>
   webhooks: WebhookSender
   media: MediaServices
-  links: LinkReader
   announcements: Announcements
   journal: SendJournal
   secrets: SecretBox

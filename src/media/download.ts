@@ -25,7 +25,6 @@ export interface DownloaderOptions {
 
 /** From the request to the headers of its answer, and from each part of the answer to the next. */
 const defaultTimeoutMilliseconds = 10_000
-const connectionsPerOrigin = 8
 const maxHeaderBytes = 16 * 1024
 
 /** Uses no proxy and follows no redirect, so that a request only reaches the address that was checked. */
@@ -37,7 +36,8 @@ export function createDownloader({
 }: DownloaderOptions): Downloader {
   const agent = new Agent({
     allowH2: false,
-    connections: connectionsPerOrigin,
+    // No limit per origin, so that one account cannot keep others from theirs: upload slots limit all of them.
+    connections: null,
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: timeoutMilliseconds,
     bodyTimeout: timeoutMilliseconds,

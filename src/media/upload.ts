@@ -21,11 +21,16 @@ export async function uploadLink(
   caller: Caller,
   { link, filename, accountId }: UploadMediaRequest,
 ): Promise<Media> {
+  const file = await spoolLink(deps, link)
+  return storeUpload(deps, caller, file, { filename: filename ?? nameOfLink(link), accountId })
+}
+
+/** Downloads a file, which the caller discards. Throws a `ServiceError` that says why there is none. */
+export async function spoolLink(deps: Pick<Deps, 'media' | 'log'>, link: string): Promise<SpooledFile> {
   const body = await deps.media.downloader.open(link)
-  const file = await spool(body, deps.media.limits).catch((error: unknown) => {
+  return spool(body, deps.media.limits).catch((error: unknown) => {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : toDownloadError(error)
   })
-  return storeUpload(deps, caller, file, { filename: filename ?? nameOfLink(link), accountId })
 }
 
 const FileName = line(240)

@@ -41,7 +41,6 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     },
     media: createTestMedia(),
     mail: undefined,
-    links: { download: () => Promise.reject(new Error('no test downloads')), close: () => Promise.resolve() },
     publicUrl: 'https://waybill.example.com',
     callbacks: {
       appSecret: 'test-app-secret',

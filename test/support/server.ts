@@ -14,7 +14,6 @@ import { encodeId } from '../../src/platform/ids.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
-import { createLinkReader } from '../../src/webhooks/delivery/link-reader.ts'
 import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { demoTemplates } from '../../src/whatsapp/simulator/demo-templates.ts'
@@ -92,13 +91,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   })
   const webhooks = createWebhookSender({ timeoutSeconds: 15, allowPrivate: true })
   const media = createTestMedia()
-  const links = createLinkReader({ allowPrivate: true })
   const deps: Deps = {
     db: database.db,
     media,
     whatsapp,
     webhooks,
-    links,
     mail: undefined,
     announcements: options.beside?.deps.announcements ?? createLocalAnnouncements(),
     journal: noJournal,
@@ -136,7 +133,6 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await webhooks.close()
       await deps.media.close()
       await rm(media.folder, { recursive: true, force: true })
-      await links.close()
       if (options.beside) return
       await simulator.stop()
       await database.close()

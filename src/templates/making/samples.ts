@@ -1,24 +1,22 @@
 import { createReadStream } from 'node:fs'
-import { copyFile, mkdtemp, open, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { invalidField, ServiceError } from '../../../contracts/errors.ts'
+import { type ErrorCode, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
 import { findHealth, saveHealth } from '../../accounts/whatsapp/health/store.ts'
 import type { Deps } from '../../deps.ts'
+import { spool, type SpooledFile } from '../../media/spool.ts'
+import { extensionOf } from '../../media/types.ts'
+import { spoolLink } from '../../media/upload.ts'
 import type { SampleFile } from '../../whatsapp/template-management.ts'
 import { explainTemplateFailure } from './failures.ts'
 import type { Maker } from './maker.ts'
 
-type SampleDeps = Pick<Deps, 'db' | 'whatsapp' | 'links'>
+type SampleDeps = Pick<Deps, 'db' | 'whatsapp' | 'media' | 'log' | 'waitUncounted'>
 
-const mebibyte = 1024 * 1024
-
-/** What the resumable upload takes (reference 2, section 3.4), and the sizes of section 4. */
+/** What the resumable upload takes (reference 2, section 3.4). */
 const kinds = {
-  IMAGE: { mimeTypes: ['image/jpeg', 'image/png'], maxBytes: 5 * mebibyte, words: 'a JPEG or PNG image' },
-  VIDEO: { mimeTypes: ['video/mp4'], maxBytes: 16 * mebibyte, words: 'an MP4 video' },
-  DOCUMENT: { mimeTypes: ['application/pdf'], maxBytes: 100 * mebibyte, words: 'a PDF document' },
+  IMAGE: { mimeTypes: ['image/jpeg', 'image/png'], words: 'a JPEG or PNG image' },
+  VIDEO: { mimeTypes: ['video/mp4'], words: 'an MP4 video' },
+  DOCUMENT: { mimeTypes: ['application/pdf'], words: 'a PDF document' },
 } as const
 
 type MediaFormat = keyof typeof kinds
@@ -48,12 +46,8 @@ export async function uploadSamples(
     const link = header.sample?.link
     if (link === undefined || !isMedia(header.format)) continue
     const { format } = header
-    const handle = await withFile(
-      field,
-      format,
-      (file) => download(deps, link, file, { accountId: maker.accountId, field, format }),
-      (file) => uploadSample(deps, maker, file),
-    )
+    const upload = () => uploadLink(deps, maker, { field, format, link })
+    const handle = await (deps.waitUncounted ? deps.waitUncounted(upload) : upload())
     handles.set(header, handle)
   }
   const filled = (header: TemplateHeaderDefinition): TemplateHeaderDefinition => {
@@ -74,68 +68,61 @@ export async function uploadLocalSample(
   { file, format }: { file: string; format: TemplateHeaderDefinition['format'] },
 ): Promise<string> {
   if (!isMedia(format)) throw invalidField('header.sample', `a header of format ${format} has no sample.`)
-  const copy = async (to: string) => {
-    await copyFile(file, to).catch(() => {
-      throw invalidField('header.sample', `the file ${file} cannot be read.`)
-    })
-  }
-  return withFile('header.sample', format, copy, (sample) =>
-    uploadSample(deps, maker, { ...sample, name: path.basename(file) }),
-  )
+  const spooled = await spool(createReadStream(file), deps.media.limits).catch((error: unknown) => {
+    if (error instanceof ServiceError) throw atField(error, 'header.sample')
+    throw invalidField('header.sample', `the file ${file} cannot be read.`)
+  })
+  return uploadSpooled(deps, maker, spooled, { field: 'header.sample', format })
 }
 
-/** The file is on disk, because an upload says its size and its type before the first byte. */
-async function withFile(
-  field: string,
-  format: MediaFormat,
-  fill: (path: string) => Promise<void>,
-  use: (file: SampleFile) => Promise<string>,
+/** Counts towards the uploads of the account, because it takes disk space and a connection. */
+async function uploadLink(
+  deps: SampleDeps,
+  maker: Maker,
+  { link, field, format }: { link: string; field: string; format: MediaFormat },
 ): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-sample-'))
+  const release = deps.media.slots.take(maker.accountId)
   try {
-    const file = path.join(folder, 'sample')
-    await fill(file)
-    const { size: sizeBytes } = await stat(file)
-    const { mimeTypes, maxBytes, words } = kinds[format]
-    if (sizeBytes > maxBytes) throw invalidField(field, `must have at most ${maxBytes / mebibyte} MB.`)
-    const mimeType = await readType(file)
-    if (mimeType === undefined || !mimeTypes.some((one) => one === mimeType))
-      throw invalidField(field, `must be ${words}: the content of the file decides, not its name.`)
-    return await use({
-      name: `sample.${extensions[mimeType]}`,
-      mimeType,
-      sizeBytes,
-      open: () => createReadStream(file),
+    const file = await spoolLink(deps, link).catch((error: unknown) => {
+      throw error instanceof ServiceError ? atField(error, `${field}.link`) : error
     })
+    return await uploadSpooled(deps, maker, file, { field, format })
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    release()
   }
 }
 
-async function download(
-  { links }: SampleDeps,
-  link: string,
-  file: string,
-  { accountId, field, format }: { accountId: string; field: string; format: MediaFormat },
-): Promise<void> {
-  const result = await links.download(link, file, { accountId, maxBytes: kinds[format].maxBytes })
-  if (!result.ok) throw invalidField(`${field}.link`, `${result.problem}.`)
+/** Problems of the file itself, as opposed to those of this server. */
+const fileProblems: ReadonlySet<string> = new Set<ErrorCode>([
+  'VALIDATION_ERROR',
+  'MEDIA_DOWNLOAD_FAILED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+])
+
+/** Names the field of the template instead of that of an upload. */
+function atField(error: ServiceError, field: string): ServiceError {
+  return fileProblems.has(error.code) ? invalidField(field, error.message.replace(/^(?:link|file): /, '')) : error
 }
 
-const extensions = { 'application/pdf': 'pdf', 'image/jpeg': 'jpg', 'image/png': 'png', 'video/mp4': 'mp4' } as const
-
-/** The type that the first bytes show. */
-async function readType(file: string): Promise<keyof typeof extensions | undefined> {
-  const handle = await open(file)
+async function uploadSpooled(
+  deps: SampleDeps,
+  maker: Maker,
+  file: SpooledFile,
+  { field, format }: { field: string; format: MediaFormat },
+): Promise<string> {
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0)
-    const start = buffer.subarray(0, bytesRead).toString('latin1')
-    if (start.startsWith('%PDF-')) return 'application/pdf'
-    if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg'
-    if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
-    return start.slice(4, 8) === 'ftyp' ? 'video/mp4' : undefined
+    const { mimeTypes, words } = kinds[format]
+    if (!mimeTypes.some((type) => type === file.type))
+      throw invalidField(field, `must be ${words}: the content of the file decides, not its name.`)
+    return await uploadSample(deps, maker, {
+      name: `sample.${extensionOf(file.type)}`,
+      mimeType: file.type,
+      sizeBytes: file.size,
+      open: () => file.open(),
+    })
   } finally {
-    await handle.close()
+    await file.discard()
   }
 }
 

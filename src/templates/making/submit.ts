@@ -10,7 +10,7 @@ import { isSameTemplate } from './compare.ts'
 import type { Maker } from './maker.ts'
 import { storeSubmitted } from './store.ts'
 
-export type MakerDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'links' | 'now' | 'log'>
+export type MakerDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'media' | 'waitUncounted' | 'now' | 'log'>
 
 const maxProblems = 10
 

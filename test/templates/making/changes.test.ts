@@ -343,6 +343,7 @@ describe('copies a template', () => {
 
 describe('uploads a sample', () => {
   const png = Buffer.from('\x89PNG\r\n\x1a\n and a picture', 'latin1')
+  const pngOf = (size: number) => Buffer.concat([png, Buffer.alloc(size - png.length)])
   let files: ReturnType<typeof createServer>
   let url: string
   const held: ServerResponse[] = []
@@ -351,12 +352,13 @@ describe('uploads a sample', () => {
       if (request.url === '/moved') response.writeHead(302, { location: '/a.png' }).end()
       else if (request.url === '/missing') response.writeHead(404).end()
       else if (request.url === '/text.png') response.end('just text')
+      else if (request.url === '/page.png') response.end('<!doctype html>')
       else if (request.url === '/cut')
         response.writeHead(200, { 'content-length': '999' }).write(png, () => response.destroy())
       else if (request.url === '/large')
-        response.writeHead(200, { 'content-length': String(6 * 1024 * 1024) }).write(png)
+        response.writeHead(200, { 'content-length': String(6 * 1024 * 1024) }).end(pngOf(6 * 1024 * 1024))
       else if (request.url === '/held') held.push(response)
-      else if (request.url === '/liar') response.end(Buffer.alloc(6 * 1024 * 1024))
+      else if (request.url === '/liar') response.write(pngOf(6 * 1024 * 1024))
       else response.end(png)
     })
     await new Promise<void>((resolve) => void files.listen(0, '127.0.0.1', resolve))
@@ -376,18 +378,18 @@ describe('uploads a sample', () => {
   const create = (by: TestAccount, path: string) =>
     by.post('/api/v1/template/create', { ...withImage(url + path), name: `order_${++names}` })
 
-  test('from two links of an account at a time, without keeping others from theirs', async () => {
-    const waiting = [create(account, '/held'), create(account, '/held')]
-    await expect.poll(() => held.length).toBe(2)
+  test('from links that count towards the uploads of the account, without keeping others from theirs', async () => {
+    const waiting = Array.from({ length: 8 }, () => create(account, '/held'))
+    await expect.poll(() => held.length).toBe(8)
     const other = await server.account()
     await updateAccount(server.deps, other.accountId, { templateChangesEnabled: true })
 
     const refused = await create(account, '/a.png')
-    expect(refused.statusCode).toBe(503)
+    expect(refused.statusCode).toBe(429)
     expect(refused.headers['retry-after']).toBe('5')
     expect(refused.json().error).toEqual({
-      code: 'SERVICE_UNAVAILABLE',
-      message: 'Too many links are being downloaded. Nothing was changed. Try again in a moment.',
+      code: 'RATE_LIMIT_EXCEEDED',
+      message: 'This account has 8 uploads in progress, the most at a time. Try again in 5 seconds.',
     })
     expect((await create(other, '/a.png')).statusCode).toBe(200)
 
@@ -397,12 +399,13 @@ describe('uploads a sample', () => {
   })
 
   test.each([
-    ['/moved', 'header.sample.link: redirects to another address'],
-    ['/missing', 'header.sample.link: answers with HTTP 404.'],
+    ['/moved', 'header.sample.link: the server answered with a redirect (HTTP 302), which is not followed.'],
+    ['/missing', 'header.sample.link: the server answered HTTP 404.'],
     ['/text.png', 'header.sample: must be a JPEG or PNG image: the content of the file decides, not its name.'],
-    ['/cut', 'header.sample.link: cannot be downloaded'],
-    ['/large', 'header.sample.link: is larger than 5 MB.'],
-    ['/liar', 'header.sample.link: is larger than 5 MB.'],
+    ['/page.png', 'header.sample.link: The file is of no type that a template can show.'],
+    ['/cut', 'header.sample.link: the connection '],
+    ['/large', 'header.sample.link: The file is larger than 5 MB'],
+    ['/liar', 'header.sample.link: The file is larger than 5 MB'],
   ])('not from %s', async (path, problem) => {
     const refused = await change('create', withImage(url + path))
 
