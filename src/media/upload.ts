@@ -2,10 +2,7 @@ import type { Media, MediaFields, UploadMediaRequest } from '../../contracts/api
 import { line } from '../../contracts/fields.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
-import { requireActiveAccount } from '../accounts/whatsapp/active-account.ts'
-import { describeUnreadableToken, openAccessToken } from '../accounts/whatsapp/secrets.ts'
-import { findWhatsAppAccounts } from '../accounts/whatsapp/store.ts'
-import { whyInactive } from '../accounts/whatsapp/whatsapp-account.ts'
+import { openActiveAccount } from '../accounts/whatsapp/active-account.ts'
 import type { Deps } from '../deps.ts'
 import { ensureAtWhatsApp, type MediaSender } from './at-whatsapp.ts'
 import { toDownloadError } from './download.ts'
@@ -114,19 +111,13 @@ async function storeNew(deps: Deps, sender: MediaSender, row: MediaRow, file: Sp
 
 /** The account that the request names, or the default one. */
 async function findSender(deps: Deps, accountId: string, whatsAppAccountId: string | undefined): Promise<MediaSender> {
-  const accounts = await findWhatsAppAccounts(deps.db, accountId)
-  const row = accounts.find(({ id, is_default: isDefault }) =>
-    whatsAppAccountId === undefined ? isDefault : id === whatsAppAccountId,
-  )
-  const account = requireActiveAccount(row && { ...row, inactiveReason: whyInactive(row) }, whatsAppAccountId)
-  const owner = { accountId, whatsAppAccountId: account.id }
-  const accessToken = openAccessToken(deps, owner, account.access_token_encrypted)
-  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(account.id))
+  const { row, accessToken } = await openActiveAccount(deps, accountId, whatsAppAccountId)
   return {
-    ...owner,
-    phoneNumberId: account.phone_number_id,
+    accountId,
+    whatsAppAccountId: row.id,
+    phoneNumberId: row.phone_number_id,
     accessToken,
-    accessTokenEncrypted: account.access_token_encrypted,
+    accessTokenEncrypted: row.access_token_encrypted,
   }
 }
 

@@ -1,4 +1,8 @@
 import { ServiceError } from '../../../contracts/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { describeUnreadableToken, openAccessToken } from './secrets.ts'
+import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
+import { whyInactive } from './whatsapp-account.ts'
 
 interface Account {
   id: string
@@ -24,4 +28,18 @@ export function requireActiveAccount<A extends Account>(account: A | undefined, 
       `The WhatsApp account ${account.id} is inactive: ${account.inactiveReason}.`,
     )
   return account
+}
+
+/** Reads the WhatsApp account that a request names, or the default one, with its token; throws if it cannot be used. */
+export async function openActiveAccount(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  accountId: string,
+  whatsAppAccountId: string | undefined,
+): Promise<{ row: WhatsAppAccountRow; accessToken: string }> {
+  const rows = await findWhatsAppAccounts(deps.db, accountId)
+  const found = rows.find((row) => (whatsAppAccountId === undefined ? row.is_default : row.id === whatsAppAccountId))
+  const row = requireActiveAccount(found && { ...found, inactiveReason: whyInactive(found) }, whatsAppAccountId)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.access_token_encrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(row.id))
+  return { row, accessToken }
 }

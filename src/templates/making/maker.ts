@@ -1,6 +1,5 @@
 import { ServiceError } from '../../../contracts/errors.ts'
-import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsapp/secrets.ts'
-import { findWhatsAppAccounts } from '../../accounts/whatsapp/store.ts'
+import { openActiveAccount } from '../../accounts/whatsapp/active-account.ts'
 import { findAccount } from '../../accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 
@@ -20,21 +19,14 @@ export async function findMaker(
   accountId: string,
   whatsAppAccountId: string | undefined,
 ): Promise<Maker> {
-  const rows = await findWhatsAppAccounts(deps.db, accountId)
-  const row = rows.find((one) => (whatsAppAccountId === undefined ? one.is_default : one.id === whatsAppAccountId))
-  if (!row)
-    throw new ServiceError(
-      'NO_ACTIVE_ACCOUNT',
-      whatsAppAccountId === undefined
-        ? 'No default WhatsApp account is set up. Add one, or name one in accountId.'
-        : 'accountId: no WhatsApp account of yours has this ID. Leave it out for the default account.',
-    )
-  if (!row.active)
-    throw new ServiceError('NO_ACTIVE_ACCOUNT', `The WhatsApp account ${row.id} is inactive. Activate it first.`)
-  const owner = { accountId, whatsAppAccountId: row.id }
-  const accessToken = openAccessToken(deps, owner, row.access_token_encrypted)
-  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(row.id))
-  return { ...owner, wabaId: row.waba_id, accessToken, accessTokenEncrypted: row.access_token_encrypted }
+  const { row, accessToken } = await openActiveAccount(deps, accountId, whatsAppAccountId)
+  return {
+    accountId,
+    whatsAppAccountId: row.id,
+    wabaId: row.waba_id,
+    accessToken,
+    accessTokenEncrypted: row.access_token_encrypted,
+  }
 }
 
 /** An API key gets this power only once a user grants it: keys that exist must not gain it silently. */
