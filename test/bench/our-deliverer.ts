@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { webhooks } from '../../contracts/events.ts'
+import { webhooks } from '../../contracts/webhooks.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { createCustomer, type Customer } from './customer.ts'
 import type { Deliverer } from './deliverer.ts'

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { messageEventTypes, webhooks } from '../../contracts/events.ts'
+import { messageEventTypes } from '../../contracts/events.ts'
+import { webhooks } from '../../contracts/webhooks.ts'
 import { insertEvents } from '../support/insert-events.ts'
 import type { TestAccount, TestServer } from '../support/server.ts'
 

@@ -1,14 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import {
-  defaultEventTypes,
-  eventTypes,
-  messageEventTypes,
-  WebhookEvent,
-  WebhookHeaders,
-  webhooks,
-} from '../../contracts/events.ts'
+import { defaultEventTypes, eventTypes, messageEventTypes, WebhookEvent } from '../../contracts/events.ts'
+import { WebhookHeaders, webhooks } from '../../contracts/webhooks.ts'
 import { compileSchemaAt, openApi, pointTo } from './document.ts'
 
 const all = Object.entries(webhooks).map(([type, webhook]) => ({ type, ...webhook }))

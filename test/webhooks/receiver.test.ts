@@ -5,7 +5,8 @@ import { buffer } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
-import { type MessageFailedEvent, webhooks } from '../../contracts/events.ts'
+import { type MessageFailedEvent } from '../../contracts/events.ts'
+import { webhooks } from '../../contracts/webhooks.ts'
 import {
   createFetchWebhookHandler,
   createWebhookHandler,

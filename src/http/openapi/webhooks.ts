@@ -1,4 +1,5 @@
-import { MessageEvent, type WebhookEvent, WebhookHeaders, webhooks } from '../../../contracts/events.ts'
+import { MessageEvent, type WebhookEvent } from '../../../contracts/events.ts'
+import { WebhookHeaders, webhooks } from '../../../contracts/webhooks.ts'
 import { type OpenApiDocument, type Parameter, refer, type Schema, type WebhookOperation } from './document.ts'
 import { listNamedSchemas, mapValues, mergeAlternatives, writeAnswer } from './schemas.ts'
 

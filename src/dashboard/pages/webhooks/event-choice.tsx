@@ -1,5 +1,6 @@
 import { Checkbox, Code, Stack } from '@mantine/core'
-import { type EventType, eventTypes, webhooks } from '../../../../contracts/events.ts'
+import { type EventType, eventTypes } from '../../../../contracts/events.ts'
+import { webhooks } from '../../../../contracts/webhooks.ts'
 
 interface EventChoiceProps {
   value: EventType[]

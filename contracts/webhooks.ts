@@ -1,0 +1,295 @@
+import { z } from 'zod'
+import {
+  EndpointFailingEvent,
+  MessageDeliveredEvent,
+  MessageFailedEvent,
+  MessageOutcomeUnknownEvent,
+  MessageReadEvent,
+  MessageRepliedEvent,
+  MessageSentEvent,
+  NumberQualityChangedEvent,
+  RecipientOptedInEvent,
+  RecipientOptedOutEvent,
+  TemplateApprovedEvent,
+  TemplateCategoryChangedEvent,
+  TemplatePausedEvent,
+  TemplateRejectedEvent,
+  TestEvent,
+  WhatsAppAccountActiveEvent,
+  WhatsAppAccountInactiveEvent,
+  WhatsAppAccountTokenExpiringEvent,
+  type WebhookEvent,
+} from './events.ts'
+
+const exampleFacts = {
+  messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye',
+  waMessageId: 'wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA',
+  to: '34600111222',
+  template: 'order_shipped',
+  language: 'en',
+  accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
+  externalId: 'order-1042',
+}
+
+const exampleAccount = {
+  accountId: exampleFacts.accountId,
+  phoneNumberId: '106540352242922',
+  displayPhoneNumber: '+34 600 111 222',
+  isDefault: true,
+}
+
+const exampleTemplate = {
+  template: 'order_shipped',
+  language: 'en',
+  templateId: '1304694804498707',
+  accountIds: [exampleFacts.accountId],
+  status: 'APPROVED',
+  category: 'UTILITY',
+}
+
+/** Every webhook, with what it is for and how it looks. */
+export const webhooks = {
+  'message.sent': {
+    event: MessageSentEvent,
+    summary: 'A message was sent',
+    description: 'WhatsApp accepted the message. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'message.sent',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleFacts, status: 'sent' },
+    },
+  },
+  'message.delivered': {
+    event: MessageDeliveredEvent,
+    summary: 'A message was delivered',
+    description: "The message reached the recipient's device.",
+    example: {
+      type: 'message.delivered',
+      timestamp: '2026-11-20T09:30:02.000Z',
+      data: { ...exampleFacts, status: 'delivered' },
+    },
+  },
+  'message.read': {
+    event: MessageReadEvent,
+    summary: 'A message was read',
+    description: 'The recipient opened the message. Recipients who hide this are never reported as having read it.',
+    example: {
+      type: 'message.read',
+      timestamp: '2026-11-20T09:34:41.000Z',
+      data: { ...exampleFacts, status: 'read' },
+    },
+  },
+  'message.failed': {
+    event: MessageFailedEvent,
+    summary: 'A message failed',
+    description: 'WhatsApp could not deliver the message; `error` says why, with the code that WhatsApp gave.',
+    example: {
+      type: 'message.failed',
+      timestamp: '2026-11-20T09:30:03.000Z',
+      data: {
+        ...exampleFacts,
+        status: 'failed',
+        error: { code: '131026', message: 'Message undeliverable' },
+      },
+    },
+  },
+  'message.outcome_unknown': {
+    event: MessageOutcomeUnknownEvent,
+    summary: "A message's outcome stays unknown",
+    description:
+      'No answer and no status of WhatsApp has come for an hour (`WAYBILL_OUTCOME_UNKNOWN_AFTER`), so the message may have been sent or not. Reported once; a status that comes later is reported as usual. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'message.outcome_unknown',
+      timestamp: '2026-11-20T10:30:01.000Z',
+      data: {
+        messageId: exampleFacts.messageId,
+        to: exampleFacts.to,
+        template: exampleFacts.template,
+        language: exampleFacts.language,
+        accountId: exampleFacts.accountId,
+        externalId: exampleFacts.externalId,
+        status: 'pending',
+      },
+    },
+  },
+  'message.replied': {
+    event: MessageRepliedEvent,
+    summary: 'A recipient replied',
+    description:
+      'The recipient tapped a quick-reply button of the message, completed its flow, or answered it with a text. Other messages of the recipient are not reported. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'message.replied',
+      timestamp: '2026-11-20T09:36:12.000Z',
+      data: {
+        ...exampleFacts,
+        template: 'delivery_feedback',
+        status: 'read',
+        reply: {
+          waMessageId: 'wamid.HBgLMzQ2MDAxMTEyMjIVAgASGBQzQTZGNzE2MkY0RDVBRTg2NUJDQQA=',
+          from: '34600111222',
+          kind: 'button',
+          text: 'Yes',
+          payload: 'order-1042:yes',
+        },
+      },
+    },
+  },
+  'whatsapp_account.inactive': {
+    event: WhatsAppAccountInactiveEvent,
+    summary: 'A WhatsApp account became inactive',
+    description:
+      'WhatsApp rejected its access token or disabled it, or a user deactivated it: every send from it is refused until it is active again. Reported once. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'whatsapp_account.inactive',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleAccount, by: 'whatsapp', reason: 'WhatsApp refused it (190): Access token has expired' },
+    },
+  },
+  'whatsapp_account.active': {
+    event: WhatsAppAccountActiveEvent,
+    summary: 'A WhatsApp account is active again',
+    description: 'Its token was replaced, or it was activated. Only endpoints that ask for it get this event.',
+    example: { type: 'whatsapp_account.active', timestamp: '2026-11-20T09:45:00.000Z', data: exampleAccount },
+  },
+  'whatsapp_account.token_expiring': {
+    event: WhatsAppAccountTokenExpiringEvent,
+    summary: 'An access token expires soon',
+    description:
+      'Reported 14, 7 and 1 days before the access token expires, and on the last day. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'whatsapp_account.token_expiring',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleAccount, expiresAt: '2026-11-27T10:00:00.000Z', daysLeft: 7 },
+    },
+  },
+  'number.quality_changed': {
+    event: NumberQualityChangedEvent,
+    summary: 'The quality rating of a number changed',
+    description:
+      'WhatsApp rates each phone number by how often recipients block or report its messages. A low rating can lower the messaging limit. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'number.quality_changed',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleAccount, qualityRating: 'YELLOW', previousQualityRating: 'GREEN' },
+    },
+  },
+  'endpoint.failing': {
+    event: EndpointFailingEvent,
+    summary: 'A webhook endpoint fails',
+    description:
+      'Every attempt to deliver to an endpoint has failed for five minutes, or Waybill has disabled it. Reported once, to the other endpoints of the account that ask for it; again after a delivery has succeeded or the endpoint was enabled.',
+    example: {
+      type: 'endpoint.failing',
+      timestamp: '2026-11-20T09:35:00.000Z',
+      data: {
+        endpointId: 'ep_01kah38x7w6c5b4a3z2y1x0wvt',
+        host: 'hooks.example.com',
+        disabled: false,
+        failingSince: '2026-11-20T09:30:00.000Z',
+      },
+    },
+  },
+  'recipient.opted_out': {
+    event: RecipientOptedOutEvent,
+    summary: 'A recipient opted out',
+    description:
+      'The recipient sent a word such as STOP, stopped marketing messages in WhatsApp, or WhatsApp rejected a message because of that (131050). Marketing messages to the recipient are refused from now on. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'recipient.opted_out',
+      timestamp: '2026-11-20T09:36:12.000Z',
+      data: {
+        to: exampleFacts.to,
+        accountId: exampleFacts.accountId,
+        reason: 'reply',
+        messageId: exampleFacts.messageId,
+        externalId: exampleFacts.externalId,
+      },
+    },
+  },
+  'recipient.opted_in': {
+    event: RecipientOptedInEvent,
+    summary: 'A recipient opted in again',
+    description:
+      'The recipient sent a word such as START, or resumed marketing messages in WhatsApp. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'recipient.opted_in',
+      timestamp: '2026-11-20T10:02:40.000Z',
+      data: { to: exampleFacts.to, accountId: exampleFacts.accountId, reason: 'preference' },
+    },
+  },
+  'template.approved': {
+    event: TemplateApprovedEvent,
+    summary: 'A template was approved',
+    description:
+      'WhatsApp approved a template, or resumed a paused one: it can be sent. Only endpoints that ask for it get this event.',
+    example: { type: 'template.approved', timestamp: '2026-11-20T09:30:00.000Z', data: exampleTemplate },
+  },
+  'template.rejected': {
+    event: TemplateRejectedEvent,
+    summary: 'A template was rejected',
+    description:
+      'WhatsApp rejected a template in its review; `reason` says why. Change it and submit it again. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'template.rejected',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleTemplate, status: 'REJECTED', reason: 'INVALID_FORMAT' },
+    },
+  },
+  'template.paused': {
+    event: TemplatePausedEvent,
+    summary: 'A template was paused',
+    description:
+      'WhatsApp paused a template because recipients blocked or reported it, or disabled it after several pauses: `status` says which. It cannot be sent. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'template.paused',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleTemplate, status: 'PAUSED', qualityScore: 'RED' },
+    },
+  },
+  'template.category_changed': {
+    event: TemplateCategoryChangedEvent,
+    summary: 'The category of a template changed',
+    description:
+      'WhatsApp assigned another category than before, or than the one asked for. Prices and limits follow the category. Only endpoints that ask for it get this event.',
+    example: {
+      type: 'template.category_changed',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: { ...exampleTemplate, category: 'MARKETING', previousCategory: 'UTILITY' },
+    },
+  },
+  'webhook.test': {
+    event: TestEvent,
+    summary: 'Test event',
+    description: 'Sent once, when the account owner tries an endpoint. Nothing happened.',
+    example: {
+      type: 'webhook.test',
+      timestamp: '2026-11-20T09:25:00.000Z',
+      data: { endpointId: 'ep_01kah38x7w6c5b4a3z2y1x0wvt' },
+    },
+  },
+} as const satisfies {
+  [Type in WebhookEvent['type']]: {
+    event: z.ZodObject
+    summary: string
+    description: string
+    example: Extract<WebhookEvent, { type: Type }>
+  }
+}
+
+/** The header fields of each attempt (standardwebhooks.com). */
+export const WebhookHeaders = z.object({
+  'webhook-id': z
+    .string()
+    .describe('ID of the event, the same on every attempt: remember it to ignore repeats.')
+    .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+  'webhook-timestamp': z
+    .string()
+    .describe('When this attempt was made, in seconds since 1970. Refuse one that is more than five minutes off.')
+    .meta({ examples: ['1795167002'] }),
+  'webhook-signature': z
+    .string()
+    .describe(
+      '`v1,` and the base64 of the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; several of them, separated by spaces, while a secret is rotated. The key is what the base64 behind `whsec_` of the secret stands for.',
+    )
+    .meta({ examples: ['v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='] }),
+})
