@@ -12,6 +12,7 @@ import { registerEmailMetric } from './ops/email-metric.ts'
 import { startHousekeeping } from './ops/housekeeping.ts'
 import { startJournal } from './ops/journal.ts'
 import { registerOutcomesUnknownMetric } from './ops/metrics.ts'
+import { countSends } from './ops/whatsapp-metrics.ts'
 import type { ServerState } from './ops/health.ts'
 import { createServer } from './server.ts'
 
@@ -56,7 +57,7 @@ export async function startServing(
   for (const warning of findConfigWarnings(config)) appDeps.log.warn(warning)
   let state: ServerState = 'serving'
   const journal = startJournal(appDeps, config, { sends: role !== 'worker' })
-  const deps: Deps = { ...appDeps, journal: journal.journal }
+  const deps: Deps = { ...appDeps, journal: journal.journal, whatsapp: countSends(appDeps.whatsapp, registry) }
   const worker = role === 'api' ? undefined : createWorker(deps, config, registry)
   const mailer = role === 'api' ? undefined : createMailer(deps, registry)
   const server = await createServer(deps, {

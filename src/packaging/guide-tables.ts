@@ -20,6 +20,7 @@ import { listTools } from '../http/mcp/tools.ts'
 import { registerProcessMetrics } from '../cli/processes/member.ts'
 import { registerClockMetric } from '../http/ops/clock-watch.ts'
 import { registerOutcomesUnknownMetric } from '../http/ops/metrics.ts'
+import { countSends } from '../http/ops/whatsapp-metrics.ts'
 import { registerEmailMetric } from '../http/ops/email-metric.ts'
 import { createServer } from '../http/server.ts'
 import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
@@ -130,6 +131,7 @@ async function listMetrics(): Promise<{ name: string; help: string }[]> {
   await createServer(app.deps, options)
   registerWorkerMetrics(app.deps, registry, () => 0)
   registerOutcomesUnknownMetric(registry)
+  countSends(app.deps.whatsapp, registry)
   registerClockMetric(registry)
   registerProcessMetrics(registry)
   registerEmailMetric(registry)

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { Writable } from 'node:stream'
+import { Registry } from 'prom-client'
 import { request } from 'undici'
 import { createAccount } from '../../src/accounts/account.ts'
 import { generateKey } from '../../src/accounts/api-key.ts'
 import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
 import { createClient, type WaybillClient } from '../../src/client/client.ts'
 import type { Deps } from '../../src/deps.ts'
+import { countSends } from '../../src/http/ops/whatsapp-metrics.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { noJournal } from '../../src/messages/journal/journal.ts'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
@@ -91,10 +93,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   })
   const webhooks = createWebhookSender({ timeoutSeconds: 15, allowPrivate: true })
   const media = createTestMedia()
+  const registry = options.server?.registry ?? new Registry()
   const deps: Deps = {
     db: database.db,
     media,
-    whatsapp,
+    whatsapp: countSends(whatsapp, registry),
     webhooks,
     mail: undefined,
     announcements: options.beside?.deps.announcements ?? createLocalAnnouncements(),
@@ -114,6 +117,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     sandbox: true,
     callbacks: deps.callbacks,
     readState: () => 'serving',
+    registry,
     ...options.server,
   })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -5,8 +5,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { hashApiKey, isApiKey } from '../../accounts/api-key.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
-import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
-import { registerSendsMetric } from '../ops/whatsapp-metrics.ts'
+import type { WhatsApp } from '../../whatsapp/whatsapp.ts'
 import { createShares, type Share } from './shares.ts'
 
 declare module 'fastify' {
@@ -28,7 +27,7 @@ export interface Slot {
    * Ends the slot before the response. For a request that takes long, such as an upload, which has limits of its own.
    */
   release(): void
-  /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit, and sends are counted. */
+  /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit. */
   exempt(whatsapp: WhatsApp): WhatsApp
   /** The same for any other wait. */
   waitUncounted<Result>(wait: () => Promise<Result>): Promise<Result>
@@ -58,7 +57,6 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
     help: 'Requests rejected because this process reached its limit of concurrent requests.',
     registers: [registry],
   })
-  const countSend = registerSendsMetric(registry)
   registry.registerMetric(
     new Gauge({
       name: 'waybill_http_requests_at_work',
@@ -103,7 +101,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
       )
     }
     const shareOfKey = () => (keyName === undefined ? share : shares.recognize(keyName))
-    const slot = new RequestSlot(share, { keyHash, shareOfKey, countSend })
+    const slot = new RequestSlot(share, { keyHash, shareOfKey })
     releaseOnClose(request.raw.socket, slot)
     request.slot = slot
     return done()
@@ -125,22 +123,13 @@ class RequestSlot implements Slot {
   readonly keyHash: Uint8Array | undefined
   #share: Share
   readonly #shareOfKey: () => Share
-  readonly #countSend: (outcome: SendOutcome) => void
   isReleased = false
   #waiting = 0
 
-  constructor(
-    share: Share,
-    {
-      keyHash,
-      shareOfKey,
-      countSend,
-    }: Pick<Slot, 'keyHash'> & { shareOfKey: () => Share; countSend: (outcome: SendOutcome) => void },
-  ) {
+  constructor(share: Share, { keyHash, shareOfKey }: Pick<Slot, 'keyHash'> & { shareOfKey: () => Share }) {
     this.keyHash = keyHash
     this.#share = share
     this.#shareOfKey = shareOfKey
-    this.#countSend = countSend
     share.take()
   }
 
@@ -160,15 +149,9 @@ class RequestSlot implements Slot {
   }
 
   exempt(whatsapp: WhatsApp): WhatsApp {
-    const sendTemplate: WhatsApp['sendTemplate'] = async (...call) => {
-      const outcome = await this.waitUncounted(() => whatsapp.sendTemplate(...call))
-      this.#countSend(outcome)
-      return outcome
-    }
     // A proxy, because most requests call one of the many methods.
     return new Proxy(whatsapp, {
       get: (client, name, receiver) => {
-        if (name === 'sendTemplate') return sendTemplate
         const method: unknown = Reflect.get(client, name, receiver)
         if (typeof method !== 'function') return method
         return (...call: unknown[]) => this.waitUncounted(() => method.apply(client, call) as Promise<unknown>)

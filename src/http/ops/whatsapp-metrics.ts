@@ -3,10 +3,10 @@ import { readAllHealth, type ViewDeps } from '../../accounts/whatsapp/health/vie
 import type { Deps } from '../../deps.ts'
 import { countTemplates } from '../../templates/count-store.ts'
 import { rules } from '../../whatsapp/error-codes.ts'
-import type { SendOutcome } from '../../whatsapp/whatsapp.ts'
+import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
 
-/** Registers a counter of sends. Only known codes become labels, so that their number is bounded. */
-export function registerSendsMetric(registry: Registry): (outcome: SendOutcome) => void {
+/** Wraps the client so that its sends are counted. Only known codes become labels, so that their number is bounded. */
+export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
   const counter = new Counter({
     name: 'waybill_whatsapp_sends_total',
     help: "Sends to WhatsApp by outcome (accepted, refused, unavailable, unknown) and, if refused, WhatsApp's error code.",
@@ -16,9 +16,13 @@ export function registerSendsMetric(registry: Registry): (outcome: SendOutcome) 
   // A rate is only right from the first failure on if the counter was there before.
   for (const outcome of ['accepted', 'unavailable', 'unknown'] satisfies SendOutcome['kind'][])
     counter.inc({ outcome, code: '' }, 0)
-  return (outcome) => {
-    const code = outcome.kind === 'refused' ? labelOf(outcome.error.code) : ''
-    counter.inc({ outcome: outcome.kind, code })
+  return {
+    ...whatsapp,
+    sendTemplate: async (...call) => {
+      const outcome = await whatsapp.sendTemplate(...call)
+      counter.inc({ outcome: outcome.kind, code: outcome.kind === 'refused' ? labelOf(outcome.error.code) : '' })
+      return outcome
+    },
   }
 }
 
