@@ -3,7 +3,8 @@ import { startTestServer, type TestServer } from '../support/server.ts'
 import { clients } from './clients.ts'
 import { compareTable, type Row, writeTable } from './matrix.ts'
 import { checks, prepareScenario } from './scenario.ts'
-import { listMissing, reportMissing, run } from './tools.ts'
+import { reportMissing } from '../support/required-programs.ts'
+import { listMissing, run } from './tools.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -17,7 +18,7 @@ const rows = new Map<string, Row>()
 for (const client of clients) {
   const { name, language, generator, document = '3.1', needs, lacks = {}, build } = client
   const missing = listMissing(needs)
-  if (missing.length > 0) reportMissing(`the client ${name}`, missing)
+  if (missing.length > 0) reportMissing(`the client ${name}`, missing.join(' and '))
 
   test
     .skipIf(missing.length > 0)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { copyProgram, installPackages, listMissing, pythonCommand, reportMissing, run } from './tools.ts'
+import { reportMissing } from '../support/required-programs.ts'
+import { copyProgram, installPackages, listMissing, pythonCommand, run } from './tools.ts'
 
 /** Other authors' clients of the Cloud API work with the simulator as they do with Meta. */
 
@@ -37,7 +38,7 @@ function messageIds(count: number): unknown[] {
 const withParcel = ['delivery_feedback', 'track_parcel', 'pick_up_point']
 
 const missing = listMissing(['python3', 'npm'])
-if (missing.length > 0) reportMissing('sending with clients of the Cloud API', missing)
+if (missing.length > 0) reportMissing('sending with clients of the Cloud API', missing.join(' and '))
 
 test.skipIf(missing.includes('python3'))(
   'pywa sends upper-case components, lists templates and reads the account',

@@ -8,7 +8,8 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { AccountId, MessageId } from '../../contracts/fields.ts'
 import { encodeId, type IdPrefix } from '../../src/platform/ids.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
-import { documents, listMissing, pythonCommand, reportMissing, run } from './tools.ts'
+import { reportMissing } from '../support/required-programs.ts'
+import { documents, listMissing, pythonCommand, run } from './tools.ts'
 
 /**
  * Schemathesis generates requests from the OpenAPI document, valid and invalid, and checks each answer against it.
@@ -52,7 +53,7 @@ const Summary = z.object({
 })
 
 const missing = listMissing(['python3'])
-if (missing.length > 0) reportMissing('Schemathesis', missing)
+if (missing.length > 0) reportMissing('Schemathesis', missing.join(' and '))
 
 test.skipIf(missing.length > 0)('generated requests get the answers that the document describes', async () => {
   const account = await server.account()

@@ -43,13 +43,6 @@ export function listMissing(commands: readonly string[]): string[] {
   })
 }
 
-/** Where every toolchain must be there, as `.ci/run` says, a missing one is a failure; elsewhere a test is skipped. */
-export function reportMissing(what: string, missing: readonly string[]): void {
-  const text = `${what} needs ${missing.join(' and ')}`
-  if (process.env['REQUIRE_TOOLCHAINS'] === 'true') throw new Error(text)
-  console.warn(`Skipped: ${text}.`)
-}
-
 /** A fresh copy of a program's folder, with an empty `generated` beside it. */
 export async function copyProgram(name: string, copy = name): Promise<{ program: string; generated: string }> {
   const folder = path.join(cache, 'work', copy)

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 import { freePort, type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import { reportMissing } from '../support/required-programs.ts'
 
 const pgbouncer = findPgBouncer()
 const message = 'DATABASE_URL leads to a connection pooler'
@@ -66,7 +67,7 @@ function findPgBouncer(): string | undefined {
   try {
     return execFileSync('sh', ['-c', 'command -v pgbouncer || ls /usr/sbin/pgbouncer'], { encoding: 'utf8' }).trim()
   } catch {
-    console.warn('skipped: PgBouncer is not installed (Debian: apt-get install pgbouncer)')
+    reportMissing('this test', 'PgBouncer (Debian: apt-get install pgbouncer)')
     return undefined
   }
 }

@@ -11,6 +11,7 @@ import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/sim
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { freePort } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
+import { reportMissing } from '../support/required-programs.ts'
 import { createCustomer, openApp } from './customer.ts'
 
 const monitoring = path.resolve(import.meta.dirname, '../../src/http/docs/monitoring')
@@ -187,7 +188,7 @@ function isInstalled(): boolean {
     execFileSync('sh', ['-c', 'command -v prometheus && command -v promtool'])
     return true
   } catch {
-    console.warn('skipped: Prometheus is not installed (Debian: apt-get install prometheus)')
+    reportMissing('this test', 'Prometheus (Debian: apt-get install prometheus)')
     return false
   }
 }

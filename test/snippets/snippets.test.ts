@@ -11,12 +11,14 @@ import { webhooks } from '../../contracts/webhooks.ts'
 import { freePort } from '../support/postgres.ts'
 import { pdf, postForm, startFileServer } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { reportMissing } from '../support/required-programs.ts'
 import { listSnippets, type Snippet } from './extract.ts'
-import { findMissing, type Program, reportMissing, start, toolchains } from './toolchains.ts'
+import { findMissing, type Program, start, toolchains } from './toolchains.ts'
 
 const snippets = listSnippets()
 const missing = new Map(Object.keys(toolchains).map((language) => [language, findMissing(language)]))
-for (const [language, command] of missing) if (command !== undefined) reportMissing(language, command)
+for (const [language, command] of missing)
+  if (command !== undefined) reportMissing(`the snippets in ${language}`, `a command that succeeds: ${command}`)
 
 let server: TestServer
 

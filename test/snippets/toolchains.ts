@@ -80,13 +80,6 @@ export function findMissing(language: string): string | undefined {
   }
 }
 
-/** `.ci/run` says that every toolchain must be there; elsewhere the snippets of a language without one are skipped. */
-export function reportMissing(language: string, command: string): void {
-  const text = `the snippets in ${language}, because this command fails: ${command}`
-  if (process.env['REQUIRE_TOOLCHAINS'] === 'true') throw new Error(`Cannot run ${text}`)
-  console.warn(`Skipped: ${text}`)
-}
-
 /** The packages of this repository, as an application has them installed. Node runs no TypeScript below `node_modules`. */
 async function linkPackages(folder: string): Promise<void> {
   const own = path.join(folder, 'waybill-client')
