@@ -1,7 +1,6 @@
-import { request } from 'undici'
-import { signCallback } from '../callbacks/signature.ts'
 import { type CallbackItem, digitsOf, type PlannedAnswer, writeAnswer } from './answers.ts'
 import { failures } from './errors.ts'
+import { type CallbackEndpoint, postCallback } from './post-callback.ts'
 import type { AcceptedMessage, SimulatedNumber } from './state.ts'
 
 /** A status that follows this many milliseconds after a message was accepted. */
@@ -51,9 +50,7 @@ const plans = {
 export type Plan = keyof typeof plans
 
 /** The URL that receives statuses and answers, and the app secret that signs them. */
-export interface CallbackTarget {
-  url: string
-  appSecret: string
+export interface CallbackTarget extends CallbackEndpoint {
   /** Called for each status of a callback that was accepted. */
   onCallbackAccepted?: (report: { status: PlannedStatus['status']; message: AcceptedMessage }) => void
 }
@@ -132,27 +129,12 @@ export class StatusReporter {
     const [first] = batch
     const target = first && this.#targetOf(first.message.from, first.item.field)
     if (!target || this.#isStopped) return
-    if (await post(target, batch)) {
+    if (await postCallback(target, toCallback(batch))) {
       for (const { message, status } of batch) if (status) target.onCallbackAccepted?.({ status, message })
       return
     }
     const wait = retryMs[attempt]
     if (wait !== undefined) this.#after(wait, () => void this.#post(batch, attempt + 1))
-  }
-}
-
-async function post({ url, appSecret }: CallbackTarget, batch: Due[]): Promise<boolean> {
-  const body = Buffer.from(JSON.stringify(toCallback(batch)))
-  try {
-    const response = await request(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-hub-signature-256': signCallback(body, appSecret) },
-      body,
-    })
-    await response.body.dump()
-    return response.statusCode === 200
-  } catch {
-    return false
   }
 }
 

@@ -1,5 +1,4 @@
-import { request } from 'undici'
-import { signCallback } from '../callbacks/signature.ts'
+import { type CallbackEndpoint, postCallback } from './post-callback.ts'
 import type { GraphTemplate, TemplateList } from './templates.ts'
 
 /** What the review makes of a template, by the end of its name. */
@@ -12,12 +11,6 @@ export const reviewedNames = [
   { ending: '_pending', does: 'The review never ends' },
 ] as const
 
-/** Where the changes of templates are reported. */
-export interface ReviewTarget {
-  url: string
-  appSecret: string
-}
-
 const reviewMilliseconds = 1_000
 const laterMilliseconds = 1_000
 /** Meta retries for days; a sandbox does not need to. */
@@ -26,9 +19,9 @@ const retryMilliseconds = [250, 1_000, 4_000]
 /** Reviews new templates like WhatsApp, and reports the results by callback. */
 export class TemplateReviewer {
   readonly #timers = new Set<NodeJS.Timeout>()
-  readonly #targetOf: (wabaId: string, field: string) => ReviewTarget | undefined
+  readonly #targetOf: (wabaId: string, field: string) => CallbackEndpoint | undefined
 
-  constructor(targetOf: (wabaId: string, field: string) => ReviewTarget | undefined) {
+  constructor(targetOf: (wabaId: string, field: string) => CallbackEndpoint | undefined) {
     this.#targetOf = targetOf
   }
 
@@ -81,7 +74,7 @@ export class TemplateReviewer {
       object: 'whatsapp_business_account',
       entry: [{ id: wabaId, time: now(), changes: [{ field, value }] }],
     }
-    void post(target, body).then((accepted) => {
+    void postCallback(target, body).then((accepted) => {
       const wait = retryMilliseconds[attempt]
       if (!accepted && wait !== undefined) this.#after(wait, () => this.#report(wabaId, field, value, attempt + 1))
     })
@@ -110,20 +103,5 @@ function toCategory({ id, name, language, category }: GraphTemplate, next: strin
     message_template_language: language,
     previous_category: category,
     new_category: next,
-  }
-}
-
-async function post({ url, appSecret }: ReviewTarget, value: object): Promise<boolean> {
-  const body = Buffer.from(JSON.stringify(value))
-  try {
-    const response = await request(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-hub-signature-256': signCallback(body, appSecret) },
-      body,
-    })
-    await response.body.dump()
-    return response.statusCode === 200
-  } catch {
-    return false
   }
 }
