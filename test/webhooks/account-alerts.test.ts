@@ -9,6 +9,7 @@ import { replaceSecrets } from '../../src/accounts/whatsapp/update.ts'
 import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { listQueuedEvents } from '../support/queued-events.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -41,18 +42,7 @@ const message = {
 
 /** The events that were queued for the endpoint of the account. */
 async function listQueued(): Promise<Record<string, unknown>[]> {
-  const rows = await server.deps.db
-    .selectFrom('webhook_deliveries')
-    .innerJoin('events', (join) =>
-      join
-        .onRef('events.id', '=', 'webhook_deliveries.event_id')
-        .onRef('events.account_id', '=', 'webhook_deliveries.account_id'),
-    )
-    .select('events.payload')
-    .where('webhook_deliveries.account_id', '=', account.accountId)
-    .orderBy('events.id')
-    .execute()
-  return rows.map(({ payload }) => JSON.parse(payload))
+  return (await listQueuedEvents(server.deps, account.accountId)).map(({ event }) => event)
 }
 
 const logged = (text: string) =>

@@ -3,6 +3,7 @@ import { EndpointFailingEvent } from '../../contracts/events.ts'
 import { announceEndpoints } from '../../src/webhooks/alerts/endpoints.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { disableEndpoint, enableEndpoint } from '../../src/webhooks/endpoints/change.ts'
+import { listQueuedEvents } from '../support/queued-events.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -33,21 +34,8 @@ const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 /** The queued deliveries of this account. */
 async function listQueued() {
-  const rows = await server.deps.db
-    .selectFrom('webhook_deliveries')
-    .innerJoin('events', (join) =>
-      join
-        .onRef('events.id', '=', 'webhook_deliveries.event_id')
-        .onRef('events.account_id', '=', 'webhook_deliveries.account_id'),
-    )
-    .select(['endpoint_id', 'payload'])
-    .where('webhook_deliveries.account_id', '=', account.accountId)
-    .orderBy('events.id')
-    .execute()
-  return rows.map(({ endpoint_id, payload }) => ({
-    endpointId: endpoint_id,
-    event: EndpointFailingEvent.parse(JSON.parse(payload)),
-  }))
+  const queued = await listQueuedEvents(server.deps, account.accountId)
+  return queued.map(({ endpointId, event }) => ({ endpointId, event: EndpointFailingEvent.parse(event) }))
 }
 
 const logged = (text: string) => server.log.filter((line) => line.includes(text) && line.includes(failing))

@@ -5,6 +5,7 @@ import { syncTemplates } from '../../src/templates/sync.ts'
 import { announceTemplateChanges } from '../../src/webhooks/alerts/templates.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { changeCallback, post } from '../support/callbacks.ts'
+import { listQueuedEvents } from '../support/queued-events.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -21,19 +22,8 @@ beforeEach(async () => {
 })
 afterAll(() => server.close())
 
-async function listQueued(): Promise<{ type: string; data: Record<string, unknown> }[]> {
-  const rows = await server.deps.db
-    .selectFrom('webhook_deliveries')
-    .innerJoin('events', (join) =>
-      join
-        .onRef('events.id', '=', 'webhook_deliveries.event_id')
-        .onRef('events.account_id', '=', 'webhook_deliveries.account_id'),
-    )
-    .select('events.payload')
-    .where('webhook_deliveries.account_id', '=', account.accountId)
-    .orderBy('events.id')
-    .execute()
-  return rows.map(({ payload }) => JSON.parse(payload))
+async function listQueued() {
+  return (await listQueuedEvents(server.deps, account.accountId)).map(({ event }) => event)
 }
 
 /** Announces on two nodes at once, as housekeeping does. */

@@ -1,25 +1,15 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { TemplateEvent } from '../../../contracts/events.ts'
 import type { Deps } from '../../deps.ts'
-import type { Database } from '../../platform/db/schema.ts'
+import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
 import { recordEvents } from '../events/store.ts'
 
 type AlertDeps = Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>
 
-interface ChangedTemplate {
-  account_id: string
-  waba_id: string
-  name: string
-  language: string
-  whatsapp_template_id: string
-  status: string
-  category: string | null
-  rejected_reason: string | null
-  quality_score: string | null
-  announced_status: string | null
-  announced_category: string | null
-  whatsapp_account_ids: string[]
-}
+type ChangedTemplate = Omit<
+  Selectable<TemplatesTable>,
+  'components' | 'parameter_format' | 'edited_at' | 'synced_at'
+> & { whatsapp_account_ids: string[] }
 
 const maxRows = 200
 
