@@ -151,7 +151,8 @@ test('lets a viewer see API settings but not change them', async () => {
   await revoke.waitFor()
 
   expect(await revoke.getAttribute('aria-disabled')).toBe('true')
-  expect(await page.getByRole('switch').isDisabled()).toBe(true)
+  for (const name of ['Allow API requests', 'Allow template changes'])
+    expect(await page.getByRole('switch', { name }).isDisabled()).toBe(true)
   expect(await page.getByLabel('Address or range').count()).toBe(0)
   await revoke.focus()
   await page.getByRole('tooltip', { name: 'Viewers have read-only access' }).waitFor()
