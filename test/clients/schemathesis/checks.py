@@ -18,8 +18,21 @@ EXPLAINED = [
         r"(variables|header|buttons|code|cards|limitedTimeOffer|components)\b",
         "Which values a message needs depends on its template, which the document does not know.",
     ),
+    (
+        "VALIDATION_ERROR",
+        r"clientIp: must be an IP address",
+        "The two formats of an address would give generated clients a type for each, so the description says it.",
+    ),
+    ("CODE_INCORRECT", r"code: ", "The code is made up: only its recipient has it."),
+    ("VALIDATION_ERROR", r"file: must not be empty", "A schema cannot say how many bytes a file has at least."),
+    ("VALIDATION_ERROR", r"link: must be a public https address", "A made-up link: a pattern for all rules of URLs helps nobody."),
+    ("MEDIA_DOWNLOAD_FAILED", r"link: ", "The links are made up: there is no file to download."),
     ("IDEMPOTENCY_KEY_REUSED", r"", "The same key came with another body, which is what the key protects from."),
 ]
+
+# The rules of templates span several fields, and depend on the templates that exist.
+TEMPLATE_CHANGES = re.compile(r"^/api/v1/template/(create|update|delete|duplicate)$")
+EXPLAINED_FOR_TEMPLATE_CHANGES = {"VALIDATION_ERROR", "TEMPLATE_REFUSED", "NO_ACTIVE_ACCOUNT"}
 
 REJECTED = {400, 422}
 
@@ -29,5 +42,7 @@ def rejection_is_explained(_context, response, case):
     if case.meta is None or not case.meta.generation.mode.is_positive or response.status_code not in REJECTED:
         return
     error = response.json()["error"]
+    if TEMPLATE_CHANGES.match(case.path) and error["code"] in EXPLAINED_FOR_TEMPLATE_CHANGES:
+        return
     if not any(error["code"] == code and re.match(start, error["message"]) for code, start, _reason in EXPLAINED):
         raise AssertionError(f"A request that fits the schema was rejected with {error['code']}: {error['message']}")
