@@ -50,16 +50,17 @@ const errors = [
   'WHATSAPP_UNAVAILABLE',
 ] as const
 
+/** The sandbox does not have a template of this name, so the example can be tried there. */
 const example = {
-  name: 'order_shipped',
+  name: 'order_ready',
   language: 'en',
   category: 'UTILITY',
-  body: { text: 'Hello {{1}}, your order {{2}} is on its way.', examples: { '1': 'Ada', '2': 'WB-1042' } },
+  body: { text: 'Hello {{1}}, your order {{2}} is ready for pickup.', examples: { '1': 'Ada', '2': 'WB-1042' } },
   footer: 'Waybill Demo Shop',
 } as const
 
 const pending = {
-  name: 'order_shipped',
+  name: 'order_ready',
   language: 'en',
   templateId: '1304694804498707',
   status: 'PENDING',
@@ -102,8 +103,8 @@ export const updateTemplate = procedure({
   output: TemplateChange,
   errors: [...errors, 'TEMPLATE_NOT_FOUND'],
   example: {
-    input: { ...example, footer: 'Waybill Shop' },
-    output: pending,
+    input: { ...example, name: 'order_shipped' },
+    output: { ...pending, name: 'order_shipped' },
     errors: {
       VALIDATION_ERROR: invalid,
       TEMPLATE_NOT_FOUND: 'There is no template "order_shiped" in language en. Did you mean order_shipped?',

@@ -8,6 +8,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, type ExpectStatic, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { webhooks } from '../../contracts/webhooks.ts'
+import { updateAccount } from '../../src/accounts/account.ts'
 import { freePort } from '../support/postgres.ts'
 import { pdf, postForm, startFileServer } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
@@ -141,6 +142,17 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     expect(JSON.parse(await runToEnd(setting, snippet, { silent: true }))).toMatchObject({
       success: true,
       data: { items: [] },
+    })
+  },
+
+  createTemplate: async (snippet, setting) => {
+    const { expect, account, folder } = setting
+    await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
+    const definition = snippets.find(({ guide, language }) => guide === snippet.guide && language === 'json')
+    await writeFile(path.join(folder, 'order_ready.json'), definition?.code ?? '')
+    expect(JSON.parse(await runToEnd(setting, snippet, { silent: true }))).toMatchObject({
+      success: true,
+      data: { name: 'order_ready', status: 'PENDING', changed: true },
     })
   },
 

@@ -1,4 +1,4 @@
-import { createTemplate } from '../../contracts/api/template-changes.ts'
+import { createTemplate, updateTemplate } from '../../contracts/api/template-changes.ts'
 import { settingsContracts } from '../../contracts/dashboard/index.ts'
 import { type DashboardProcedure, listProcedures } from '../../contracts/procedure.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
@@ -78,8 +78,8 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'whatsAppAccount.remove': { whatsAppAccountId },
     'template.list': { whatsAppAccountId },
     'template.sync': {},
-    'template.create': { template: { ...createTemplate.example.input, name: 'order_on_its_way' } },
-    'template.update': { template: createTemplate.example.input },
+    'template.create': { template: createTemplate.example.input },
+    'template.update': { template: updateTemplate.example.input },
     'template.delete': { name: 'order_shipped', language: 'en' },
     'template.duplicate': { name: 'order_shipped', language: 'en', newName: 'order_sent' },
     'template.definition': { name: 'order_shipped', language: 'en' },
