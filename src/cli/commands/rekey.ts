@@ -8,7 +8,7 @@ export const rekey = dataCommand({
   args: [],
   options: {},
   notes: [
-    'To rotate the key: put the new key before the old one (WAYBILL_SECRET_KEY=new,old), restart every process,\nrun this command, and remove the old key after 24 hours, when no idempotency key depends on it. The embedded database stores its keys in secret.key in the data\nfolder, in the same format.',
+    'To rotate the key: append the new key (WAYBILL_SECRET_KEY=old,new) and restart every process, so that all can read it.\nThen put it first (new,old), restart every process again and run this command. Remove the old key after 24 hours, when no\nidempotency key depends on it. A single process needs only the second step. The embedded database keeps the same list in\nsecret.key in its data folder.',
   ],
   examples: ['waybill rekey'],
   run: async (deps) => {
