@@ -29,6 +29,7 @@ const asksWhatsApp: ReadonlySet<string> = new Set([
     ['create', 'update', 'delete', 'duplicate'] satisfies (keyof Settings['template'] &
       keyof (typeof contracts)['template'])[]
   ).flatMap((name) => [`template.${name}`, `settings.template.${name}`]),
+  `settings.template.${'sync' satisfies keyof Settings['template']}`,
 ])
 
 const createsTemplates: ReadonlySet<string> = new Set(

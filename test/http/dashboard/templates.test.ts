@@ -56,6 +56,15 @@ test('shows a new template after a sync, with the reason of a rejection', async 
   )
 })
 
+test('limits syncs, which ask WhatsApp, to 30 per minute', async () => {
+  const customer = await server.account()
+  const { mutate } = await signedInOwner(server, customer.accountId)
+  const sync = () => mutate('template.sync', { accountId: customer.accountId })
+  for (let count = 0; count < 30; count++) expect((await sync()).error).toBeUndefined()
+
+  expect((await sync()).error).toMatchObject({ data: { code: 'RATE_LIMIT_EXCEEDED' } })
+})
+
 test('records the sync of a WhatsApp Business Account without templates', async () => {
   const customer = await server.account()
   const person = await signedInOwner(server, customer.accountId)
