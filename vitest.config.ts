@@ -29,7 +29,7 @@ const onBothDatabases = [
   'test/messages/{codes,erasure,idempotency,journal,outcome-unknown,overdue,overview,reading,record,replies,send,settle,suppressions}.test.ts',
   'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
   'test/cli/{doctor,recipient,running-server}.test.ts',
-  'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics}.test.ts',
+  'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics,request-log}.test.ts',
   'test/http/dashboard/messages.test.ts',
   'test/media/upload.test.ts',
   'test/templates/sync.test.ts',

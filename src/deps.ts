@@ -16,6 +16,8 @@ export interface Deps {
   whatsapp: WhatsApp
   /** Waits without counting towards the limit of concurrent requests; undefined outside such a request. */
   waitUncounted?: <Result>(wait: () => Promise<Result>) => Promise<Result>
+  /** Told of each message that the request causes or repeats; undefined outside a request of the API. */
+  noteMessage?: ((messageId: string) => void) | undefined
   webhooks: WebhookSender
   media: MediaServices
   announcements: Announcements

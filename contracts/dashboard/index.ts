@@ -13,6 +13,7 @@ import {
   setAllowList,
   setTemplateChanges,
 } from './public-api.ts'
+import { getRequest, listRequests } from './request.ts'
 import { listSessions, requestPasswordReset, resetPassword, revokeOtherSessions, revokeSession } from './session.ts'
 import {
   addSuppression,
@@ -113,6 +114,7 @@ export const settingsContracts = {
     },
     message: { list: listMessages, count: countMessages, get: getMessage },
     overview: { get: getOverview },
+    request: { list: listRequests, get: getRequest },
     suppression: {
       list: listSuppressions,
       add: addSuppression,

@@ -21,7 +21,12 @@ export interface NewApiKey {
 
 export function generateApiKey(randomBytes: (size: number) => Uint8Array): NewApiKey {
   const apiKey = prefix + Buffer.from(randomBytes(randomByteCount)).toString('hex')
-  return { apiKey, start: apiKey.slice(0, startLength), hash: hashApiKey(apiKey) }
+  return { apiKey, start: startOfApiKey(apiKey), hash: hashApiKey(apiKey) }
+}
+
+/** The first characters of a key, which are no secret. */
+export function startOfApiKey(apiKey: string): string {
+  return apiKey.slice(0, startLength)
 }
 
 /** Returns whether a text has the form of an API key. Other texts are rejected without a database query. */

@@ -21,17 +21,19 @@ export interface Credentials {
 
 /**
  * Checks the key, then API access, then the address (spec, Authentication). With `spend`, the request counts towards
- * the rate limit, and the remaining budget is returned for `assertWithinBudget`.
+ * the rate limit, and the remaining budget is returned for `assertWithinBudget`. `onRecognized` learns whose key it is,
+ * also if the request is rejected for another reason.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db'>,
   { apiKey, keyHash = hashWellFormed(apiKey), address }: Credentials,
-  { spend }: { spend: boolean },
+  { spend, onRecognized }: { spend: boolean; onRecognized?: (accountId: string) => void },
 ): Promise<{ caller: Caller; budget: Budget | undefined }> {
   if (apiKey === undefined || apiKey === '')
     throw new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.')
   const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalizeAddress(address), spend }))
   if (!row) throw new ServiceError('INVALID_API_KEY', 'Invalid API key.')
+  onRecognized?.(row.account_id)
   if (!row.api_enabled) throw new ServiceError('API_DISABLED', 'API access is disabled for this account.')
   if (!row.address_allowed)
     throw new ServiceError(

@@ -10,6 +10,7 @@ import { migrate } from './commands/migrate.ts'
 import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
 import { recipientErase } from './commands/recipient.ts'
 import { rekey } from './commands/rekey.ts'
+import { requestGet, requestList } from './commands/request.ts'
 import {
   suppressionAdd,
   suppressionCategories,
@@ -91,6 +92,8 @@ export const dataCommands: readonly DataCommand[] = [
   messageGet,
   messageList,
   messageResolve,
+  requestList,
+  requestGet,
   recipientErase,
   suppressionList,
   suppressionAdd,

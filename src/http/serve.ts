@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
+import { RequestLog } from '../accounts/requests/request-log.ts'
 import type { App } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import { type Config, findConfigWarnings } from '../platform/config.ts'
@@ -12,6 +13,7 @@ import { registerEmailMetric } from './ops/email-metric.ts'
 import { startHousekeeping } from './ops/housekeeping.ts'
 import { startJournal } from './ops/journal.ts'
 import { registerOutcomesUnknownMetric } from './ops/metrics.ts'
+import { registerRequestLogMetric } from './ops/request-log-metric.ts'
 import { countSends } from './ops/whatsapp-metrics.ts'
 import type { ServerState } from './ops/health.ts'
 import { createServer } from './server.ts'
@@ -60,6 +62,10 @@ export async function startServing(
   const deps: Deps = { ...appDeps, journal: journal.journal, whatsapp: countSends(appDeps.whatsapp, registry) }
   const worker = role === 'api' ? undefined : createWorker(deps, config, registry)
   const mailer = role === 'api' ? undefined : createMailer(deps, registry)
+  const requestLog =
+    config.requestLogDays === 0 || role === 'worker'
+      ? undefined
+      : new RequestLog(deps.db, { log: deps.log, onDropped: registerRequestLogMetric(registry) })
   const server = await createServer(deps, {
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
@@ -71,6 +77,7 @@ export async function startServing(
     publicUrl: config.publicUrl,
     oidc: config.oidc,
     readState: () => state,
+    requestLog,
   })
   const url = await server.listen({ host: config.host, port: config.port })
   worker?.start()
@@ -87,6 +94,7 @@ export async function startServing(
       const workersStopped = Promise.all([worker?.stop(), mailer?.stop()])
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
+      await requestLog?.stop()
       await workersStopped
       await journal.stop()
     },

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -6,7 +5,9 @@ import { Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
 import { contracts, restContracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
+import type { RequestLog } from '../accounts/requests/request-log.ts'
 import type { Deps } from '../deps.ts'
+import { createRequestIds } from '../platform/ids.ts'
 import type { OidcProvider } from '../users/sign-in/options.ts'
 import { coalesceWrites } from './api/coalesce-writes.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
@@ -14,6 +15,8 @@ import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
 import { apiHandlers } from './api/handlers.ts'
 import { isUpload, registerMediaUpload } from './api/media-upload.ts'
 import { limitProcedures, pairProcedures } from './api/procedures.ts'
+import { recordRequests } from './api/request-log.ts'
+import { noteFailure, registerTrace } from './api/request-trace.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
@@ -56,6 +59,8 @@ export interface ServerOptions {
   /** The text of `/metrics`; by default, that of the registry. */
   collectMetrics?: () => Promise<string>
   readState: () => ServerState
+  /** Records the requests of the API; by default, none are recorded. */
+  requestLog?: RequestLog | undefined
 }
 
 const maxBodyBytes = 64 * 1024
@@ -92,7 +97,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
         connectionsCheckingInterval: 1_000,
       }),
     routerOptions: { maxParamLength: 1024 },
-    genReqId: requestIds(),
+    genReqId: createRequestIds(deps.randomBytes),
     // While it closes, the server finishes what comes in on open connections: it does not refuse it.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -122,12 +127,14 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   registerHealthMetrics(deps, registry)
   registerTemplatesMetric(deps, registry)
   registerHealth(app, deps, options.readState)
+  registerTrace(app)
   if (options.healthOnly === true) return app
   const dashboard = isDashboardBuilt()
   registerHome(app, { dashboard })
   if (dashboard) registerPages(app)
   else deps.log.warn('the dashboard is not built, and so not served; build it with: npm run dashboard')
   registerDocs(app)
+  if (options.requestLog) recordRequests(app, options.requestLog, toBody)
   reserveExactPaths(app, apiContracts, explainUnserved)
   await app.register(async (limited) => {
     coalesceWrites(limited)
@@ -156,11 +163,13 @@ function answerFailure(
   { log }: Pick<Deps, 'log'>,
   { publicUrl }: Pick<ServerOptions, 'publicUrl'>,
   error: unknown,
-  { id, url, raw }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
+  const { id, url, raw } = request
   const failure =
     fromFastifyError(error) ?? findInterruption(error, raw) ?? toServiceError(error, { requestId: id, log })
+  noteFailure(request, failure)
   return reply.code(statusOf(failure)).headers(failureHeaders(failure, publicUrl)).send(toBody(failure, url))
 }
 
@@ -181,13 +190,6 @@ function isTrpc(url: string): boolean {
 function metricsAccess({ metricsToken, sandbox }: ServerOptions): MetricsAccess {
   if (metricsToken !== undefined) return { token: metricsToken }
   return sandbox ? 'everybody' : 'nobody'
-}
-
-/** Unique over processes and cheap: a random start, then a count. */
-function requestIds(): () => string {
-  const process = randomBytes(6).toString('hex')
-  let count = 0
-  return () => `req_${process}_${(++count).toString(36)}`
 }
 
 /** Answers what is not HTTP, or came too slowly, in the envelope too; then the connection is over. */

@@ -22,6 +22,7 @@ import { registerClockMetric } from '../http/ops/clock-watch.ts'
 import { registerOutcomesUnknownMetric } from '../http/ops/metrics.ts'
 import { countSends } from '../http/ops/whatsapp-metrics.ts'
 import { registerEmailMetric } from '../http/ops/email-metric.ts'
+import { registerRequestLogMetric } from '../http/ops/request-log-metric.ts'
 import { createServer } from '../http/server.ts'
 import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
@@ -135,6 +136,7 @@ async function listMetrics(): Promise<{ name: string; help: string }[]> {
   registerClockMetric(registry)
   registerProcessMetrics(registry)
   registerEmailMetric(registry)
+  registerRequestLogMetric(registry)
   await rm(dataDir, { recursive: true })
   return registry
     .getMetricsAsArray()

@@ -111,6 +111,7 @@ const Environment = z
       .int('must be a whole number')
       .min(1, 'must be at least 1')
       .default(30),
+    WAYBILL_REQUEST_LOG_DAYS: wholeNumber(0, 365).default(7),
     WAYBILL_OUTCOME_UNKNOWN_AFTER: Duration.refine((seconds) => seconds >= secondsOf.m, 'must be at least 1m').default(
       secondsOf.h,
     ),
@@ -210,6 +211,11 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
     meaning:
       'How long messages, events, deliveries and attempts are kept. Whole weeks are dropped, so data can remain up to a week longer. Must be at least twice as long as the retry schedule. Daily counts are kept for at least 90 days',
   },
+  WAYBILL_REQUEST_LOG_DAYS: {
+    default: '7',
+    meaning:
+      'How long API requests are kept, 0 to 365 days; `0` records none. Whole weeks are dropped, so requests can remain up to a week longer',
+  },
   WAYBILL_OUTCOME_UNKNOWN_AFTER: {
     default: '1h',
     meaning: 'Age at which a message without an outcome is reported (once); at least `1m`',
@@ -299,6 +305,8 @@ export interface Config {
   webhooks: WebhookConfig
   /** How long messages, events, deliveries and attempts are kept. */
   retentionDays: number
+  /** How long API requests are kept; 0 if none are recorded. */
+  requestLogDays: number
   media: MediaConfig
   /** Age in seconds at which a message without an outcome is reported, once. */
   outcomeUnknownAfterSeconds: number
@@ -387,6 +395,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
     },
     retentionDays: env.WAYBILL_RETENTION_DAYS,
+    requestLogDays: env.WAYBILL_REQUEST_LOG_DAYS,
     media: {
       store: readMediaStore(env),
       spoolDir: path.resolve(env.WAYBILL_DATA_DIR, 'spool'),

@@ -56,6 +56,33 @@ export function timeOfId(id: string): Date {
   return new Date(Number(value >> 80n))
 }
 
+/**
+ * Returns IDs of requests, such as `req_019aab34c5d6_9f86d0811x`: the time in milliseconds (12 hexadecimal digits), so
+ * that they sort by time, then the process and a count. Cheaper than `encodeId`, because every request gets one.
+ */
+export function createRequestIds(randomBytes: (size: number) => Uint8Array): () => string {
+  const process = Buffer.from(randomBytes(4)).toString('hex')
+  let [start, milliseconds, count] = ['', 0, 0]
+  return () => {
+    const now = Date.now()
+    if (now !== milliseconds) {
+      milliseconds = now
+      start = `${firstRequestIdAt(new Date(now))}_${process}`
+    }
+    return start + (++count).toString(36)
+  }
+}
+
+/** Returns the bound of request IDs: those of requests at `time` or later sort after it. */
+export function firstRequestIdAt(time: Date): string {
+  return `req_${Math.max(0, time.getTime()).toString(16).padStart(12, '0')}`
+}
+
+/** Returns the time in an ID of `createRequestIds`. */
+export function timeOfRequestId(id: string): Date {
+  return new Date(Number.parseInt(id.slice('req_'.length, 'req_'.length + 12), 16))
+}
+
 /** Writes the 48-bit timestamp; the other bytes are zero. */
 function startAt(milliseconds: number): Uint8Array {
   const uuid = new Uint8Array(16)

@@ -1,5 +1,12 @@
-/** Reverts migration 0018. */
+/** Reverts migration 0021. */
+const undoApiRequests = [
+  'drop table api_requests, api_request_cutoffs',
+  `delete from waybill_migrations where name = '0021-api-requests'`,
+]
+
+/** Reverts migrations 0018 and later. */
 const undoPeople = [
+  ...undoApiRequests,
   'drop table emails',
   'alter table owner_sessions drop column "lastSeenAt", drop column "lastSeenAddress"',
   'alter table owner_invitations drop column invited_by, drop column proves_email',

@@ -6,9 +6,11 @@ import { request } from 'undici'
 import { createAccount } from '../../src/accounts/account.ts'
 import { generateKey } from '../../src/accounts/api-key.ts'
 import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
+import { RequestLog, type RequestLogLimits } from '../../src/accounts/requests/request-log.ts'
 import { createClient, type WaybillClient } from '../../src/client/client.ts'
 import type { Deps } from '../../src/deps.ts'
 import { countSends } from '../../src/http/ops/whatsapp-metrics.ts'
+import { registerRequestLogMetric } from '../../src/http/ops/request-log-metric.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { noJournal } from '../../src/messages/journal/journal.ts'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
@@ -78,6 +80,8 @@ export interface TestServerOptions {
   server?: Partial<ServerOptions>
   deps?: Partial<Deps>
   sendDeadlineMilliseconds?: number
+  /** Records the requests of the API, with these limits. */
+  requestLog?: Partial<RequestLogLimits>
   /** Another server whose database and simulator this node shares. */
   beside?: TestServer
 }
@@ -111,6 +115,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     log: createLogger('debug', new Writable({ write: (chunk, _encoding, done) => (log.push(String(chunk)), done()) })),
     ...options.deps,
   }
+  const requestLog =
+    options.requestLog &&
+    new RequestLog(deps.db, {
+      log: deps.log,
+      onDropped: registerRequestLogMetric(registry),
+      limits: options.requestLog,
+    })
   const server = await createServer(deps, {
     trustedProxies: [],
     metricsToken: undefined,
@@ -118,6 +129,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     callbacks: deps.callbacks,
     readState: () => 'serving',
     registry,
+    requestLog,
     ...options.server,
   })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -133,6 +145,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     request: requestsTo(url),
     close: async () => {
       await server.close()
+      await requestLog?.stop()
       await whatsapp.close()
       await webhooks.close()
       await deps.media.close()

@@ -1,7 +1,10 @@
 import { createTemplate, updateTemplate } from '../../contracts/api/template-changes.ts'
 import { settingsContracts } from '../../contracts/dashboard/index.ts'
 import { type DashboardProcedure, listProcedures } from '../../contracts/procedure.ts'
+import type { RecordedRequest } from '../../src/accounts/requests/request-log.ts'
+import { insertRequests } from '../../src/accounts/requests/store.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { createRequestIds } from '../../src/platform/ids.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { inviteOwner } from '../../src/users/invitation.ts'
 import { signedInOwner } from './owner.ts'
@@ -17,6 +20,8 @@ export interface PopulatedAccount extends TestAccount {
   messageId: string
   endpointId: string
   deliveryId: string
+  /** A request in the log of API requests. */
+  requestId: string
   /** E-mail addresses of a viewer, and of somebody with a pending invitation. */
   memberEmail: string
   invitedEmail: string
@@ -41,12 +46,36 @@ export async function createPopulatedAccount(server: TestServer): Promise<Popula
   const { email: memberEmail } = await signedInOwner(server, account.accountId, { role: 'viewer' })
   const invitedEmail = `invited-${account.accountId}@example.com`
   await inviteOwner(server.deps, account.accountId, { email: invitedEmail, role: 'viewer' })
-  return { ...account, messageId, endpointId, deliveryId, memberEmail, invitedEmail }
+  const requestId = await recordRequest(server, account.accountId)
+  return { ...account, requestId, messageId, endpointId, deliveryId, memberEmail, invitedEmail }
+}
+
+async function recordRequest({ deps }: TestServer, accountId: string): Promise<string> {
+  const id = createRequestIds(deps.randomBytes)()
+  const request: RecordedRequest = {
+    accountId,
+    keyHash: undefined,
+    id,
+    method: 'GET',
+    path: '/api/v1/message',
+    status: 200,
+    errorCode: undefined,
+    durationMilliseconds: 3,
+    keyStart: 'wb_live_00c0de',
+    address: '192.0.2.1',
+    messageIds: undefined,
+    receivedAt: 0,
+    externalId: undefined,
+    request: undefined,
+    answer: undefined,
+  }
+  await insertRequests(deps.db, [request], 0)
+  return id
 }
 
 /** An input with the account's own IDs for each procedure of an account. */
 export function inputsOf(account: PopulatedAccount): Record<string, object> {
-  const { messageId, endpointId, deliveryId, whatsAppAccountId, memberEmail, invitedEmail } = account
+  const { messageId, endpointId, deliveryId, requestId, whatsAppAccountId, memberEmail, invitedEmail } = account
   return {
     'audit.list': {},
     'member.list': {},
@@ -112,5 +141,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'webhook.retry': { deliveryId },
     'webhook.recover': { endpointId, since: '2026-01-01T00:00:00Z' },
     'overview.get': {},
+    'request.list': {},
+    'request.get': { requestId },
   }
 }

@@ -1,6 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { MessageEvent } from '../../../contracts/events.ts'
 import { requireAccount } from '../../accounts/account.ts'
+import { toRequestDetails } from '../../accounts/requests/list.ts'
+import type { StoredRequest } from '../../accounts/requests/store.ts'
 import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { toMedia } from '../../media/media.ts'
@@ -146,6 +148,16 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
       for await (const lines of exportAudit(deps, accountId))
         yield lines.map((line) => ({ ...(JSON.parse(line) as object) }))
     },
+  },
+  api_requests: {
+    type: 'apiRequest',
+    read: ({ db }, accountId) =>
+      readPages<StoredRequest>(db, accountId, {
+        table: 'api_requests',
+        fields: '*',
+        key: ['id'],
+        show: toRequestDetails,
+      }),
   },
   media_usage: { leftOut: 'the sum of the sizes of media' },
   media_at_whatsapp: { leftOut: 'IDs that WhatsApp gives to files for 30 days' },

@@ -5,6 +5,7 @@ import { authenticate } from '../../accounts/authenticate.ts'
 import { assertWithinBudget, rateLimitHeaders } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import type { ProcedureCall } from './procedures.ts'
+import { traceOf } from './request-trace.ts'
 
 /** An authorized call with an API key. */
 export interface ApiCall extends ProcedureCall {
@@ -23,7 +24,11 @@ export async function authorizeApiKey(
 ): Promise<ApiCall> {
   const { slot } = request
   const credentials = { apiKey: readHeader(request, 'x-api-key'), keyHash: slot?.keyHash, address: request.ip }
-  const { caller, budget } = await authenticate(deps, credentials, { spend: contract.rateLimited })
+  const trace = traceOf(request)
+  const { caller, budget } = await authenticate(deps, credentials, {
+    spend: contract.rateLimited,
+    onRecognized: (accountId) => (trace.accountId = accountId),
+  })
   slot?.recognize()
   if (budget) {
     const headers = rateLimitHeaders(budget)
@@ -37,6 +42,7 @@ export async function authorizeApiKey(
     idempotencyKey,
     address: request.ip,
     slot,
+    noteMessage: (messageId) => (trace.messageIds ??= []).push(messageId),
     setHeader: (name, value) => void reply.header(name, value),
   }
 }

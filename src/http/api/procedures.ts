@@ -9,6 +9,8 @@ export interface ProcedureCall {
   /** The account that the call is about; undefined when it names none. */
   accountId: string | undefined
   slot: Slot | null
+  /** Told of each message that the call causes or repeats. */
+  noteMessage?: ((messageId: string) => void) | undefined
 }
 
 /** A contract and the handler behind it. The input has been parsed by the contract's own schema. */
@@ -55,7 +57,7 @@ export function limitProcedures<P extends Procedure, Call extends ProcedureCall>
     const { contract, perform } = procedure
     const limited: typeof perform =
       contract.kind === 'mutation'
-        ? (deps, call, input) => perform(exemptWaiting(deps, call.slot), call, input)
+        ? (deps, call, input) => perform(exemptWaiting(deps, call), call, input)
         : (deps, call, input) => {
             const read = () => perform(deps, call, input)
             return call.accountId === undefined ? read() : reads.run(call.accountId, read)

@@ -7,6 +7,7 @@ import type { Procedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import { parseInput } from './input.ts'
+import { noteFailure } from './request-trace.ts'
 import { placeProcedure, type ProcedureRecord, type ServedProcedure } from './procedures.ts'
 import { serveSingleCalls } from './trpc-single-call.ts'
 
@@ -64,6 +65,7 @@ function buildRouter<P extends Procedure, Call>(
     isDev: false,
     errorFormatter: ({ error: thrown, shape, ctx }): TRPCErrorShape<DashboardErrorData> => {
       const error = fromTrpcError(thrown, deps, ctx?.request.id ?? 'unknown')
+      if (ctx) noteFailure(ctx.request, error)
       const { data, ...described } = toShape(error, shape.code)
       const fields = showFields && error.code === 'VALIDATION_ERROR' ? { fields: error.fields } : {}
       return { ...described, data: { ...data, ...fields } }

@@ -3,6 +3,7 @@ import { updateAccount } from '../../accounts/account.ts'
 import { getApiAccess } from '../../accounts/api-access.ts'
 import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
 import { setAllowList } from '../../accounts/ip-allow-list.ts'
+import { getApiRequest, listApiRequests } from '../../accounts/requests/list.ts'
 import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
 import {
   activateWhatsAppAccount,
@@ -68,6 +69,11 @@ const messageHandlers: DashboardHandlers<SettingsContracts['settings']['message'
 
 const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overview']> = {
   get: (deps, _call, input) => getOverview(deps, input),
+}
+
+const requestHandlers: DashboardHandlers<SettingsContracts['settings']['request']> = {
+  list: (deps, _call, input) => listApiRequests(deps, input),
+  get: (deps, _call, input) => getApiRequest(deps, input),
 }
 
 const suppressionHandlers: DashboardHandlers<SettingsContracts['settings']['suppression']> = {
@@ -231,6 +237,7 @@ export const settingsHandlers: DashboardHandlers<SettingsContracts> = {
     template: templateHandlers,
     message: messageHandlers,
     overview: overviewHandlers,
+    request: requestHandlers,
     suppression: suppressionHandlers,
     webhook: webhookHandlers,
   },

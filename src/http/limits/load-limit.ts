@@ -34,10 +34,13 @@ export interface Slot {
 }
 
 /** Returns the dependencies of one request, which does not count while it waits for WhatsApp or for an upload. */
-export function exemptWaiting(deps: Deps, slot: Slot | null): Deps {
+export function exemptWaiting(
+  deps: Deps,
+  { slot, noteMessage }: { slot: Slot | null; noteMessage?: Deps['noteMessage'] },
+): Deps {
   return slot === null
     ? deps
-    : { ...deps, whatsapp: slot.exempt(deps.whatsapp), waitUncounted: (wait) => slot.waitUncounted(wait) }
+    : { ...deps, whatsapp: slot.exempt(deps.whatsapp), waitUncounted: (wait) => slot.waitUncounted(wait), noteMessage }
 }
 
 /** At 8,000 sends a second, a request waits at most 1/16 of a second. */

@@ -6,6 +6,7 @@ import { type ApiCall, authorizeApiKey, parseIdempotencyKey } from '../api/autho
 import { toServiceError } from '../api/errors.ts'
 import { parseInput, parseJsonBody } from '../api/input.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
+import { noteFailure } from '../api/request-trace.ts'
 import type { answerMessage, ToolResult, Tools } from './session.ts'
 import { listTools, type Tool } from './tools.ts'
 
@@ -92,7 +93,9 @@ async function callTool(
     // The contract's own schema has just parsed this input for this handler.
     return { data: (await perform(deps, keyed, input as never)) as object }
   } catch (thrown) {
-    const { code, message, retryAfterSeconds } = toServiceError(thrown, { requestId: request.id, log: deps.log })
+    const failure = toServiceError(thrown, { requestId: request.id, log: deps.log })
+    noteFailure(request, failure)
+    const { code, message, retryAfterSeconds } = failure
     return { error: { code, message, retryAfterSeconds } }
   }
 }

@@ -1,3 +1,4 @@
+import { deleteOldCutoffs } from '../../accounts/requests/store.ts'
 import { checkDueAccounts } from '../../accounts/whatsapp/health/check.ts'
 import { addMissingHealth } from '../../accounts/whatsapp/health/store.ts'
 import { measureTraffic } from '../../accounts/whatsapp/health/traffic.ts'
@@ -24,6 +25,8 @@ import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
 type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
+  /** By default, as long as messages. */
+  requestLogDays?: number
   /** Called with the number of messages whose outcome was reported as unknown. */
   onOutcomesUnknown?: (messages: number) => void
 }
@@ -55,13 +58,14 @@ const chores: Chore[] = [
   {
     everySeconds: 3600,
     failure: 'could not create or drop partitions',
-    run: async ({ db, log }, { retentionDays }) => {
+    run: async ({ db, log }, { retentionDays, requestLogDays }) => {
       // Uses the database clock, because a node whose clock is ahead would drop partitions too early.
       const now = await readDatabaseClock(db)
       for (const { partition, error } of await createPartitions(db, now))
         log.warn({ err: error, partition }, 'could not create a partition; trying again in an hour')
       await deleteOldDeliveries(db, retentionDays)
-      await dropOldPartitions(db, now, retentionDays)
+      await dropOldPartitions(db, now, retentionDays, requestLogDays)
+      await deleteOldCutoffs(db)
       await deleteOldCounts(db, retentionDays)
     },
   },

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { changes } from '../../../contracts/dashboard/changes.ts'
+import { discardUnwrittenRequests } from '../../accounts/requests/store.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -79,6 +80,7 @@ export async function eraseRecipient(
   }
 
   if (accountId !== undefined) await inAuditOf(accountId, () => Promise.resolve())
+  await discardUnwrittenRequests(db)
   await eraseMessages()
   for (let search = 1; search <= maxSearches; search += 1) {
     const swept = await sweep(db, { matcher, accountId }, report)

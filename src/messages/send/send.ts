@@ -34,7 +34,10 @@ export async function send(
 ): Promise<Sent> {
   const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input, deps.secrets)
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
-  if (request && earlier) return { message: replay(earlier, request), replayed: true }
+  if (request && earlier) {
+    deps.noteMessage?.(earlier.message.id)
+    return { message: replay(earlier, request), replayed: true }
+  }
 
   const prepared = await prepare(deps, caller, input)
   const { message } = prepared
@@ -101,7 +104,8 @@ export async function record(
 ): Promise<boolean> {
   try {
     const recorded = await recordPending(deps.db, { message, request, journal: deps.journal })
-    if (!recorded) deps.journal.settled(message.id)
+    if (recorded) deps.noteMessage?.(message.id)
+    else deps.journal.settled(message.id)
     return recorded
   } catch (error) {
     // Of anything else the database has said itself that nothing was recorded.

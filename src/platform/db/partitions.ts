@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { firstIdAt } from '../ids.ts'
+import { firstIdAt, firstRequestIdAt } from '../ids.ts'
 import type { Database } from './schema.ts'
 
 /**
@@ -11,6 +11,7 @@ const partitioned = [
   { table: 'events', column: 'id', boundAt: (at: Date) => firstIdAt('evt', at) },
   { table: 'webhook_finished_deliveries', column: 'id', boundAt: (at: Date) => firstIdAt('dlv', at) },
   { table: 'webhook_attempts', column: 'started_at', boundAt: (at: Date) => at.toISOString() },
+  { table: 'api_requests', column: 'id', boundAt: firstRequestIdAt },
 ] as const satisfies { table: keyof Database; column: string; boundAt: (at: Date) => string }[]
 
 const dayMilliseconds = 86_400_000
@@ -72,10 +73,16 @@ function listWanted(table: string, boundAt: (at: Date) => string, now: Date): Pa
  * Drops the partitions whose last row is older than the retention period and returns their names. This takes
  * milliseconds, regardless of the number of rows. A table in use is skipped until the next run.
  */
-export async function dropOldPartitions(db: Kysely<Database>, now: Date, retentionDays: number): Promise<string[]> {
-  const oldest = new Date(now.getTime() - retentionDays * dayMilliseconds)
+export async function dropOldPartitions(
+  db: Kysely<Database>,
+  now: Date,
+  retentionDays: number,
+  requestLogDays: number = retentionDays,
+): Promise<string[]> {
   const dropped: string[] = []
   for (const { table, column, boundAt } of partitioned) {
+    const keptDays = table === 'api_requests' ? requestLogDays : retentionDays
+    const oldest = new Date(now.getTime() - keptDays * dayMilliseconds)
     const names = await findPartitions(db, table)
     for (const name of names.filter((candidate) => endsBefore(table, candidate, oldest)))
       if (await drop(db, name)) dropped.push(name)

@@ -555,6 +555,29 @@ interface MediaAtWhatsAppTable {
   claimed_until: Date | null
 }
 
+/** A call of the API. The request and the answer are those of failures, without secrets. */
+export interface ApiRequestsTable {
+  account_id: string
+  /** The request ID, which contains the time. */
+  id: string
+  method: string
+  path: string
+  status: number
+  /** Null if the request succeeded. */
+  error_code: string | null
+  duration_ms: number
+  key_start: string
+  address: string
+  message_ids: string[] | null
+  external_id: string | null
+  request: string | null
+  answer: string | null
+}
+
+interface ApiRequestCutoffsTable {
+  at: Generated<Date>
+}
+
 export interface Database {
   owners: OwnersTable
   owner_sessions: OwnerSessionsTable
@@ -601,4 +624,6 @@ export interface Database {
   media_usage: MediaUsageTable
   removed_media: RemovedMediaTable
   media_at_whatsapp: MediaAtWhatsAppTable
+  api_requests: ApiRequestsTable
+  api_request_cutoffs: ApiRequestCutoffsTable
 }

@@ -66,9 +66,18 @@ test('drops only weeks whose last day is older than the retention', async () => 
     'events_20300304',
     'webhook_finished_deliveries_20300304',
     'webhook_attempts_20300304',
+    'api_requests_20300304',
   ])
   expect(await countMessages()).toBe(0)
   expect(await recordAt(now)).toBe('messages_rest')
+})
+
+test('drops API requests after their own number of days', async () => {
+  const start = new Date('2031-03-05T12:00:00Z')
+  await createPartitions(database.db, start)
+
+  const dropped = await dropOldPartitions(database.db, new Date(start.getTime() + 14 * day), 30, 7)
+  expect(dropped.filter((name) => name.endsWith('20310303'))).toEqual(['api_requests_20310303'])
 })
 
 test('moves rows of a fast clock from the default partition to their week', async () => {
@@ -83,7 +92,7 @@ test('moves rows of a fast clock from the default partition to their week', asyn
     select count(*)::integer as count from messages_20320510`.execute(database.db)
   expect(rows).toEqual([{ count: 1 }])
   expect(await countMessages()).toBe(before)
-  expect((await listPartitions()).filter((name) => name.endsWith('_20320607'))).toHaveLength(5)
+  expect((await listPartitions()).filter((name) => name.endsWith('_20320607'))).toHaveLength(6)
 })
 
 test('skips a locked table without blocking others and creates the weeks of the other tables', async (context) => {

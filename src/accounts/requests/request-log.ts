@@ -1,0 +1,194 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../../platform/db/schema.ts'
+import { isTransient } from '../../platform/db/unavailable.ts'
+import type { Logger } from '../../platform/log.ts'
+import { insertRequests } from './store.ts'
+
+/** A request with its answer, as it is recorded. */
+export interface RecordedRequest {
+  /** Undefined if the request failed before its key was checked. */
+  accountId: string | undefined
+  /** Hexadecimal digits, to find the account if it is not known. */
+  keyHash: string | undefined
+  id: string
+  method: string
+  path: string
+  status: number
+  errorCode: string | undefined
+  durationMilliseconds: number
+  keyStart: string
+  address: string
+  messageIds: readonly string[] | undefined
+  /** `performance.now()` when the request arrived. */
+  receivedAt: number
+  externalId: string | undefined
+  request: string | undefined
+  answer: string | undefined
+}
+
+/** Why a request was not recorded: the account had too many, too many wait to be written, or the database refused. */
+export const dropReasons = ['limit', 'full', 'database'] as const
+export type DropReason = (typeof dropReasons)[number]
+
+export interface RequestLogOptions {
+  log: Logger
+  onDropped: (reason: DropReason, requests: number) => void
+  limits?: Partial<RequestLogLimits>
+}
+
+export interface RequestLogLimits {
+  /** Requests per minute and account that caused no message. The others are limited by the account's rate limit. */
+  perMinute: number
+  /** Failures per minute and account whose bodies are kept. */
+  bodiesPerMinute: number
+  /** Requests per minute that failed before their key was checked. Anyone can invent keys. */
+  uncheckedPerMinute: number
+  /** Requests that wait to be written, and the characters of their bodies. */
+  maxWaiting: number
+  maxWaitingCharacters: number
+}
+
+const defaultLimits: RequestLogLimits = {
+  perMinute: 1_200,
+  bodiesPerMinute: 60,
+  uncheckedPerMinute: 300,
+  maxWaiting: 10_000,
+  maxWaitingCharacters: 8_000_000,
+}
+const flushMilliseconds = 1_000
+/** Takes two or three milliseconds of the embedded database, which blocks everything else meanwhile. */
+const writtenAtOnce = 200
+const minuteMilliseconds = 60_000
+/** What is older when the database returns is dropped. */
+const maxAgeMilliseconds = 60_000
+
+interface Counts {
+  requests: number
+  bodies: number
+}
+
+/**
+ * Writes the requests of this process to the log in batches, after they were answered. It never makes a request wait:
+ * what exceeds its limits is dropped and counted.
+ */
+export class RequestLog {
+  readonly #db: Kysely<Database>
+  readonly #log: Logger
+  readonly #onDropped: RequestLogOptions['onDropped']
+  readonly #limits: RequestLogLimits
+  #waiting: RecordedRequest[] = []
+  #waitingCharacters = 0
+  #minuteEndsAt = 0
+  #ofMinute = new Map<string, Counts>()
+  #uncheckedOfMinute = 0
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> | undefined
+  /** The database did not answer; the timer tries again. */
+  #isUnavailable = false
+  #stopped = false
+
+  constructor(db: Kysely<Database>, { log, onDropped, limits }: RequestLogOptions) {
+    this.#db = db
+    this.#log = log
+    this.#onDropped = onDropped
+    this.#limits = { ...defaultLimits, ...limits }
+  }
+
+  /**
+   * Records a request. `readBodies` is only called if they are kept, because redacting them takes longer than the rest.
+   */
+  add(
+    request: Omit<RecordedRequest, 'externalId' | 'request' | 'answer'>,
+    readBodies?: () => Pick<RecordedRequest, 'externalId' | 'request' | 'answer'>,
+  ): void {
+    const { maxWaiting, maxWaitingCharacters } = this.#limits
+    const counts = this.#count(request)
+    if (!counts) return this.#onDropped('limit', 1)
+    if (this.#waiting.length >= maxWaiting || this.#waitingCharacters >= maxWaitingCharacters)
+      return this.#onDropped('full', 1)
+    const keepsBodies = readBodies && counts.bodies < this.#limits.bodiesPerMinute
+    if (keepsBodies) counts.bodies += 1
+    const recorded = { ...request, ...(keepsBodies ? readBodies() : noBodies) }
+    this.#waiting.push(recorded)
+    this.#waitingCharacters += countCharacters(recorded)
+    if (this.#waiting.length >= writtenAtOnce && !this.#isUnavailable) void this.#flush()
+    else this.#timer ??= setTimeout(() => void this.#flush(), flushMilliseconds).unref()
+  }
+
+  /** Writes what waits. Call it after the last request was answered. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#writing
+    await this.#flush()
+    clearTimeout(this.#timer)
+    this.#drop('database', this.#waiting.splice(0))
+  }
+
+  /** Undefined if the account, or everybody without one, has had enough of this minute. */
+  #count({ accountId, messageIds }: Pick<RecordedRequest, 'accountId' | 'messageIds'>): Counts | undefined {
+    const now = performance.now()
+    if (now >= this.#minuteEndsAt) {
+      this.#minuteEndsAt = now + minuteMilliseconds
+      this.#ofMinute.clear()
+      this.#uncheckedOfMinute = 0
+    }
+    if (accountId === undefined) {
+      this.#uncheckedOfMinute += 1
+      return this.#uncheckedOfMinute > this.#limits.uncheckedPerMinute ? undefined : { requests: 0, bodies: Infinity }
+    }
+    let counts = this.#ofMinute.get(accountId)
+    if (!counts) this.#ofMinute.set(accountId, (counts = { requests: 0, bodies: 0 }))
+    if (messageIds !== undefined) return counts
+    counts.requests += 1
+    return counts.requests > this.#limits.perMinute ? undefined : counts
+  }
+
+  #flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    return (this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined
+      if (this.#waiting.length > 0 && !this.#stopped)
+        this.#timer ??= setTimeout(() => void this.#flush(), flushMilliseconds).unref()
+    }))
+  }
+
+  /** Never rejects. Ends early if the database is unavailable: then it is tried again later. */
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const requests = this.#waiting.splice(0, writtenAtOnce)
+      const characters = requests.reduce((sum, request) => sum + countCharacters(request), 0)
+      try {
+        await insertRequests(this.#db, requests, performance.now())
+        this.#isUnavailable = false
+        this.#waitingCharacters -= characters
+      } catch (error) {
+        if (!isTransient(error)) {
+          this.#log.warn({ err: error }, 'could not write to the log of API requests')
+          this.#drop('database', requests)
+          continue
+        }
+        const oldest = performance.now() - maxAgeMilliseconds
+        const isYoung = ({ receivedAt }: RecordedRequest) => receivedAt > oldest
+        this.#drop(
+          'database',
+          requests.filter((request) => !isYoung(request)),
+        )
+        this.#waiting = [...requests.filter(isYoung), ...this.#waiting]
+        this.#isUnavailable = true
+        return
+      }
+    }
+  }
+
+  #drop(reason: DropReason, requests: readonly RecordedRequest[]): void {
+    if (requests.length > 0) this.#onDropped(reason, requests.length)
+    for (const request of requests) this.#waitingCharacters -= countCharacters(request)
+  }
+}
+
+const noBodies = { externalId: undefined, request: undefined, answer: undefined }
+
+function countCharacters({ path, request, answer }: RecordedRequest): number {
+  return path.length + (request?.length ?? 0) + (answer?.length ?? 0)
+}

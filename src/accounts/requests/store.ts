@@ -1,0 +1,216 @@
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
+import { retryLocked } from '../../platform/db/retry-locked.ts'
+import type { ApiRequestsTable, Database } from '../../platform/db/schema.ts'
+import { statement } from '../../platform/db/statement.ts'
+import { firstRequestIdAt, timeOfId } from '../../platform/ids.ts'
+import type { RecordedRequest } from './request-log.ts'
+
+/** A request as it is written; the database's clock decides about its age. */
+interface NewRow extends Omit<RecordedRequest, 'messageIds' | 'receivedAt'> {
+  /** Separated by `+`. */
+  messageIds: string | undefined
+  ageSeconds: number
+}
+
+const columns: Columns<NewRow> = {
+  accountId: { name: 'account_id', type: 'word' },
+  keyHash: { name: 'key_hash', type: 'word' },
+  id: { name: 'id', type: 'word' },
+  method: { name: 'method', type: 'word' },
+  path: { name: 'path', type: 'text' },
+  status: { name: 'status', type: 'integer' },
+  errorCode: { name: 'error_code', type: 'word' },
+  durationMilliseconds: { name: 'duration_ms', type: 'integer' },
+  keyStart: { name: 'key_start', type: 'word' },
+  address: { name: 'address', type: 'text' },
+  messageIds: { name: 'message_ids', type: 'word' },
+  externalId: { name: 'external_id', type: 'text' },
+  request: { name: 'request', type: 'text' },
+  answer: { name: 'answer', type: 'text' },
+  ageSeconds: { name: 'age_seconds', type: 'float8' },
+}
+
+/**
+ * Leaves out requests of accounts that were removed, with keys that no account has, and those that arrived before a
+ * recipient was erased. A repeated insert changes nothing.
+ */
+const insert = statement<Lists<NewRow>>(
+  'insert_api_requests',
+  ($) => `insert into api_requests (account_id, id, method, path, status, error_code, duration_ms, key_start, address,
+    message_ids, external_id, request, answer)
+  select a.id, r.id, r.method, r.path, r.status, r.error_code, r.duration_ms, r.key_start, r.address,
+    string_to_array(r.message_ids, '+'), r.external_id, r.request, r.answer
+  from unnest(${arraysOf($, columns)}) as r (${namesOf(columns)})
+  left join api_keys k on r.account_id is null and k.key_hash = decode(r.key_hash, 'hex')
+  join accounts a on a.id = coalesce(r.account_id, k.account_id)
+  where r.age_seconds < coalesce(extract(epoch from now() - (select max(at) from api_request_cutoffs)), 'infinity')::float8
+  on conflict do nothing`,
+)
+
+/** `now` is the `performance.now()` of this process. Writes requests of all accounts. */
+export async function insertRequests(
+  db: Kysely<Database>,
+  requests: readonly RecordedRequest[],
+  now: number,
+): Promise<void> {
+  const rows = requests.map(({ messageIds, receivedAt, ...request }) => ({
+    ...request,
+    messageIds: messageIds?.join('+'),
+    ageSeconds: (now - receivedAt) / 1000,
+  }))
+  await insert(db, listsOf(columns, rows))
+}
+
+/**
+ * From now on, no process writes a request that has arrived already: what it holds in memory can contain the number
+ * that is being erased. The lock waits for inserts that did not see the cutoff.
+ */
+export async function discardUnwrittenRequests(db: Kysely<Database>): Promise<void> {
+  await retryLocked(() =>
+    db.transaction().execute(async (trx) => {
+      await sql`set local lock_timeout = '1s'`.execute(trx)
+      await sql`lock table only api_requests in share row exclusive mode`.execute(trx)
+      await sql`insert into api_request_cutoffs (at) values (clock_timestamp())`.execute(trx)
+    }),
+  )
+}
+
+/** No request takes as long as an hour. */
+export async function deleteOldCutoffs(db: Kysely<Database>): Promise<void> {
+  await sql`delete from api_request_cutoffs where at < now() - interval '1 hour'`.execute(db)
+}
+
+export type StoredRequest = Omit<Selectable<ApiRequestsTable>, 'account_id'>
+
+/** Without the bodies of failures. */
+export type ListedRequest = Omit<StoredRequest, 'request' | 'answer'>
+
+export interface RequestFilter {
+  fromId?: string | undefined
+  untilId?: string | undefined
+  /** Only requests older than this one: where the page before stopped. */
+  beforeId?: string | undefined
+  outcome?: 'succeeded' | 'failed' | '4xx' | '5xx' | undefined
+  errorCode?: string | undefined
+  /** Part of the path. */
+  path?: string | undefined
+  search?: RequestSearch | undefined
+}
+
+export type RequestSearch =
+  | { kind: 'requestId'; id: string }
+  /** Requests that caused one of these messages, and failures with this external ID. */
+  | { kind: 'messages'; messageIds: readonly string[]; externalId?: string | undefined }
+
+/** Takes some milliseconds: a path and a code are in no index. */
+const lookedThroughAtOnce = 20_000
+const listed = sql.raw(
+  'id, method, path, status, error_code, duration_ms, key_start, address, message_ids, external_id',
+)
+
+/** Newest first. `stoppedAt` is the last request that was examined, if there can be others behind it. */
+export async function findRequests(
+  db: Kysely<Database>,
+  accountId: string,
+  { search, ...filter }: RequestFilter,
+  limit: number,
+  lookThrough: number = lookedThroughAtOnce,
+): Promise<{ rows: ListedRequest[]; stoppedAt: string | undefined }> {
+  const indexed = and([sql`account_id = ${accountId}`, ...listIndexed(filter)])
+  const matching = and(listUnindexed(filter))
+  const sources = search ? listSources(search) : [sql`true`]
+  const { rows } = await sql<ListedRequest>`
+    select ${listed} from (${sql.join(
+      sources.map(
+        (source) => sql`(
+          select ${listed} from api_requests where ${indexed} and ${source} order by id desc limit ${sql.lit(lookThrough)}
+        )`,
+      ),
+      sql` union `,
+    )}) near
+    where ${matching} order by id desc limit ${sql.lit(limit + 1)}`.execute(db)
+  if (rows.length > limit) return { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
+  return { rows, stoppedAt: search ? undefined : await findBound(db, indexed, lookThrough) }
+}
+
+/** The last one that is examined; undefined if all are. */
+async function findBound(
+  db: Kysely<Database>,
+  indexed: RawBuilder<unknown>,
+  lookThrough: number,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    select id from api_requests where ${indexed} order by id desc offset ${sql.lit(lookThrough - 1)} limit 1`.execute(
+    db,
+  )
+  return rows[0]?.id
+}
+
+export async function findRequest(
+  db: Kysely<Database>,
+  accountId: string,
+  requestId: string,
+): Promise<StoredRequest | undefined> {
+  return db
+    .selectFrom('api_requests')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', requestId)
+    .executeTakeFirst()
+}
+
+/** The newest messages with this external ID. Their requests have no copy of it. */
+export async function findMessagesByExternalId(
+  db: Kysely<Database>,
+  accountId: string,
+  externalId: string,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from messages where external_id = ${externalId} and account_id = ${accountId}
+    order by id desc limit ${sql.lit(limit)}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+function listIndexed({ fromId, untilId, beforeId, outcome, errorCode }: RequestFilter): RawBuilder<unknown>[] {
+  const failed = errorCode !== undefined || (outcome !== undefined && outcome !== 'succeeded')
+  return [
+    ...(fromId === undefined ? [] : [sql`id >= ${fromId}`]),
+    ...(untilId === undefined ? [] : [sql`id < ${untilId}`]),
+    ...(beforeId === undefined ? [] : [sql`id < ${beforeId}`]),
+    ...(failed ? [sql`error_code is not null`] : []),
+  ]
+}
+
+function listUnindexed({ outcome, errorCode, path }: RequestFilter): RawBuilder<unknown>[] {
+  return [
+    ...(outcome === 'succeeded' ? [sql`error_code is null`] : []),
+    ...(outcome === '4xx' ? [sql`status between 400 and 499`] : []),
+    ...(outcome === '5xx' ? [sql`status >= 500`] : []),
+    ...(errorCode === undefined ? [] : [sql`error_code = ${errorCode}`]),
+    ...(path === undefined ? [] : [sql`strpos(path, ${path}) > 0`]),
+  ]
+}
+
+/** A message is recorded after its request arrived, and before the request ends. */
+const longestBeforeMilliseconds = 30_000
+const longestAfterMilliseconds = 1_000
+
+function listSources(search: RequestSearch): RawBuilder<unknown>[] {
+  if (search.kind === 'requestId') return [sql`id = ${search.id}`]
+  const { messageIds, externalId } = search
+  return [
+    ...messageIds.map((id) => {
+      const recordedAt = timeOfId(id).getTime()
+      const from = firstRequestIdAt(new Date(recordedAt - longestBeforeMilliseconds))
+      const until = firstRequestIdAt(new Date(recordedAt + longestAfterMilliseconds))
+      return sql`id >= ${from} and id < ${until} and message_ids @> array[${id}]`
+    }),
+    ...(externalId === undefined ? [] : [sql`external_id = ${externalId}`]),
+  ]
+}
+
+function and(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
+}

@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ServiceError } from '../../../contracts/errors.ts'
+import { noReason } from '../../../contracts/fields.ts'
+import { hashApiKey, isApiKey, startOfApiKey } from '../../accounts/api-key.ts'
+import {
+  type BodyShape,
+  redactAnswer,
+  redactJson,
+  redactValue,
+  type RedactedBody,
+  scrubSecrets,
+} from '../../accounts/requests/redact.ts'
+import type { RecordedRequest, RequestLog } from '../../accounts/requests/request-log.ts'
+import type { RequestTrace } from './request-trace.ts'
+
+const maxPathLength = 512
+const maxAddressLength = 64
+
+type ToBody = (failure: ServiceError, url: string) => object
+
+/** Records each call of the API, once it is answered. `toBody` writes the answer of a failure as the caller got it. */
+export function recordRequests(app: FastifyInstance, log: RequestLog, toBody: ToBody): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { trace } = request
+    if (trace !== null && isApi(request.url)) record(log, { request, reply, trace, toBody })
+    done()
+  })
+}
+
+function isApi(url: string): boolean {
+  return url.startsWith('/api/') || url.startsWith('/trpc/') || url === '/mcp' || url.startsWith('/mcp?')
+}
+
+interface Answered {
+  request: FastifyRequest
+  reply: FastifyReply
+  trace: RequestTrace
+  toBody: ToBody
+}
+
+function record(log: RequestLog, answered: Answered): void {
+  const { request, reply, trace } = answered
+  const apiKey = request.headers['x-api-key']
+  // Whoever has no valid key belongs to no account; the metrics of HTTP requests count them.
+  if (typeof apiKey !== 'string') return
+  const isChecked = trace.accountId !== undefined
+  if (!isChecked && (trace.failures?.[0]?.code === 'INVALID_API_KEY' || !isApiKey(apiKey))) return
+  const failure = trace.failures?.[0]
+  const elapsed = reply.elapsedTime
+  log.add(
+    {
+      accountId: trace.accountId,
+      keyHash: isChecked ? undefined : hashApiKey(apiKey).toString('hex'),
+      id: request.id,
+      method: request.method,
+      path: pathOf(request.url),
+      status: reply.statusCode,
+      errorCode: failure?.code ?? (reply.statusCode >= 400 ? noReason : undefined),
+      durationMilliseconds: Math.round(elapsed),
+      keyStart: startOfApiKey(apiKey),
+      address: request.ip.slice(0, maxAddressLength),
+      messageIds: trace.messageIds,
+      receivedAt: performance.now() - elapsed,
+    },
+    failure && (() => readBodies(answered)),
+  )
+}
+
+/** Without the query, in which tRPC sends its input. */
+function pathOf(url: string): string {
+  const end = url.indexOf('?')
+  return cleanText(scrubSecrets((end === -1 ? url : url.slice(0, end)).slice(0, maxPathLength)))
+}
+
+function readBodies({ request, trace, toBody }: Answered): Pick<RecordedRequest, 'externalId' | 'request' | 'answer'> {
+  const body = readRequest(request)
+  const answers = (trace.failures ?? []).map((failure) => toBody(failure, request.url))
+  return {
+    externalId: body?.externalId === undefined ? undefined : cleanText(body.externalId),
+    request: body && cleanText(body.text),
+    answer: cleanText(redactAnswer(answers.length === 1 ? answers[0] : answers)),
+  }
+}
+
+/** Undefined if there is none, or if it is a file. */
+function readRequest(request: FastifyRequest): RedactedBody | undefined {
+  const { body, url } = request
+  const shape = shapeOf(url)
+  if (Buffer.isBuffer(body)) return body.length === 0 ? undefined : redactJson(body.toString('utf8'), shape)
+  if (typeof body === 'string') return redactJson(body, shape)
+  const query = request.query as Record<string, unknown>
+  if (url.startsWith('/trpc/') && typeof query['input'] === 'string') return redactJson(query['input'], shape)
+  return Object.keys(query).length === 0 ? undefined : redactValue(query, 'input')
+}
+
+function shapeOf(url: string): BodyShape {
+  if (url.startsWith('/mcp')) return 'tool'
+  return url.startsWith('/trpc/') && /[?&]batch=1(&|$)/.test(url) ? 'batch' : 'input'
+}
+
+/** PostgreSQL stores no NUL. */
+function cleanText(text: string): string {
+  return text.replaceAll('\0', '\uFFFD')
+}
