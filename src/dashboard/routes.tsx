@@ -49,6 +49,10 @@ const accountPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/messages/message-page.tsx')).MessagePage },
   },
   {
+    path: 'requests',
+    lazy: { Component: async () => (await import('./pages/requests/requests-page.tsx')).RequestsPage },
+  },
+  {
     path: 'suppressions',
     lazy: { Component: async () => (await import('./pages/suppressions/suppressions-page.tsx')).SuppressionsPage },
   },

@@ -2,6 +2,7 @@ import { AppShell, Container, NavLink, ScrollArea, Text, VisuallyHidden } from '
 import { useDisclosure } from '@mantine/hooks'
 import {
   IconAlertCircle,
+  IconArrowsExchange,
   IconBrandWhatsapp,
   IconChartBar,
   IconHistory,
@@ -66,6 +67,7 @@ const entries = [
   { path: 'whatsapp-accounts', label: 'WhatsApp accounts', icon: IconBrandWhatsapp },
   { path: 'templates', label: 'Templates', icon: IconTemplate },
   { path: 'messages', label: 'Messages', icon: IconMessages },
+  { path: 'requests', label: 'API requests', icon: IconArrowsExchange },
   { path: 'suppressions', label: 'Suppressions', icon: IconUserOff },
   { path: 'webhooks', label: 'Webhooks', icon: IconWebhook },
   { path: 'people', label: 'People', icon: IconUsers },

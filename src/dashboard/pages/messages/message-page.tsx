@@ -15,6 +15,7 @@ import { DeliveryList } from '../webhooks/delivery-list.tsx'
 import { EndpointUrl } from '../webhooks/endpoint.tsx'
 import { MessageStatusBadge } from './message-status.tsx'
 import { MessageTimeline } from './message-timeline.tsx'
+import { RequestOfMessage } from './request-of-message.tsx'
 
 export function MessagePage() {
   const { accountId } = useAccount()
@@ -165,6 +166,7 @@ function MessageDetails({ message }: { message: Message }) {
         ...(waMessageId === undefined
           ? []
           : [{ name: 'WhatsApp ID', value: <Copyable label="WhatsApp ID" value={waMessageId} /> }]),
+        { name: 'Request', value: <RequestOfMessage messageId={messageId} /> },
       ]}
     />
   )

@@ -1,0 +1,33 @@
+import { Anchor, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/session.ts'
+
+/** A link to the API request that caused the message. Test messages have none. */
+export function RequestOfMessage({ messageId }: { messageId: string }) {
+  const { accountId } = useAccount()
+  const { data, isError } = useQuery({
+    queryKey: ['requests', accountId, 'of-message', messageId],
+    queryFn: ({ signal }) => settings.request.list.query({ accountId, search: messageId }, { signal }),
+    // Requests are recorded about a second after their answer.
+    refetchInterval: ({ state }) =>
+      state.data?.items.length === 0 && state.dataUpdateCount < maxReads ? readMilliseconds : false,
+  })
+  // Retries with the same idempotency key come later.
+  const first = data?.items.at(-1)
+  if (first)
+    return (
+      <Anchor component={Link} to={`/${accountId}/requests?request=${first.requestId}`} inherit>
+        {first.requestId}
+      </Anchor>
+    )
+  return (
+    <Text span inherit c="dimmed">
+      {data ? 'Not recorded' : isError ? 'Not available' : '…'}
+    </Text>
+  )
+}
+
+const readMilliseconds = 1_000
+const maxReads = 5

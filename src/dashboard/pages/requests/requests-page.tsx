@@ -1,0 +1,118 @@
+import { Button, Text } from '@mantine/core'
+import { IconArrowsExchange, IconSearchOff } from '@tabler/icons-react'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { Link, useSearchParams } from 'react-router'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/session.ts'
+import { PageHeader } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { RequestDrawer } from './request-drawer.tsx'
+import {
+  isFiltered,
+  noFilters,
+  readFilters,
+  type RequestFilters,
+  toListInput,
+  writeFilters,
+} from './request-filters.ts'
+import { RequestsTable } from './requests-table.tsx'
+
+export function RequestsPage() {
+  const { accountId } = useAccount()
+  const [search, setSearch] = useSearchParams()
+  const filters = useMemo(() => readFilters(search), [search])
+  const log = useRequests(accountId, filters)
+  const requests = log.data?.pages.flatMap(({ items }) => items) ?? []
+  const isEmpty = log.isSuccess && requests.length === 0 && !log.isPlaceholderData
+  const show = (changed: RequestFilters) => setSearch(writeFilters(changed), { replace: true })
+  const queryOf = (requestId: string) => {
+    const query = writeFilters(filters)
+    query.set('request', requestId)
+    return query.toString()
+  }
+  return (
+    <>
+      <PageHeader
+        title="API requests"
+        description="Calls made with the API key of this account, newest first. They appear about a second after their answer."
+      />
+      <FilterBar filters={filters} onChange={show} />
+      {log.isPending && <LoadingSkeleton lines={8} />}
+      {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
+      {isEmpty && !isFiltered(filters) && <NoRequestsYet />}
+      {isEmpty && isFiltered(filters) && (
+        <NoMatches among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)} />
+      )}
+      {requests.length > 0 && <RequestsTable requests={requests} stale={log.isPlaceholderData} queryOf={queryOf} />}
+      {requests.length > 0 && requests.length < pageSize && log.hasNextPage && (
+        <Text size="sm" c="dimmed" ta="center" mt="md">
+          Only the newest requests were searched. Load more to search older ones.
+        </Text>
+      )}
+      <LoadMore query={log} />
+      <RequestDrawer requestId={search.get('request') ?? undefined} onClose={() => setSearch(writeFilters(filters))} />
+    </>
+  )
+}
+
+const refreshMilliseconds = 4_000
+const pageSize = 25
+
+/** The log refreshes while only the first page is loaded. */
+function useRequests(accountId: string, filters: RequestFilters) {
+  return useInfiniteQuery({
+    queryKey: ['requests', accountId, filters],
+    queryFn: ({ pageParam, signal }) =>
+      settings.request.list.query(
+        {
+          accountId,
+          ...toListInput(filters, new Date()),
+          limit: pageSize,
+          ...(pageParam !== '' && { cursor: pageParam }),
+        },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
+    placeholderData: keepPreviousData,
+  })
+}
+
+function NoRequestsYet() {
+  const { accountId } = useAccount()
+  return (
+    <EmptyState
+      icon={IconArrowsExchange}
+      title="No requests yet"
+      action={
+        <Button component={Link} to={`/${accountId}/public-api`}>
+          Get an API key
+        </Button>
+      }
+    >
+      Calls that your application makes with the API key appear here, with the error if they failed. Calls without a
+      valid key belong to no account and are not listed.
+    </EmptyState>
+  )
+}
+
+/** `newest` if older requests have not been searched yet. */
+function NoMatches({ among, onClear }: { among: 'all' | 'newest'; onClear: () => void }) {
+  return (
+    <EmptyState
+      icon={IconSearchOff}
+      title={among === 'all' ? 'No matching requests' : 'No matches in the newest requests'}
+      action={
+        <Button variant="default" onClick={onClear}>
+          Show all requests
+        </Button>
+      }
+    >
+      The search takes a complete request ID (header X-Request-Id), message ID or external ID. Requests are kept for
+      some days only.
+    </EmptyState>
+  )
+}

@@ -1,0 +1,126 @@
+import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
+import type { MouseEvent } from 'react'
+import { Link, useNavigate } from 'react-router'
+import type { ApiRequest } from '../../../../contracts/dashboard/request.ts'
+import { StatusBadge } from '../../ui/badges.tsx'
+import { LogTime } from '../../ui/date-time.tsx'
+import { describeDuration } from '../../ui/time.ts'
+import styles from '../messages/messages-table.module.css'
+
+interface RequestsTableProps {
+  requests: ApiRequest[]
+  /** Whether these are results of the previous filter. */
+  stale: boolean
+  /** The query of the page with a request opened. */
+  queryOf: (requestId: string) => string
+}
+
+/** A table; on a small screen, a list. */
+export function RequestsTable({ requests, stale, queryOf }: RequestsTableProps) {
+  return (
+    <Paper withBorder aria-busy={stale} style={{ opacity: stale ? 0.6 : 1, overflow: 'hidden' }}>
+      <Table visibleFrom="md" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={182}>Time</Table.Th>
+            <Table.Th w={76}>Method</Table.Th>
+            <Table.Th>Path</Table.Th>
+            <Table.Th w={76}>Status</Table.Th>
+            <Table.Th w="24%">Error code</Table.Th>
+            <Table.Th w={92} ta="right">
+              Duration
+            </Table.Th>
+            <Table.Th w="14%" visibleFrom="lg">
+              Address
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {requests.map((request) => (
+            <RequestRow key={request.requestId} request={request} query={queryOf(request.requestId)} />
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Stack hiddenFrom="md" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {requests.map((request) => (
+          <RequestItem key={request.requestId} request={request} query={queryOf(request.requestId)} />
+        ))}
+      </Stack>
+    </Paper>
+  )
+}
+
+interface RowProps {
+  request: ApiRequest
+  query: string
+}
+
+function RequestRow({ request, query }: RowProps) {
+  return (
+    <Table.Tr className={styles['clickable']} onClick={useOpenRequest(query)}>
+      <Table.Td c="dimmed">
+        <LogTime at={request.at} />
+      </Table.Td>
+      <Table.Td>{request.method}</Table.Td>
+      <Table.Td title={request.path}>
+        <PathLink request={request} query={query} />
+      </Table.Td>
+      <Table.Td>
+        <HttpStatus request={request} />
+      </Table.Td>
+      <Table.Td ff="monospace" fz="xs" title={request.errorCode}>
+        {request.errorCode}
+      </Table.Td>
+      <Table.Td ta="right">{describeDuration(request.durationMilliseconds)}</Table.Td>
+      <Table.Td visibleFrom="lg" title={request.address}>
+        {request.address}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function RequestItem({ request, query }: RowProps) {
+  return (
+    <Box component="li" p="sm" className={`${styles['item']} ${styles['clickable']}`} onClick={useOpenRequest(query)}>
+      <Group justify="space-between" wrap="nowrap" gap="sm" fz="sm">
+        <Box miw={0} style={{ overflowWrap: 'anywhere' }}>
+          {request.method} <PathLink request={request} query={query} />
+        </Box>
+        <Box style={{ flexShrink: 0 }}>
+          <HttpStatus request={request} />
+        </Box>
+      </Group>
+      {request.errorCode !== undefined && (
+        <Text size="xs" ff="monospace" mt={2} style={{ overflowWrap: 'anywhere' }}>
+          {request.errorCode}
+        </Text>
+      )}
+      <Text size="xs" c="dimmed" mt={2}>
+        <LogTime at={request.at} /> · {describeDuration(request.durationMilliseconds)} · {request.address}
+      </Text>
+    </Box>
+  )
+}
+
+/** A click anywhere in the row opens it, unless it selects text. Keyboards and screen readers use the link. */
+function useOpenRequest(query: string): (event: MouseEvent) => void {
+  const navigate = useNavigate()
+  return ({ target }) => {
+    const isLink = target instanceof Element && target.closest('a') !== null
+    if (isLink || window.getSelection()?.isCollapsed === false) return
+    void navigate({ search: query })
+  }
+}
+
+function PathLink({ request, query }: RowProps) {
+  return (
+    <Anchor component={Link} to={{ search: query }} fz="inherit" fw={500} underline="hover">
+      {request.path}
+    </Anchor>
+  )
+}
+
+export function HttpStatus({ request: { status, errorCode } }: { request: ApiRequest }) {
+  const tone = status >= 500 ? 'bad' : errorCode === undefined ? 'good' : 'warning'
+  return <StatusBadge tone={tone}>{status}</StatusBadge>
+}

@@ -1,0 +1,108 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TestAccount } from '../../support/server.ts'
+import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  dashboard = await startDashboard({ requestLog: {} })
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+})
+
+const message = {
+  to: '34600111222',
+  template: 'order_shipped',
+  language: 'en',
+  variables: { '1': 'Ada', '2': 'WB-1042' },
+}
+
+/** A send, one that WhatsApp rejects, one with a malformed number, and a call of an unknown path with markup. */
+async function call(account: TestAccount) {
+  const sent = await account.post('/api/v1/message/send', message)
+  const rejected = await account.post('/api/v1/message/send', { ...message, to: '15550131026' })
+  const malformed = await account.post('/api/v1/message/send', { ...message, to: '+34 600', externalId: 'order-7' })
+  await account.get('/api/v1/<img src=x onerror=alert(1)>')
+  const requestIdOf = ({ headers }: typeof sent) => String(headers['x-request-id'])
+  return {
+    messageId: String(sent.json().data['messageId']),
+    sentId: requestIdOf(sent),
+    rejectedId: requestIdOf(rejected),
+    malformedId: requestIdOf(malformed),
+  }
+}
+
+function rowsOf(page: Page) {
+  return page.getByRole('table').getByRole('row')
+}
+
+test.each(['light', 'dark'] as const)('lists, filters and opens requests in %s', async (colorScheme) => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ colorScheme })
+  await openOfAccount('requests')
+  await page.getByText('No requests yet').waitFor()
+  const { messageId, malformedId, rejectedId } = await call(account)
+
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 4)
+  expect(await rowsOf(page).nth(1).textContent()).toContain('%3Cimg')
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  await page.getByLabel('Outcome').selectOption('Failed')
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 3)
+  await page.getByLabel('Error code').fill('validation_error')
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 1)
+  await page.getByRole('cell', { name: 'VALIDATION_ERROR' }).click()
+  const panel = page.getByRole('dialog', { name: 'API request' })
+  await panel.getByText(malformedId).waitFor()
+  expect(await panel.getByRole('region', { name: 'Request' }).textContent()).toContain('"to": "+34 600"')
+  expect(await panel.getByRole('region', { name: 'Request' }).textContent()).not.toContain('WB-1042')
+  expect(await panel.getByRole('region', { name: 'Answer' }).textContent()).toContain('to: must be the country code')
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await panel.getByRole('button', { name: 'Copy request ID' }).click()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(malformedId)
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'detached' })
+  expect(new URL(page.url()).search).toBe('?outcome=failed&errorCode=VALIDATION_ERROR')
+
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByLabel('Search requests').fill('order-7')
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 1)
+  await page.getByLabel('Search requests').fill('no-such-order')
+  await page.getByText('No matching requests').waitFor()
+  await page.getByLabel('Search requests').fill(rejectedId)
+  await page.getByRole('cell', { name: 'MESSAGE_REJECTED' }).click()
+  await panel.getByRole('link', { name: /^msg_/ }).click()
+  await page.getByRole('heading', { name: 'Message to +15550131026' }).waitFor()
+  await page.getByRole('link', { name: rejectedId }).click()
+  await panel.getByText(rejectedId).waitFor()
+
+  await openOfAccount(`messages/${messageId}`)
+  await page.getByRole('link', { name: /^req_/ }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('shows viewers the log on a phone', async () => {
+  const viewport = { width: 390, height: 844 }
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer', viewport })
+  const { sentId } = await call(account)
+  await openOfAccount('requests')
+
+  await expect.poll(() => page.getByRole('main').getByRole('listitem').count()).toBe(4)
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await page.getByRole('listitem').filter({ hasText: '200' }).getByRole('link').click()
+  await page.getByRole('dialog').getByText(sentId).waitFor()
+  await page.getByText('kept for failures only').waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  expect(pageErrors).toEqual([])
+})
+
+test('opens a link to a request that is not kept any more', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('requests?request=req_000000000000_1')
+
+  await page.getByRole('dialog').getByText('this account has no recorded request with this ID').waitFor()
+  expect(pageErrors).toEqual([])
+})
