@@ -100,11 +100,13 @@ test('stores text that a database or a browser could trip over as it is', async 
   const account = await server.account()
   const path = `/api/v1/<script>alert(1)</script>'";--`
   await getRaw(path, account.apiKey)
-  await account.post('/api/v1/message/send', { ...message, externalId: 'a\0b', template: '\ud800' })
+  await account.post('/api/v1/message/send', { ...message, externalId: 'a\0b\x1b[2J\x9b31m', template: '\ud800' })
 
   const [first, second] = await readStored(account, 2)
   expect(first).toContain(path)
   expect(second).toContain(String.raw`a\u0000b`)
+  // A terminal would obey control characters.
+  expect(second).not.toMatch(/[^\P{Cc}\n]/u)
 })
 
 /** Unlike other clients, sends a path as it is. */

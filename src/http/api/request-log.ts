@@ -98,7 +98,7 @@ function shapeOf(url: string): BodyShape {
   return url.startsWith('/trpc/') && /[?&]batch=1(&|$)/.test(url) ? 'batch' : 'input'
 }
 
-/** PostgreSQL stores no NUL. */
+/** PostgreSQL stores no NUL, and a terminal must not obey what a caller wrote. */
 function cleanText(text: string): string {
-  return text.replaceAll('\0', '\uFFFD')
+  return text.replaceAll(/[^\P{Cc}\t\n]/gu, '\uFFFD')
 }
