@@ -85,6 +85,15 @@ function holdRequests(): { behaviour: Behaviour; release: () => void } {
   }
 }
 
+/** Deliveries whose attempt has started and not ended. */
+async function heldDeliveries(): Promise<{ id: string; generation: number }[]> {
+  return app.deps.db
+    .selectFrom('webhook_deliveries')
+    .select(['id', 'generation'])
+    .whereRef('generation', '>', 'attempts')
+    .execute()
+}
+
 async function finishedCount(): Promise<number> {
   return (await webhooks.finished()).length
 }
@@ -109,6 +118,28 @@ test('redelivers the events of a killed worker within the lease, with the same I
   expect(seconds).toBeLessThan(leaseSeconds + 3)
   expect(idsOf(receiver.received)).toEqual(eventIds.toSorted())
   for (const id of heldByVictim) expect(receiver.received.filter((received) => received.id === id)).toHaveLength(2)
+})
+
+test('redelivers what a killed worker held within the lease, before 50,000 waiting deliveries', async () => {
+  const { endpointId } = await webhooks.addEndpoint(receiver.url)
+  // Slower than the backlog could be delivered in the time of the test.
+  receiver.behave((_received, response) => void setTimeout(() => response.writeHead(500).end(), 200))
+  await webhooks.fillQueue(endpointId, 50_000)
+  const victim = await startWorkerProcess()
+  await expect.poll(() => receiver.received.length, { interval: 5 }).toBeGreaterThanOrEqual(firstWindow)
+  victim.kill('SIGKILL')
+  const killedAt = Date.now()
+  await victim.exited
+  const held = await heldDeliveries()
+  expect(held.length).toBeGreaterThan(0)
+
+  await startWorkerProcess()
+  const leftOf = async () => {
+    const generations = new Map((await heldDeliveries()).map(({ id, generation }) => [id, generation]))
+    return held.filter(({ id, generation }) => generations.get(id) === generation)
+  }
+  await expect.poll(leftOf, { timeout: 30_000 }).toEqual([])
+  expect((Date.now() - killedAt) / 1000).toBeLessThan(leaseSeconds + 3)
 })
 
 test('finishes attempts in progress on SIGTERM and releases the rest immediately', async () => {

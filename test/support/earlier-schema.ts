@@ -4,9 +4,19 @@ const undoApiRequests = [
   `delete from waybill_migrations where name = '0021-api-requests'`,
 ]
 
+/** Reverts migration 0020. */
+const undoEndpointLimits = [
+  'drop index webhook_deliveries_queue',
+  'create index webhook_deliveries_queue on webhook_deliveries (endpoint_id, due_at)',
+  'alter table webhook_deliveries drop column claimed',
+  'alter table webhook_endpoints drop column max_per_second, drop column max_concurrent, drop column paced_until',
+  `delete from waybill_migrations where name = '0020-endpoint-limits'`,
+]
+
 /** Reverts migrations 0018 and later. */
 const undoPeople = [
   ...undoApiRequests,
+  ...undoEndpointLimits,
   'drop table emails',
   'alter table owner_sessions drop column "lastSeenAt", drop column "lastSeenAddress"',
   'alter table owner_invitations drop column invited_by, drop column proves_email',

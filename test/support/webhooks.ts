@@ -28,6 +28,8 @@ export interface TestWebhooks {
   addEndpoint(url: string, input?: Partial<NewEndpoint>): Promise<{ endpointId: string; secret: string }>
   /** Inserts events with a due delivery for each endpoint and returns their IDs. */
   emit(count?: number): Promise<string[]>
+  /** Inserts many due deliveries of one event. */
+  fillQueue(endpointId: string, count: number): Promise<void>
   deliveries(endpointId?: string): Promise<{ id: string; attempts: number; generation: number; dueInSeconds: number }[]>
   finished(): Promise<{ event_id: string; outcome: string; attempts: number }[]>
   attempts(eventId: string): Promise<{ number: number; status_code: number | null; error: string | null }[]>
@@ -57,6 +59,12 @@ export async function startTestWebhooks(
   const { accountId } = await createAccount(deps, { name: 'Webhooks' })
   const workers: Worker[] = []
   const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop({ graceMilliseconds: 0 })))
+  const emit = async (count = 1) => {
+    const events = Array.from({ length: count }, () => newEvent(deps, accountId))
+    await insertEvents(db, events, () => deps.newId('dlv'))
+    deps.announcements.announce('deliveries')
+    return events.map((event) => event.id)
+  }
   return {
     deps,
     accountId,
@@ -67,11 +75,14 @@ export async function startTestWebhooks(
       return worker
     },
     addEndpoint: (url, input) => addEndpoint(deps, accountId, { url, ...input }),
-    emit: async (count = 1) => {
-      const events = Array.from({ length: count }, () => newEvent(deps, accountId))
-      await insertEvents(db, events, () => deps.newId('dlv'))
-      deps.announcements.announce('deliveries')
-      return events.map((event) => event.id)
+    emit,
+    fillQueue: async (endpointId, count) => {
+      const [eventId = ''] = await emit()
+      const deliveryId = deps.newId('dlv')
+      await sql`
+        insert into webhook_deliveries (account_id, id, endpoint_id, event_id, due_at, created_at)
+        select ${accountId}, ${deliveryId} || '_' || n, ${endpointId}, ${eventId}, now(), now()
+        from generate_series(1, ${count}::integer) n`.execute(db)
     },
     deliveries: async (endpointId) => {
       const query = db

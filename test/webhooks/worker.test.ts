@@ -198,7 +198,7 @@ test('fails attempts while the secret cannot be decrypted and recovers with the 
 test('delivers to others despite a dead endpoint with thousands of waiting deliveries', async () => {
   const dead = await webhooks.addEndpoint(`${receiver.url}/dead`)
   receiver.behave(neverAnswer, '/dead')
-  await fillQueue(dead.endpointId, 20_000)
+  await webhooks.fillQueue(dead.endpointId, 20_000)
   const worker = webhooks.startWorker({ maxHeld: 64 })
   await expect.poll(() => receiver.at('/dead').length, soon).toBeGreaterThan(1)
 
@@ -459,13 +459,4 @@ function startWorkerOf(config: WebhookConfig, options: WorkerOptions) {
       await sender.close()
     },
   }
-}
-
-/** Inserts many deliveries of one event. */
-async function fillQueue(endpointId: string, count: number): Promise<void> {
-  const [eventId = ''] = await webhooks.emit()
-  await sql`
-    insert into webhook_deliveries (account_id, id, endpoint_id, event_id, due_at, created_at)
-    select ${webhooks.accountId}, 'dlv_filled_' || n, ${endpointId}, ${eventId}, now(), now()
-    from generate_series(1, ${count}::integer) n`.execute(database.db)
 }

@@ -285,6 +285,11 @@ export interface WebhookEndpointsTable {
   disabled_reason: string | null
   /** Time of the first of the consecutive failed attempts; null if the last attempt succeeded. */
   failing_since: Date | null
+  /** Limits that the owner of the endpoint sets, over all workers; null if there is none. */
+  max_per_second: number | null
+  max_concurrent: number | null
+  /** Attempts of an endpoint with a rate limit are accounted for until this time. */
+  paced_until: Date | null
   /** Whether `endpoint.failing` was sent to the other endpoints of the account. */
   announced_failing: Generated<boolean>
   created_at: Generated<Date>
@@ -329,6 +334,8 @@ interface WebhookDeliveriesTable {
   attempts: number
   /** Incremented by each claim, so that a worker whose claim was taken over cannot complete the delivery. */
   generation: number
+  /** Whether a worker has claimed it and not finished the attempt; once the lease ends, that worker has lost it. */
+  claimed: Generated<boolean>
   created_at: Date
 }
 

@@ -15,7 +15,7 @@ export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string,
     update webhook_deliveries set due_at = now()
     where account_id = ${accountId} and id in (
       select id from webhook_deliveries
-      where account_id = ${accountId} and endpoint_id = ${endpointId}
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed
         and due_at > now() + make_interval(secs => ${longerThanLeaseSeconds})
       limit ${sql.lit(batchSize)}
     )`.execute(db)

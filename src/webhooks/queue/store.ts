@@ -62,40 +62,52 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Omit<Claim, 'rooms'>
     ${withoutFlush}
   ), queue as (
     (
-      select endpoint_id, due_at from webhook_deliveries where endpoint_id > ${$.afterEndpointId}
-      order by endpoint_id, due_at limit 1
+      select endpoint_id, claimed, due_at from webhook_deliveries where endpoint_id > ${$.afterEndpointId}
+      order by endpoint_id, claimed, due_at limit 1
     )
     union all
-    select next.endpoint_id, next.due_at
+    select next.endpoint_id, next.claimed, next.due_at
     from queue
     cross join lateral (
-      select endpoint_id, due_at from webhook_deliveries where endpoint_id > queue.endpoint_id
-      order by endpoint_id, due_at limit 1
+      select endpoint_id, claimed, due_at from webhook_deliveries where endpoint_id > queue.endpoint_id
+      order by endpoint_id, claimed, due_at limit 1
     ) next
   ), due as (
     select delivery.place
     from queue
     cross join lateral (
-      select failing_since from webhook_endpoints where id = queue.endpoint_id and enabled limit 1
-    ) endpoint
-    cross join lateral (
-      select ctid as place from webhook_deliveries
-      where endpoint_id = queue.endpoint_id and due_at <= now()
-      order by due_at
-      limit coalesce(
+      select coalesce(
         (
           select room from unnest(${arraysOf($, capacityColumns)}) as capacity (${namesOf(capacityColumns)})
           where capacity.endpoint_id = queue.endpoint_id
         ),
-        case when endpoint.failing_since is null then ${$.otherwise}::integer else ${$.whileFailing}::integer end
-      )
-      for update skip locked
+        case when failing_since is null then ${$.otherwise}::integer else ${$.whileFailing}::integer end
+      ) as room
+      from webhook_endpoints where id = queue.endpoint_id and enabled limit 1
+    ) endpoint
+    cross join lateral (
+      select found.place
+      -- The claimed ones first: those that are due have lost their worker.
+      from (values (true), (false)) side (claimed)
+      cross join lateral (
+        select ctid as place from webhook_deliveries
+        where endpoint_id = queue.endpoint_id and claimed = side.claimed and due_at <= now()
+        order by due_at
+        -- A limit that is unknown to the planner, so that it reads the index in order whatever it knows of the table.
+        limit endpoint.room
+        for update skip locked
+      ) found
+      limit endpoint.room
     ) delivery
-    where queue.due_at <= now()
+    where queue.due_at <= now() or not queue.claimed and (
+      select true from webhook_deliveries
+      where endpoint_id = queue.endpoint_id and claimed and due_at <= now()
+      limit 1
+    )
     limit ${$.limit}
   ), claimed as (
     update webhook_deliveries d
-    set due_at = now() + ${$.leaseSeconds} * interval '1 second', generation = generation + 1
+    set due_at = now() + ${$.leaseSeconds} * interval '1 second', generation = generation + 1, claimed = true
     where d.ctid = any (array(select place from due))
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
   )
@@ -114,9 +126,9 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Omit<Claim, 'rooms'>
 /**
  * Claims some of the due deliveries of each enabled endpoint. `queue` jumps from endpoint to endpoint along the index,
  * so an endpoint with a hundred thousand waiting rows costs as much as one with a single row. Claiming moves `due_at`
- * to the end of the lease, so a crashed worker releases its claims without doing anything. A locked row is updated in
- * place and its event is looked up by key: joining both tables by ID would scan them. Reads all accounts: one worker
- * serves them all.
+ * to the end of the lease, so a crashed worker releases its claims without doing anything; they come before the waiting
+ * ones, whose due times are earlier. A locked row is updated in place and its event is looked up by key: joining both
+ * tables by ID would scan them. Reads all accounts: one worker serves them all.
  */
 export function claimDueDeliveries(db: Kysely<Database>, { rooms, ...claim }: Claim): Promise<ClaimedDelivery[]> {
   return claimDue(db, { ...claim, ...listsOf(capacityColumns, rooms) })
@@ -194,7 +206,7 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
       r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
   ), postponed as (
     update webhook_deliveries d
-    set attempts = d.attempts + 1, due_at = now() + r.wait_seconds * interval '1 second'
+    set attempts = d.attempts + 1, claimed = false, due_at = now() + r.wait_seconds * interval '1 second'
     from result r
     where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
       and r.wait_seconds is not null
@@ -271,7 +283,7 @@ export async function recordAttempts(db: Kysely<Database>, ended: readonly Ended
   }
 }
 
-/** Makes claimed but unfinished deliveries due immediately. */
+/** Makes claimed but unfinished deliveries due immediately, before waiting ones. */
 export async function releaseClaims(
   db: Kysely<Database>,
   deliveries: readonly Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>[],
@@ -323,7 +335,13 @@ export async function readQueueState(db: Kysely<Database>): Promise<QueueState> 
         select coalesce(greatest(0, extract(epoch from now() - min(first.due_at))), 0)::float8
         from webhook_endpoints e
         cross join lateral (
-          select due_at from webhook_deliveries where endpoint_id = e.id order by due_at limit 1
+          (
+            select due_at from webhook_deliveries where endpoint_id = e.id and claimed order by due_at limit 1
+          )
+          union all
+          (
+            select due_at from webhook_deliveries where endpoint_id = e.id and not claimed order by due_at limit 1
+          )
         ) first
         where e.enabled
       ) as oldest,
