@@ -1,4 +1,12 @@
 import { expect, test } from 'vitest'
+import {
+  adapt,
+  type AdaptiveWindow,
+  claimable,
+  fairShare,
+  maxRunning,
+  openWindow,
+} from '../../src/webhooks/queue/adaptive-window.ts'
 import { EndpointConcurrency, planClaimPasses } from '../../src/webhooks/queue/endpoint-concurrency.ts'
 
 const maxHeld = 1_024
@@ -29,21 +37,127 @@ test('allows a worker with a limit of one to hold a delivery', () => {
 })
 
 test('gives an endpoint more concurrency for a while after a success', () => {
-  const lanes = new EndpointConcurrency()
+  const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
   const turn = { limit: 10, unknownWindow: 2 }
   lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
   expect(lanes.capacities({ of: 'proven', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
   expect(lanes.capacities({ of: 'unknown', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 1 }])
-  lanes.end('we_1', 'quick', 100)
+  lanes.end('we_1', { outcome: 'delivered', milliseconds: 100 }, 100)
   expect(lanes.capacities({ of: 'proven', ...turn }, 5_000)).toEqual([{ endpointId: 'we_1', deliveries: 5 }])
   expect(lanes.capacities({ of: 'unknown', ...turn }, 60_000)).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
 })
 
 test('limits an endpoint without successes to the share of failing ones', () => {
-  const lanes = new EndpointConcurrency()
+  const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
   lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
-  lanes.end('we_1', 'failed', 100)
+  lanes.end('we_1', { outcome: 'failed' }, 100)
   const rooms = (of: 'failing' | 'unknown') => lanes.capacities({ of, limit: 10, unknownWindow: 4 }, 100)
   expect(rooms('failing')).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
   expect(rooms('unknown')).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
+})
+
+const delivered = (milliseconds: number, hasMore = true) => ({ outcome: 'delivered', milliseconds, hasMore }) as const
+const failed = { outcome: 'failed' } as const
+
+/** A window after many responses of the same duration. */
+function settled(size: number, milliseconds: number): AdaptiveWindow {
+  return { size, recentMilliseconds: milliseconds, usualMilliseconds: milliseconds }
+}
+
+test.each([
+  { window: openWindow(4), ended: delivered(5), becomes: 5 },
+  { window: openWindow(4), ended: delivered(2_000), becomes: 5 },
+  { window: openWindow(4), ended: delivered(14_000), becomes: 5 },
+  { window: settled(100, 2_000), ended: delivered(2_000), becomes: 101 },
+  { window: settled(256, 2_000), ended: delivered(2_000), becomes: 256 },
+  { window: settled(256, 2_000), ended: failed, becomes: 128 },
+  { window: settled(3, 2_000), ended: failed, becomes: 2 },
+  { window: settled(2, 2_000), ended: failed, becomes: 2 },
+  // One outlier does not shrink the window.
+  { window: settled(100, 50), ended: delivered(10_000), becomes: 101 },
+  // Responses that take twice as long as with few requests do.
+  { window: { size: 100, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 99 },
+  { window: { size: 100, recentMilliseconds: 3_000, usualMilliseconds: 1_900 }, ended: delivered(3_000), becomes: 101 },
+  // With few requests, the time is the endpoint's own.
+  { window: { size: 5, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 4 },
+  { window: { size: 4, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 5 },
+  // A slow endpoint without further deliveries shows nothing about its limits.
+  { window: settled(20, 2_000), ended: delivered(2_000, false), becomes: 20 },
+  { window: settled(20, 50), ended: delivered(50, false), becomes: 21 },
+])('changes a window of $window.size to $becomes after $ended.outcome ($ended.milliseconds ms)', (row) => {
+  expect(adapt(row.window, row.ended).size).toBe(row.becomes)
+})
+
+test.each([
+  { milliseconds: 5, running: 64, claims: 256 },
+  { milliseconds: 500, running: 64, claims: 256 },
+  { milliseconds: 1_000, running: 128, claims: 128 },
+  { milliseconds: 2_000, running: 256, claims: 256 },
+  { milliseconds: 14_000, running: 256, claims: 256 },
+])('allows $running requests and $claims claims to an endpoint that takes $milliseconds ms', (row) => {
+  expect(maxRunning(settled(256, row.milliseconds))).toBe(row.running)
+  expect(claimable(settled(256, row.milliseconds))).toBe(row.claims)
+})
+
+test('reaches 100 deliveries a second to an endpoint of two seconds within twenty seconds', () => {
+  let window = openWindow(4)
+  let seconds = 0
+  for (; claimable(window) / 2 < 100; seconds += 2)
+    for (let answers = claimable(window); answers > 0; answers--) window = adapt(window, delivered(2_000))
+  expect(seconds).toBeLessThanOrEqual(20)
+})
+
+test('settles below twice the usual time at an endpoint that handles eight requests a second', () => {
+  let window = openWindow(4)
+  const times: number[] = []
+  for (let answers = 0; answers < 5_000; answers++) {
+    const milliseconds = Math.max(500, (claimable(window) / 8) * 1_000)
+    times.push(milliseconds)
+    window = adapt(window, delivered(milliseconds))
+  }
+  expect(Math.max(...times.slice(-1_000))).toBeLessThan(2_500)
+})
+
+test('adopts the time of an endpoint that has become slower', () => {
+  let window = settled(256, 50)
+  for (let answers = 0; answers < 1_500; answers++) window = adapt(window, delivered(3_000))
+  expect(window.size).toBe(256)
+})
+
+test.each([
+  { wanted: [256], slots: 1_024, share: Infinity },
+  { wanted: [256, 256, 256, 256], slots: 1_024, share: Infinity },
+  { wanted: [256, 256, 256, 256, 256], slots: 1_024, share: 204 },
+  { wanted: [1, 1, 1, 256, 256], slots: 303, share: 150 },
+  { wanted: [5, 5, 5], slots: 1, share: 1 },
+  { wanted: [], slots: 10, share: Infinity },
+])('gives endpoints that want $wanted of $slots slots at most $share', ({ wanted, slots, share }) => {
+  expect(fairShare(wanted, slots)).toBe(share)
+})
+
+test('claims for slow endpoints apart from the others, in equal shares', () => {
+  const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
+  for (const id of ['we_1', 'we_2', 'we_quick']) {
+    for (let n = 0; n < 300; n++) {
+      lanes.begin(id, { fails: false, window: 4 }, 0, () => {})
+      lanes.end(id, { outcome: 'delivered', milliseconds: id === 'we_quick' ? 5 : 2_000 }, 0)
+    }
+  }
+  expect(lanes.plan(1_024, 256, 0)).toMatchObject([{ of: 'all', limit: 256 }])
+  const slow = lanes.planSlow(256, 0)
+  expect(slow).toMatchObject({ of: 'slow', limit: 256 })
+  expect(slow && lanes.capacities(slow, 0)).toEqual([
+    { endpointId: 'we_1', deliveries: 150 },
+    { endpointId: 'we_2', deliveries: 150 },
+    { endpointId: 'we_quick', deliveries: 0 },
+  ])
+  expect(lanes.capacities({ of: 'all', limit: 256, unknownWindow: 4 }, 0)).toEqual([
+    { endpointId: 'we_1', deliveries: 0 },
+    { endpointId: 'we_2', deliveries: 0 },
+    { endpointId: 'we_quick', deliveries: 256 },
+  ])
+
+  // The share of one that has nothing more to deliver goes to the other.
+  lanes.recordClaim([{ endpointId: 'we_1', deliveries: 150 }], [])
+  expect(slow && lanes.capacities(slow, 0)).toMatchObject([{}, { endpointId: 'we_2', deliveries: 256 }, {}])
 })

@@ -230,6 +230,21 @@ test('delivers to a healthy endpoint when many others fail at once', async () =>
   expect(attempted).not.toContain('failed')
 })
 
+test('sends more concurrent requests to an endpoint that takes two seconds, and none before others', async () => {
+  const slow = await webhooks.addEndpoint(`${receiver.url}/slow`)
+  receiver.behave((_received, response) => void setTimeout(() => response.end(), 2_100), '/slow')
+  await webhooks.fillQueue(slow.endpointId, 240)
+  await using worker = startWorkerOf({ ...webhookConfig, timeoutSeconds: 8 }, { maxHeld: 32 })
+  // Four at first, then twice as many after each response time.
+  await expect.poll(() => worker.held, { ...soon, timeout: 15_000 }).toBeGreaterThan(100)
+
+  await webhooks.addEndpoint(`${receiver.url}/quick`)
+  await webhooks.emit(50)
+  await expect.poll(() => receiver.at('/quick').length, { interval: 10, timeout: 1_000 }).toBe(50)
+  await expect.poll(() => webhooks.deliveries(), { ...soon, timeout: 15_000 }).toEqual([])
+  expect(receiver.at('/slow')).toHaveLength(240 + 1 + 50)
+})
+
 const wholeClaim: Claim = {
   leaseSeconds: 30,
   limit: 100,

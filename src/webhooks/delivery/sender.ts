@@ -9,8 +9,8 @@ import { createDnsResolve, cacheAnswers, type Resolve, resolveAsTheMachine } fro
 import { createSigner } from './sign.ts'
 import type { AttemptRequest, WebhookSender } from './webhook-sender.ts'
 
-/** Endpoints of many customers can share an origin; each endpoint has a smaller limit of its own. */
-const connectionsPerOrigin = 256
+/** As many as a worker has requests at once: each endpoint has its own limit, and many can share an origin. */
+const connectionsPerOrigin = 2_048
 const maxResponseHeaderBytes = 16 * 1024
 const maxTargets = 10_000
 const userAgent = `Waybill/${packageJson.version}`

@@ -1,22 +1,26 @@
+import {
+  adapt,
+  type AdaptiveWindow,
+  claimable,
+  fairShare,
+  initialWindow,
+  isSlow,
+  maxRunning,
+  minWindow,
+  openWindow,
+} from './adaptive-window.ts'
 import type { EndpointCapacity } from './store.ts'
 
-/** Initial window of an endpoint; each quick response adds one. */
-const initialWindow = 4
-/** Enough to notice that an endpoint has recovered, few enough that its timeouts delay no other endpoint. */
-const minWindow = 2
-const steadyWindow = 16
-const maxWindow = 256
-const maxRunning = 64
 /** How long a success counts as proof of health, and how long an idle lane is kept. */
 const healthMilliseconds = 10_000
 
 /**
- * `proven`: a recent attempt succeeded. `failing`: the last attempt failed. `unknown`: neither, so the endpoint may be
- * dead.
+ * `proven`: a recent attempt succeeded. `slow`: it did, but took long. `failing`: the last attempt failed. `unknown`: none
+ * of these, so the endpoint may be dead.
  */
-export type EndpointHealth = 'proven' | 'unknown' | 'failing'
+export type EndpointHealth = 'proven' | 'slow' | 'unknown' | 'failing'
 
-/** The endpoints of one claim, and the maximum number of deliveries. */
+/** The endpoints of one claim, and the maximum number of deliveries. `all` does not include slow ones. */
 export interface ClaimPass {
   of: EndpointHealth | 'all'
   limit: number
@@ -31,7 +35,7 @@ export interface ClaimPass {
  * limit. Unknown and failing endpoints come first because they are limited; proven endpoints get the rest.
  */
 export function planClaimPasses(
-  held: Record<EndpointHealth, number>,
+  held: Record<Exclude<EndpointHealth, 'slow'>, number>,
   maxHeld: number,
   maxClaimed: number,
 ): ClaimPass[] {
@@ -51,8 +55,7 @@ export function planClaimPasses(
 }
 
 interface Lane {
-  /** Maximum number of claimed deliveries. */
-  window: number
+  window: AdaptiveWindow
   held: number
   running: number
   waiting: (() => void)[]
@@ -64,43 +67,91 @@ interface Lane {
   fails: boolean
 }
 
-/** How an attempt ended. */
-export type AttemptSpeed = 'quick' | 'slow' | 'failed'
-
 /**
- * Limits the claimed deliveries of each endpoint in this process. The window grows while an endpoint responds quickly,
- * so that its next deliveries are ready when a request ends. It shrinks otherwise, so that an endpoint whose attempts
- * all time out holds two deliveries. Concurrent requests are limited as well.
+ * Limits the claimed deliveries of each endpoint in this process. The window of an endpoint grows with its successes, so
+ * that its next deliveries are ready when a request ends, and an endpoint whose attempts all time out holds two
+ * deliveries. Concurrent requests are limited as well. Slow endpoints have slots of their own, which they share fairly,
+ * so that they take none from others.
  */
 export class EndpointConcurrency {
   readonly #lanes = new Map<string, Lane>()
+  readonly #maxSlowHeld: number
   /** Whether capacity for unproven endpoints is short, so that each freed slot matters. */
   #isShort = false
 
+  constructor({ maxSlowHeld }: { maxSlowHeld: number }) {
+    this.#maxSlowHeld = maxSlowHeld
+  }
+
+  /** Number of claimed deliveries of all endpoints but slow ones. */
+  countPlainHeld(now: number): number {
+    const { proven, unknown, failing } = this.#countHeld(now)
+    return proven + unknown + failing
+  }
+
   /** Returns the claims to make now, one after another. */
   plan(maxHeld: number, maxClaimed: number, now: number): ClaimPass[] {
-    const held = { proven: 0, unknown: 0, failing: 0 }
-    for (const lane of this.#lanes.values()) held[healthOf(lane, now)] += lane.held
-    const passes = planClaimPasses(held, maxHeld, maxClaimed)
+    const passes = planClaimPasses(this.#countHeld(now), maxHeld, maxClaimed)
     this.#isShort = passes[0]?.of !== 'all'
     return passes
   }
 
+  /** Returns the claim for slow endpoints; undefined if there is none, or no slot for it. */
+  planSlow(maxClaimed: number, now: number): ClaimPass | undefined {
+    if (!this.#hasLane((lane) => healthOf(lane, now) === 'slow')) return undefined
+    const limit = Math.min(maxClaimed, this.#maxSlowHeld - this.#countHeld(now).slow)
+    return limit > 0 ? { of: 'slow', limit, unknownWindow: 0 } : undefined
+  }
+
+  /** Returns whether a slow endpoint has more due deliveries. */
+  hasMoreOfSlow(now: number): boolean {
+    return this.#hasLane((lane) => lane.hasMore && healthOf(lane, now) === 'slow')
+  }
+
+  #hasLane(isSought: (lane: Lane) => boolean): boolean {
+    for (const lane of this.#lanes.values()) if (isSought(lane)) return true
+    return false
+  }
+
+  #countHeld(now: number): Record<EndpointHealth, number> {
+    const held = { proven: 0, slow: 0, unknown: 0, failing: 0 }
+    for (const lane of this.#lanes.values()) held[healthOf(lane, now)] += lane.held
+    return held
+  }
+
   /** Returns the capacities of endpoints that have a lane; those outside of this pass have none. */
   capacities({ of, unknownWindow }: ClaimPass, now: number): EndpointCapacity[] {
+    const share = of === 'slow' ? this.#shareOfSlow(now) : Infinity
     return [...this.#lanes].map(([endpointId, lane]) => {
       const health = healthOf(lane, now)
-      const window = health === 'unknown' ? Math.min(lane.window, unknownWindow) : lane.window
-      const isIncluded = of === 'all' || of === health
+      const window = Math.min(claimable(lane.window), health === 'unknown' ? unknownWindow : share)
+      const isIncluded = of === health || (of === 'all' && health !== 'slow')
       return { endpointId, deliveries: isIncluded ? Math.max(0, window - lane.held) : 0 }
     })
+  }
+
+  #shareOfSlow(now: number): number {
+    const slow = [...this.#lanes.values()].filter((lane) => healthOf(lane, now) === 'slow')
+    return fairShare(
+      slow.map((lane) => (lane.hasMore ? claimable(lane.window) : lane.held)),
+      this.#maxSlowHeld,
+    )
   }
 
   /** Calls `start` when the endpoint has a free slot. Each start must be followed by an `end`. */
   begin(endpointId: string, { fails, window }: { fails: boolean; window: number }, now: number, start: () => void) {
     let lane = this.#lanes.get(endpointId)
     if (!lane) {
-      lane = { window, held: 0, running: 0, waiting: [], hasMore: true, usedAt: now, deliveredAt: -Infinity, fails }
+      lane = {
+        window: openWindow(window),
+        held: 0,
+        running: 0,
+        waiting: [],
+        hasMore: true,
+        usedAt: now,
+        deliveredAt: -Infinity,
+        fails,
+      }
       this.#lanes.set(endpointId, lane)
     }
     lane.held += 1
@@ -108,19 +159,20 @@ export class EndpointConcurrency {
     startNext(lane)
   }
 
-  /** Returns whether to claim more deliveries. */
-  end(endpointId: string, speed: AttemptSpeed, now: number): boolean {
+  /** Returns whether to claim more deliveries now. Slow endpoints get theirs at regular intervals. */
+  end(endpointId: string, ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number }, now: number) {
     const lane = this.#lanes.get(endpointId)
     if (!lane) return false
-    const freesPlace = this.#isShort && healthOf(lane, now) !== 'proven'
+    const freesPlace = this.#isShort && isUnproven(healthOf(lane, now))
     lane.held -= 1
     lane.running -= 1
     lane.usedAt = now
-    lane.fails = speed === 'failed'
+    lane.fails = ended.outcome === 'failed'
     if (!lane.fails) lane.deliveredAt = now
-    lane.window = nextWindow(lane.window, speed)
+    lane.window = adapt(lane.window, ended.outcome === 'failed' ? ended : { ...ended, hasMore: lane.hasMore })
     startNext(lane)
-    return freesPlace || (lane.hasMore && lane.held < lane.window)
+    if (freesPlace) return true
+    return healthOf(lane, now) !== 'slow' && lane.hasMore && lane.held < claimable(lane.window)
   }
 
   /**
@@ -137,7 +189,7 @@ export class EndpointConcurrency {
     }
     for (const [endpointId, count] of counts) {
       const lane = this.#lanes.get(endpointId)
-      if (lane) lane.hasMore = count >= lane.window
+      if (lane) lane.hasMore = count >= claimable(lane.window)
     }
   }
 
@@ -157,26 +209,20 @@ export function windowsOf({ of, unknownWindow }: ClaimPass): { otherwise: number
 }
 
 function healthOf(lane: Lane, now: number): EndpointHealth {
-  if (now - lane.deliveredAt <= healthMilliseconds) return 'proven'
+  if (now - lane.deliveredAt <= healthMilliseconds) return isSlow(lane.window) ? 'slow' : 'proven'
   return lane.fails ? 'failing' : 'unknown'
 }
 
+function isUnproven(health: EndpointHealth): boolean {
+  return health === 'unknown' || health === 'failing'
+}
+
 function startNext(lane: Lane): void {
-  while (lane.running < maxRunning) {
+  const limit = maxRunning(lane.window)
+  while (lane.running < limit) {
     const start = lane.waiting.shift()
     if (!start) return
     lane.running += 1
     start()
-  }
-}
-
-function nextWindow(window: number, speed: AttemptSpeed): number {
-  switch (speed) {
-    case 'quick':
-      return Math.min(window + 1, maxWindow)
-    case 'slow':
-      return window > steadyWindow ? window - 1 : window
-    case 'failed':
-      return Math.max(Math.floor(window / 2), minWindow)
   }
 }

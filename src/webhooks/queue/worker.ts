@@ -22,8 +22,10 @@ export interface WorkerOptions {
   leaseSeconds?: number
   /** Interval for polling due deliveries when there are no notifications. */
   pollMilliseconds?: number
-  /** Maximum number of claimed deliveries, over all endpoints. */
+  /** Maximum number of claimed deliveries, over all endpoints but slow ones. */
   maxHeld?: number
+  /** The same over all slow endpoints. */
+  maxSlowHeld?: number
   random?: () => number
   observer?: WorkerObserver
 }
@@ -49,19 +51,25 @@ const recordingsAtOnce = 1
  */
 const fewClaimed = 32
 const gatherMilliseconds = 5
-/** If a delivery takes longer from claim to response, its endpoint has too many concurrent attempts. */
-const slowMilliseconds = 2_000
+/** Slow endpoints get their next deliveries together, since a claim for each would delay those of others. */
+const slowTurnMilliseconds = 50
 const databaseRetryMilliseconds = 500
 
 interface Held {
   delivery: ClaimedDelivery
-  /** By the monotonic clock of this process, like all times here. */
-  claimedAt: number
-  /** Earliest time at which the lease can end. */
+  /** Earliest time at which the lease can end, by the monotonic clock of this process, like all times here. */
   leaseEndsAt: number
   /** Offset from the monotonic clock to the database clock. */
   databaseOffset: number
 }
+
+interface Claimed {
+  claimed: number
+  /** Whether no more were available. */
+  isWhole: boolean
+}
+
+const nothingClaimed: Claimed = { claimed: 0, isWhole: true }
 
 /**
  * Claims due deliveries, attempts them and records the results. No transaction is open during an attempt. All times are
@@ -71,7 +79,7 @@ export class Worker {
   readonly #deps: WorkerDeps
   readonly #config: WebhookConfig
   readonly #options: Required<WorkerOptions>
-  readonly #concurrency = new EndpointConcurrency()
+  readonly #concurrency: EndpointConcurrency
   readonly #held = new Map<string, Held>()
   readonly #record: (ended: EndedAttempt) => Promise<'recorded' | 'lost'>
   readonly #secrets: SecretBox
@@ -79,6 +87,9 @@ export class Worker {
   readonly #afterEndpointIds = new Map<ClaimPass['of'], string>()
   /** Whether the last claim left no capacity. */
   #isFull = false
+  /** When the deliveries of all endpoints, and those of slow ones, were last claimed. */
+  #claimedAllAt = -Infinity
+  #claimedSlowAt = -Infinity
   #stopping = false
   #woken = false
   #wakeSleeper: (() => void) | undefined
@@ -94,12 +105,14 @@ export class Worker {
       leaseSeconds: config.timeoutSeconds + leaseMarginSeconds,
       pollMilliseconds: 1_000,
       maxHeld: 1_024,
+      maxSlowHeld: 1_024,
       random: Math.random,
       observer: { attempted: () => {}, lost: () => {}, disabled: () => {} },
       ...options,
     }
     if (this.#options.leaseSeconds <= config.timeoutSeconds)
       throw new Error('The lease of a delivery must be longer than the deadline of an attempt.')
+    this.#concurrency = new EndpointConcurrency(this.#options)
     this.#secrets = deps.secrets
     this.#record = createBatcher({
       run: (ended) => this.#recordAll(ended),
@@ -151,25 +164,46 @@ export class Worker {
   }
 
   async #run(): Promise<void> {
+    let checksAll = true
     while (!this.#stopping) {
-      const { claimed, isWhole } = await this.#claim()
+      await this.#claimSlow()
+      const { claimed, isWhole } = checksAll ? await this.#claim() : nothingClaimed
+      checksAll = true
       if (claimed >= fewClaimed || (claimed === 0 && !isWhole)) continue
       if (claimed > 0) await delay(gatherMilliseconds)
-      else await this.#sleep(this.#options.pollMilliseconds)
+      else checksAll = await this.#sleep()
     }
   }
 
   /** Returns how many deliveries were claimed, and whether no more were available. */
-  async #claim(): Promise<{ claimed: number; isWhole: boolean }> {
+  async #claim(): Promise<Claimed> {
     this.#woken = false
-    this.#isFull = this.#held.size >= this.#options.maxHeld
+    const { maxHeld } = this.#options
+    const now = performance.now()
+    this.#claimedAllAt = now
+    const room = maxHeld - this.#concurrency.countPlainHeld(now)
+    const result = await this.#claimPasses(this.#concurrency.plan(maxHeld, maxClaimed, now), room)
+    this.#isFull = this.#concurrency.countPlainHeld(performance.now()) >= maxHeld
+    return { ...result, isWhole: result.isWhole || this.#isFull }
+  }
+
+  async #claimSlow(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#claimedSlowAt < slowTurnMilliseconds) return
+    const pass = this.#concurrency.planSlow(maxClaimed, now)
+    if (!pass) return
+    this.#claimedSlowAt = now
+    await this.#claimPasses([pass], pass.limit)
+  }
+
+  /** `room`: the maximum number of deliveries, over all passes. */
+  async #claimPasses(passes: readonly ClaimPass[], room: number): Promise<Claimed> {
     let claimed = 0
     let isWhole = true
-    if (this.#isFull) return { claimed, isWhole }
     try {
-      for (const pass of this.#concurrency.plan(this.#options.maxHeld, maxClaimed, performance.now())) {
+      for (const pass of passes) {
         const wasPartial = this.#after(pass) !== ''
-        const count = await this.#claimPass(pass)
+        const count = await this.#claimPass({ ...pass, limit: Math.min(pass.limit, room - claimed) })
         claimed += count
         if (count === 0 && wasPartial) isWhole = false
       }
@@ -178,8 +212,7 @@ export class Worker {
       this.#reportDatabaseLost(error)
       this.#afterEndpointIds.clear()
     }
-    this.#isFull = this.#held.size >= this.#options.maxHeld
-    return { claimed, isWhole: isWhole || this.#isFull }
+    return { claimed, isWhole }
   }
 
   #after({ of }: ClaimPass): string {
@@ -187,11 +220,12 @@ export class Worker {
   }
 
   async #claimPass(pass: ClaimPass): Promise<number> {
-    const limit = Math.min(pass.limit, this.#options.maxHeld - this.#held.size)
+    const { limit } = pass
     const sentAt = performance.now()
     const capacities = this.#concurrency.capacities(pass, sentAt)
     const windows = windowsOf(pass)
-    if (limit <= 0 || (pass.of === 'proven' && capacities.every((capacity) => capacity.deliveries === 0))) {
+    const ofLanesOnly = pass.of === 'proven' || pass.of === 'slow'
+    if (limit <= 0 || (ofLanesOnly && capacities.every((capacity) => capacity.deliveries === 0))) {
       this.#afterEndpointIds.delete(pass.of)
       return 0
     }
@@ -215,7 +249,6 @@ export class Worker {
     const now = performance.now()
     const held = {
       delivery,
-      claimedAt: now,
       leaseEndsAt: sentAt + this.#options.leaseSeconds * 1000,
       databaseOffset: delivery.claimed_at - now,
     }
@@ -235,20 +268,19 @@ export class Worker {
     // The delivery waited too long, or this process was suspended: another worker could claim it before the attempt
     // ends.
     const isLate = now + this.#config.timeoutSeconds * 1000 > held.leaseEndsAt
-    if (isLate || this.#held.get(delivery.id) !== held) return this.#leave(held, 'failed')
+    if (isLate || this.#held.get(delivery.id) !== held) return this.#leave(held, { outcome: 'failed' })
     const startedAt = new Date(now + held.databaseOffset)
     const result = await this.#attempt(delivery, startedAt)
-    this.#leave(held, result.outcome === 'delivered' ? 'quick' : 'failed')
+    const { outcome, durationMilliseconds: milliseconds } = result
+    this.#leave(held, outcome === 'delivered' ? { outcome, milliseconds } : { outcome: 'failed' })
     this.#options.observer.attempted(result)
     const waitSeconds = this.#waitAfter(delivery, result)
     await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
   }
 
   /** Ends the delivery's slot at its endpoint, so that another can start. */
-  #leave({ delivery, claimedAt }: Held, outcome: 'quick' | 'failed'): void {
-    const now = performance.now()
-    const speed = outcome === 'quick' && now - claimedAt > slowMilliseconds ? 'slow' : outcome
-    if (this.#concurrency.end(delivery.endpoint_id, speed, now)) this.wake()
+  #leave({ delivery }: Held, ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number }): void {
+    if (this.#concurrency.end(delivery.endpoint_id, ended, performance.now())) this.wake()
   }
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
@@ -316,15 +348,20 @@ export class Worker {
     if (this.#isFull) this.wake()
   }
 
-  async #sleep(milliseconds: number): Promise<void> {
-    this.#concurrency.dropIdle(performance.now())
-    if (this.#woken || this.#stopping) return
+  /** Sleeps until there may be something to claim. Returns false if that is so for slow endpoints only. */
+  async #sleep(): Promise<boolean> {
+    const now = performance.now()
+    this.#concurrency.dropIdle(now)
+    if (this.#woken || this.#stopping) return true
+    const pollAt = this.#claimedAllAt + this.#options.pollMilliseconds
+    const slowAt = this.#concurrency.hasMoreOfSlow(now) ? this.#claimedSlowAt + slowTurnMilliseconds : Infinity
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, milliseconds)
+    const timer = setTimeout(resolve, Math.max(0, Math.min(pollAt, slowAt) - now))
     this.#wakeSleeper = resolve
     await promise
     this.#wakeSleeper = undefined
     clearTimeout(timer)
+    return this.#woken || performance.now() >= pollAt
   }
 
   #reportDatabaseLost(error: unknown): void {
