@@ -9,6 +9,7 @@ import { createMailTransport } from './platform/email/transport.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
 import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
+import { isPostPurpose } from './webhooks/alerts/chat/outbox.ts'
 import { createWebhookSender } from './webhooks/delivery/sender.ts'
 import { createCloudApi } from './whatsapp/client/cloud-api.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
@@ -40,7 +41,10 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     announcements,
     // The server opens a journal when it starts to serve; a command that sends a test message has none.
     journal: noJournal,
-    secrets: cacheSecrets(createSecretBox(secretKeysOf(config), randomBytes), (purpose) => !isEmailPurpose(purpose)),
+    secrets: cacheSecrets(
+      createSecretBox(secretKeysOf(config), randomBytes),
+      (purpose) => !isEmailPurpose(purpose) && !isPostPurpose(purpose),
+    ),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,

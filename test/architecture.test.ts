@@ -78,6 +78,7 @@ const allowed = {
       'src/deps.ts',
       'src/media/services.ts',
       'src/messages/journal/journal.ts',
+      'src/webhooks/alerts/chat/outbox.ts',
       'src/webhooks/delivery/sender.ts',
     ],
     packages: [],

@@ -42,6 +42,9 @@ export const changes = {
   removeSuppression: () => 'removed a recipient from the suppression list',
   setSuppressedCategories: (categories: readonly string[]) =>
     `set the categories that suppressed recipients do not get to ${['MARKETING', ...categories.filter((one) => one !== 'MARKETING')].join(', ')}`,
+  setAlertChat: () => 'set the chat for alerts',
+  removeAlertChat: () => 'removed the chat for alerts',
+  testAlertChat: () => 'posted a test message to the chat for alerts',
   addEndpoint: () => 'added a webhook endpoint',
   updateEndpoint: (endpointId: string, fields: readonly string[]) =>
     fields.length === 0 ? undefined : `changed ${fields.join(', ')} of the webhook endpoint ${endpointId}`,

@@ -1,3 +1,4 @@
+import { getAlertSettings, removeChat, setChat, testChat } from './alert.ts'
 import { checkHealth, configureCallback, getHealth, inspectToken, registerNumber, subscribeApp } from './connect.ts'
 import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
 import { countMessages, getMessage, listMessages } from './message.ts'
@@ -123,6 +124,7 @@ export const settingsContracts = {
       settings: getSuppressionSettings,
       setCategories: setSuppressedCategories,
     },
+    alert: { get: getAlertSettings, setChat, removeChat, testChat },
     webhook: {
       list: listEndpoints,
       add: addEndpoint,

@@ -1,6 +1,7 @@
 import type { DataCommand } from './command.ts'
 import { accountCreate, accountList, accountUpdate } from './commands/account.ts'
 import { accountExport, accountRemove } from './commands/account-data.ts'
+import { alertRemoveChat, alertSetChat, alertShow, alertTest } from './commands/alert.ts'
 import { allowListSet } from './commands/allow-list.ts'
 import { auditExport, auditList, auditVerify } from './commands/audit.ts'
 import { doctor } from './commands/doctor.ts'
@@ -89,6 +90,10 @@ export const dataCommands: readonly DataCommand[] = [
   webhookDeliveries,
   webhookRetry,
   webhookRecover,
+  alertShow,
+  alertSetChat,
+  alertRemoveChat,
+  alertTest,
   messageGet,
   messageList,
   messageResolve,

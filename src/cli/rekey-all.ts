@@ -3,6 +3,8 @@ import { listWhatsAppAccountSecrets } from '../accounts/whatsapp/secrets.ts'
 import { listEmailSecrets } from '../platform/email/outbox.ts'
 import { listAuditKeys } from '../users/audit/chain.ts'
 import { listAuthSecrets } from '../users/sign-in/secret.ts'
+import { listChatSecrets } from '../webhooks/alerts/chat/chat.ts'
+import { listPostSecrets } from '../webhooks/alerts/chat/outbox.ts'
 import { listEndpointSecrets } from '../webhooks/endpoints/secrets.ts'
 
 /** Lists all encrypted values. */
@@ -12,4 +14,6 @@ export const listStoredSecrets: ListSecrets = async (db) => [
   ...(await listAuthSecrets(db)),
   ...(await listAuditKeys(db)),
   ...(await listEmailSecrets(db)),
+  ...(await listChatSecrets(db)),
+  ...(await listPostSecrets(db)),
 ]

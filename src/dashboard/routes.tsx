@@ -65,6 +65,10 @@ const accountPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/webhooks/webhook-page.tsx')).WebhookPage },
   },
   {
+    path: 'alerts',
+    lazy: { Component: async () => (await import('./pages/alerts/alerts-page.tsx')).AlertsPage },
+  },
+  {
     path: 'people',
     lazy: { Component: async () => (await import('./pages/people/people-page.tsx')).PeoplePage },
   },

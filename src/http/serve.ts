@@ -6,9 +6,11 @@ import type { App } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import { type Config, findConfigWarnings } from '../platform/config.ts'
 import { Mailer } from '../platform/email/mailer.ts'
+import { createPoster } from '../webhooks/alerts/chat/poster.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { Worker } from '../webhooks/queue/worker.ts'
 import { startClockWatch } from './ops/clock-watch.ts'
+import { registerChatMetric } from './ops/chat-metric.ts'
 import { registerEmailMetric } from './ops/email-metric.ts'
 import { startHousekeeping } from './ops/housekeeping.ts'
 import { startJournal } from './ops/journal.ts'
@@ -66,6 +68,7 @@ export async function startServing(
     config.requestLogDays === 0 || role === 'worker'
       ? undefined
       : new RequestLog(deps.db, { log: deps.log, onDropped: registerRequestLogMetric(registry) })
+  const poster = role === 'api' ? undefined : createPoster(deps, registerChatMetric(registry))
   const server = await createServer(deps, {
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
@@ -82,6 +85,7 @@ export async function startServing(
   const url = await server.listen({ host: config.host, port: config.port })
   worker?.start()
   mailer?.start()
+  poster?.start()
   const onOutcomesUnknown = registerOutcomesUnknownMetric(registry)
   const housekeeping = doesHousekeeping ? startHousekeeping(deps, { ...config, onOutcomesUnknown }) : undefined
   const clockWatch = startClockWatch(deps, registry)
@@ -91,7 +95,7 @@ export async function startServing(
       state = staysReady ? 'retiring' : 'draining'
       housekeeping?.stop()
       clockWatch.stop()
-      const workersStopped = Promise.all([worker?.stop(), mailer?.stop()])
+      const workersStopped = Promise.all([worker?.stop(), mailer?.stop(), poster?.stop()])
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
       await requestLog?.stop()

@@ -21,6 +21,7 @@ import { registerProcessMetrics } from '../cli/processes/member.ts'
 import { registerClockMetric } from '../http/ops/clock-watch.ts'
 import { registerOutcomesUnknownMetric } from '../http/ops/metrics.ts'
 import { countSends } from '../http/ops/whatsapp-metrics.ts'
+import { registerChatMetric } from '../http/ops/chat-metric.ts'
 import { registerEmailMetric } from '../http/ops/email-metric.ts'
 import { registerRequestLogMetric } from '../http/ops/request-log-metric.ts'
 import { createServer } from '../http/server.ts'
@@ -137,6 +138,7 @@ async function listMetrics(): Promise<{ name: string; help: string }[]> {
   registerProcessMetrics(registry)
   registerEmailMetric(registry)
   registerRequestLogMetric(registry)
+  registerChatMetric(registry)
   await rm(dataDir, { recursive: true })
   return registry
     .getMetricsAsArray()

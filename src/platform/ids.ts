@@ -5,7 +5,21 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Number of characters after the prefix. */
 const idLength = 26
 
-export type IdPrefix = 'acc' | 'wa' | 'msg' | 'evt' | 'ep' | 'dlv' | 'req' | 'aud' | 'eml' | 'med' | 'sup' | 'otc'
+export type IdPrefix =
+  | 'acc'
+  | 'wa'
+  | 'msg'
+  | 'evt'
+  | 'ep'
+  | 'dlv'
+  | 'req'
+  | 'aud'
+  | 'eml'
+  | 'med'
+  | 'sup'
+  | 'otc'
+  | 'alr'
+  | 'cht'
 
 /**
  * Encodes `<prefix>_` and a UUIDv7 (RFC 9562, 5.7) in 26 base32 characters, so that IDs sort by time. `random` must

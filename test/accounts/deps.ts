@@ -36,6 +36,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     },
     webhooks: {
       attempt: () => Promise.reject(new Error('no test delivers')),
+      post: () => Promise.reject(new Error('no test posts')),
       check: () => Promise.resolve('allowed'),
       close: () => Promise.resolve(),
     },

@@ -13,10 +13,19 @@ const undoEndpointLimits = [
   `delete from waybill_migrations where name = '0020-endpoint-limits'`,
 ]
 
+/** Reverts migration 0019. */
+const undoAlertChannels = [
+  'drop table alert_settings, alerts, chat_posts, recipient_hash_keys',
+  `alter table whatsapp_account_health drop column token_refresh_due_at, drop column token_refreshed_at,
+    drop column token_refresh_problem`,
+  `delete from waybill_migrations where name = '0019-alert-channels'`,
+]
+
 /** Reverts migrations 0018 and later. */
 const undoPeople = [
   ...undoApiRequests,
   ...undoEndpointLimits,
+  ...undoAlertChannels,
   'drop table emails',
   'alter table owner_sessions drop column "lastSeenAt", drop column "lastSeenAddress"',
   'alter table owner_invitations drop column invited_by, drop column proves_email',

@@ -19,11 +19,12 @@ import { toTemplate } from '../../templates/template.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
 import { exportAudit } from '../../users/audit/export.ts'
 import { findMembers } from '../../users/store.ts'
+import { getAlertSettings } from '../../webhooks/alerts/settings.ts'
 import { toDelivery } from '../../webhooks/deliveries/list.ts'
 import { type DeliveryRow, findAttempts } from '../../webhooks/deliveries/store.ts'
 import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
 
-export type ExportDeps = Pick<Deps, 'db' | 'now'> & AuditDeps
+export type ExportDeps = Pick<Deps, 'db' | 'now' | 'secrets' | 'mail'> & AuditDeps
 
 /** Yields records a page at a time, so that an export of any size needs little memory. */
 type Pages = AsyncGenerator<object[], void, void>
@@ -175,6 +176,14 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   rate_limits: { leftOut: 'requests of the current minute' },
   overdue_messages: { leftOut: 'IDs of messages that are pending' },
   wa_message_ids: { leftOut: 'an index of messages' },
+  alert_settings: {
+    type: 'alertSettings',
+    read: async function* (deps, accountId) {
+      yield [await getAlertSettings(deps, accountId)]
+    },
+  },
+  alerts: { leftOut: 'say again what events and logs report' },
+  chat_posts: { leftOut: 'wait to be posted for a day at most' },
   emails: { leftOut: 'wait to be sent for a day at most, and hold links' },
 }
 

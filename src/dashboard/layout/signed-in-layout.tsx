@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import {
   IconAlertCircle,
   IconArrowsExchange,
+  IconBell,
   IconBrandWhatsapp,
   IconChartBar,
   IconHistory,
@@ -70,6 +71,7 @@ const entries = [
   { path: 'requests', label: 'API requests', icon: IconArrowsExchange },
   { path: 'suppressions', label: 'Suppressions', icon: IconUserOff },
   { path: 'webhooks', label: 'Webhooks', icon: IconWebhook },
+  { path: 'alerts', label: 'Alerts', icon: IconBell },
   { path: 'people', label: 'People', icon: IconUsers },
   { path: 'audit-log', label: 'Audit log', icon: IconHistory },
 ]

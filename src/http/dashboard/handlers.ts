@@ -45,6 +45,8 @@ import { inviteMember, listInvitations, revokeInvitation } from '../../users/inv
 import { requestPasswordReset, resetPassword } from '../../users/password-reset.ts'
 import { listSessions, revokeOtherSessions, revokeSession } from '../../users/sign-in/sessions.ts'
 import { findMembers, findMemberships } from '../../users/store.ts'
+import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
+import { getAlertSettings } from '../../webhooks/alerts/settings.ts'
 import { listDeliveries } from '../../webhooks/deliveries/list.ts'
 import { recoverStepwise } from '../../webhooks/deliveries/recover.ts'
 import { requireDelivery, retryDelivery } from '../../webhooks/deliveries/retry.ts'
@@ -176,6 +178,13 @@ const templateHandlers: DashboardHandlers<SettingsContracts['settings']['templat
     duplicateTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId, toAccountId: toWhatsAppAccountId }),
 }
 
+const alertHandlers: DashboardHandlers<SettingsContracts['settings']['alert']> = {
+  get: (deps, _call, { accountId }) => getAlertSettings(deps, accountId),
+  setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
+  removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),
+  testChat: (deps, _call, { accountId }) => testChat(deps, accountId),
+}
+
 const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
@@ -239,6 +248,7 @@ export const settingsHandlers: DashboardHandlers<SettingsContracts> = {
     overview: overviewHandlers,
     request: requestHandlers,
     suppression: suppressionHandlers,
+    alert: alertHandlers,
     webhook: webhookHandlers,
   },
 }

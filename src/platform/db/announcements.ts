@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts'
 import type { Database } from './schema.ts'
 
 /** Topics on which processes notify each other. A notification carries no data. */
-type Topic = 'deliveries' | 'emails'
+export type Topic = 'deliveries' | 'emails' | 'chat'
 
 /**
  * Notifications that save waiting for the next poll. They can get lost (a connection breaks, a process dies), so
@@ -28,7 +28,10 @@ const reconnectMilliseconds = 1_000
 const connectTimeoutMilliseconds = 2_000
 const keepAliveMilliseconds = 10_000
 
-const channels = { deliveries: 'waybill_deliveries', emails: 'waybill_emails' } satisfies Record<Topic, string>
+const channels = { deliveries: 'waybill_deliveries', emails: 'waybill_emails', chat: 'waybill_chat' } satisfies Record<
+  Topic,
+  string
+>
 
 /** Uses NOTIFY on PostgreSQL. PGlite belongs to one process, so notifications stay in memory. */
 export function createAnnouncements(config: DatabaseConfig, db: Kysely<Database>, log: Logger): Announcements {

@@ -21,6 +21,7 @@ import * as codes from './migrations/0015-codes.ts'
 import * as templateMaking from './migrations/0016-template-making.ts'
 import * as alerts from './migrations/0017-alerts.ts'
 import * as people from './migrations/0018-people.ts'
+import * as alertChannels from './migrations/0019-alert-channels.ts'
 import * as endpointLimits from './migrations/0020-endpoint-limits.ts'
 import * as apiRequests from './migrations/0021-api-requests.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
@@ -49,6 +50,7 @@ const migrations: Record<string, Migration> = {
   '0016-template-making': templateMaking,
   '0017-alerts': alerts,
   '0018-people': people,
+  '0019-alert-channels': alertChannels,
   '0020-endpoint-limits': endpointLimits,
   '0021-api-requests': apiRequests,
 }

@@ -116,6 +116,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     callback_fields: meta,
     callback_problem: meta,
     announced_findings: word,
+    token_refresh_problem: meta,
   },
   templates: {
     account_id: id,
@@ -177,6 +178,30 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
   owner_roles: { account_id: id, owner_id: id, role: word },
   owner_invitations: { token_hash: hash, account_id: id, email: user, role: word, invited_by: user },
   emails: { id, account_id: id, kind: word, recipient: user, content_encrypted: secret },
+  alert_settings: {
+    account_id: id,
+    chat_url_encrypted: secret,
+    chat_format: word,
+    chat_problem: word,
+    quiet_time_zone: settings,
+    quiet_from: settings,
+    quiet_until: settings,
+  },
+  alerts: {
+    account_id: id,
+    id,
+    code: word,
+    subject_id: id,
+    severity: word,
+    title: template,
+    // What WhatsApp gives as its reason.
+    body: 'replace',
+    recovery_title: template,
+    recovery_body: 'replace',
+    acknowledged_by: user,
+  },
+  chat_posts: { id, account_id: id, content_encrypted: secret },
+  recipient_hash_keys: { id, key_encrypted: secret },
   audit_log_unchained: { account_id: id, id, who: audit, what: audit, address: audit, outcome: word },
   audit_entries: {
     account_id: id,

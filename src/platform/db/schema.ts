@@ -95,6 +95,11 @@ export interface WhatsAppAccountHealthTable {
   traffic: ColumnType<StoredTraffic | null, string | undefined, string>
   next_traffic_at: Generated<Date>
   announced_quality: string | null
+  /** When Meta is next asked for a later expiry of the token; null if it was never asked. */
+  token_refresh_due_at: Date | null
+  token_refreshed_at: Date | null
+  /** Why the last refresh failed; null if it did not. */
+  token_refresh_problem: string | null
 }
 
 export interface StoredTraffic {
@@ -470,6 +475,70 @@ interface EmailsTable {
   created_at: Generated<Date>
 }
 
+/** How an account receives alerts. An account without a row has the default settings. */
+export interface AlertSettingsTable {
+  account_id: string
+  chat_url_encrypted: string | null
+  chat_format: string | null
+  /** Why the last post failed for good. */
+  chat_problem: string | null
+  chat_problem_at: Date | null
+  /** Null: no alert. */
+  failure_rate_percent: number | null
+  /** Null: no alert. */
+  delivery_lag_seconds: number | null
+  /** The four columns of quiet hours are all set or all null. */
+  quiet_time_zone: string | null
+  quiet_from: string | null
+  quiet_until: string | null
+  quiet_except_critical: boolean | null
+  /** Null: each alert is sent once. */
+  repeat_hours: number | null
+}
+
+/** Problems that members were told about, or will be after quiet hours. */
+interface AlertsTable {
+  account_id: string
+  id: string
+  code: string
+  /** ID of what the alert is about. */
+  subject_id: string
+  severity: string
+  title: string
+  body: string
+  recovery_title: string | null
+  recovery_body: string | null
+  opened_at: Date
+  /** When it was last sent. */
+  sent_at: Date | null
+  /** When it is sent next: after quiet hours, or again. */
+  due_at: Date | null
+  acknowledged_at: Date | null
+  /** E-mail address of a user, or `operator`. */
+  acknowledged_by: string | null
+  recovered_at: Date | null
+}
+
+/** Alerts that wait to be posted to the chat of an account. A posted one is deleted. */
+interface ChatPostsTable {
+  id: string
+  account_id: string
+  content_encrypted: string
+  /** Number of started attempts. */
+  attempts: Generated<number>
+  /** When the next attempt is due; during an attempt, when its lease ends. */
+  due_at: Generated<Date>
+  /** It is not posted any more from then on. */
+  expires_at: Date
+  created_at: Generated<Date>
+}
+
+/** The key of the hashes under which suppressions of erased recipients are kept. */
+interface RecipientHashKeysTable {
+  id: string
+  key_encrypted: string
+}
+
 /** Entries written by an earlier version. They move to `audit_entries` when the audit log is first used. */
 export interface AuditLogUnchainedTable {
   account_id: string
@@ -597,6 +666,10 @@ export interface Database {
   owner_roles: OwnerRolesTable
   owner_invitations: OwnerInvitationsTable
   emails: EmailsTable
+  alert_settings: AlertSettingsTable
+  alerts: AlertsTable
+  chat_posts: ChatPostsTable
+  recipient_hash_keys: RecipientHashKeysTable
   audit_log_unchained: AuditLogUnchainedTable
   audit_entries: AuditEntriesTable
   audit_chains: AuditChainsTable

@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Announcements } from '../db/announcements.ts'
 import type { Database } from '../db/schema.ts'
-import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import type { Logger } from '../log.ts'
+import { OutboxLoop, retryDelay } from '../outbox-loop.ts'
 import type { SecretBox } from '../secrets.ts'
 import { type ClaimedEmail, claimEmails, deleteEmail, openEmail, postponeEmail } from './outbox.ts'
 import { type Email, MailError, type MailTransport } from './transport.ts'
@@ -22,24 +21,13 @@ export type EmailOutcome = 'sent' | 'failed' | 'rejected' | 'expired'
 const concurrency = 4
 /** Longer than the longest attempt. */
 const leaseSeconds = 120
-/** Notifications can get lost. */
-const pollMilliseconds = 5_000
-const retrySeconds = [10, 60, 300, 900, 1800]
-
-/** Returns how long to wait after the given number of failed attempts. */
-export function retryDelay(attempts: number): number {
-  return retrySeconds[Math.min(attempts, retrySeconds.length) - 1] ?? 0
-}
 
 /** Sends the waiting e-mails of all accounts, beside the requests that caused them. */
 export class Mailer {
   readonly #deps: MailerDeps
   readonly #transport: MailTransport
   readonly #onOutcome: (outcome: EmailOutcome) => void
-  #wake = new AbortController()
-  #stopped = false
-  #stopListening = () => {}
-  #running: Promise<void> = Promise.resolve()
+  readonly #loop: OutboxLoop<ClaimedEmail>
   /** Whether the server failed at the last attempt, so that only changes are logged. */
   #failing = false
 
@@ -47,41 +35,21 @@ export class Mailer {
     this.#deps = deps
     this.#transport = transport
     this.#onOutcome = onOutcome
+    this.#loop = new OutboxLoop(deps, {
+      topic: 'emails',
+      name: 'e-mails that wait to be sent',
+      claim: () => claimEmails(deps.db, { limit: concurrency, leaseSeconds }),
+      attempt: (email) => this.#attempt(email),
+    })
   }
 
   start(): void {
-    this.#stopListening = this.#deps.announcements.listen('emails', () => this.#wake.abort())
-    this.#running = this.#run()
+    this.#loop.start()
   }
 
   /** Finishes the attempts under way. */
-  async stop(): Promise<void> {
-    this.#stopped = true
-    this.#stopListening()
-    this.#wake.abort()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stopped) {
-      this.#wake = new AbortController()
-      const { signal } = this.#wake
-      await this.#sendDue()
-      await delay(pollMilliseconds, undefined, { signal, ref: false }).catch(() => {})
-    }
-  }
-
-  async #sendDue(): Promise<void> {
-    try {
-      while (!this.#stopped) {
-        const claimed = await claimEmails(this.#deps.db, { limit: concurrency, leaseSeconds })
-        if (claimed.length === 0) return
-        await Promise.all(claimed.map((email) => this.#attempt(email)))
-      }
-    } catch (error) {
-      const level = isDatabaseUnavailable(error) ? 'debug' : 'error'
-      this.#deps.log[level]({ err: error }, 'could not read or update the e-mails that wait to be sent')
-    }
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
   /** No address and no content is logged: the content holds links. */

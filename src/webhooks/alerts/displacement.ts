@@ -1,16 +1,15 @@
 import type { RecordDisplacement } from '../../accounts/whatsapp/displace.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
-import { mailAlerts } from './alert-email.ts'
+import { toAccountChange } from './account-texts.ts'
+import { type ReportDeps, reportChanges } from './report.ts'
 import { toInactiveEvent } from './whatsapp-accounts.ts'
 
 /**
- * Records the event of a WhatsApp account that lost its number, and mails it to the members. Its row is deleted in the same transaction, so the
+ * Records the event of a WhatsApp account that lost its number, and alerts the members. Its row is deleted in the same transaction, so the
  * periodic announcement would never find it.
  */
-export function reportDisplacementIn(
-  deps: Pick<Deps, 'now' | 'newId' | 'randomBytes' | 'secrets' | 'mail' | 'publicUrl' | 'log'>,
-): RecordDisplacement {
+export function reportDisplacementIn(deps: ReportDeps & Pick<Deps, 'randomBytes'>): RecordDisplacement {
   return async (trx, { row, isKnownInactive }) => {
     if (isKnownInactive) return
     const event = toInactiveEvent(row, deps.now(), {
@@ -20,6 +19,6 @@ export function reportDisplacementIn(
     const { type } = event
     const recorded = { accountId: row.account_id, type, messageId: row.id, payload: JSON.stringify(event) }
     await recordEvents(trx, [recorded], deps)
-    await mailAlerts(deps, trx, [{ accountId: row.account_id, event }])
+    await reportChanges(deps, trx, [toAccountChange(row.account_id, event)])
   }
 }

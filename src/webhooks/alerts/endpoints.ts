@@ -1,14 +1,16 @@
 import type { EndpointFailingEvent } from '../../../contracts/events.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
+import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
+import { wakeSenders } from './send.ts'
 import { type ChangedEndpointRow, findChangedEndpoints, markEndpoint } from './endpoints-store.ts'
 
 /**
  * Announces endpoints that fail, each once, whichever node does it: with a log line, and with an event for the other
- * endpoints of the account. Logs when an announced endpoint works again. Returns the number of changes.
+ * endpoints of the account; its members are alerted. Also reports when an announced endpoint works again. Returns the number of changes.
  */
 export async function announceEndpoints(
-  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>,
+  deps: ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>,
 ): Promise<number> {
   if ((await findChangedEndpoints(deps.db, { claim: false })).length === 0) return 0
   const rows = await deps.db.transaction().execute(async (trx) => {
@@ -25,13 +27,49 @@ export async function announceEndpoints(
         exceptEndpointId: row.id,
       }))
     await recordEvents(trx, events, deps)
+    await reportChanges(deps, trx, claimed.map(toChange))
     return claimed
   })
   if (rows.some(({ fails }) => fails)) deps.announcements.announce('deliveries')
+  if (rows.length > 0) wakeSenders(deps)
   for (const { account_id: accountId, id: endpointId, fails, disabled_reason: reason } of rows)
     if (fails) deps.log.warn({ accountId, endpointId, ...(reason !== null && { reason }) }, 'a webhook endpoint fails')
     else deps.log.info({ accountId, endpointId }, 'a webhook endpoint works again')
   return rows.length
+}
+
+/** A URL often holds a token, so only its host is named. */
+function toChange(row: ChangedEndpointRow): AlertChange {
+  const { account_id: accountId, id: subjectId, fails, enabled, disabled_reason: reason } = row
+  const { host } = new URL(row.url)
+  const about = { accountId, subjectId, code: 'endpoint_failing' } as const
+  if (!fails)
+    return {
+      ...about,
+      kind: 'recovered',
+      severity: 'warning',
+      text: {
+        title: `The webhook endpoint at ${host} works again`,
+        paragraphs: [`Events are delivered to the endpoint ${subjectId} again.`],
+      },
+    }
+  return {
+    ...about,
+    kind: 'raised',
+    severity: enabled ? 'warning' : 'critical',
+    text: {
+      title: `The webhook endpoint at ${host} ${enabled ? 'fails' : 'was disabled'}`,
+      paragraphs: enabled
+        ? [
+            `No delivery to the endpoint ${subjectId} has succeeded since ${row.failing_since?.toISOString() ?? 'several minutes'}.`,
+            'Deliveries are retried. Check the server that receives them.',
+          ]
+        : [
+            `Waybill disabled the endpoint ${subjectId}${reason === null ? '' : `: ${reason}`}.`,
+            'Its deliveries wait. Repair the server that receives them, then enable the endpoint.',
+          ],
+    },
+  }
 }
 
 function toEvent(row: ChangedEndpointRow, now: Date): EndpointFailingEvent {

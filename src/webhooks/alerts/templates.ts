@@ -3,8 +3,10 @@ import type { TemplateEvent } from '../../../contracts/events.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
 import { recordEvents } from '../events/store.ts'
+import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
+import { wakeSenders } from './send.ts'
 
-type AlertDeps = Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements'>
+type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
 
 type ChangedTemplate = Omit<
   Selectable<TemplatesTable>,
@@ -32,10 +34,18 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
       payload: JSON.stringify(event),
     }))
     await recordEvents(trx, events, deps)
+    await reportChanges(
+      deps,
+      trx,
+      found.flatMap(({ row, event }) => toChange(row, event) ?? []),
+    )
     return found
   })
   // After the commit: the workers find the deliveries that they are woken for.
-  if (alerts.length > 0) deps.announcements.announce('deliveries')
+  if (alerts.length > 0) {
+    deps.announcements.announce('deliveries')
+    wakeSenders(deps)
+  }
   for (const { row, event } of alerts) logAlert(deps, row, event)
   return alerts.length
 }
@@ -83,6 +93,51 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEv
     events.push({ type: 'template.category_changed', timestamp, data: { ...data, category, previousCategory } })
   return events
 }
+
+/** Undefined for what is no problem, and for the approval of a template that had none. */
+function toChange(row: ChangedTemplate, { type, data }: TemplateEvent): AlertChange | undefined {
+  const name = `${row.name} (${row.language})`
+  const about = {
+    accountId: row.account_id,
+    code: 'template_stopped',
+    subjectId: row.whatsapp_template_id,
+    severity: 'warning',
+  } as const
+  switch (type) {
+    case 'template.rejected':
+      return {
+        ...about,
+        kind: 'raised',
+        text: {
+          title: `WhatsApp rejected the template ${name}`,
+          paragraphs: [`The reason is ${data.reason}.`, 'Change the template and submit it again.'],
+        },
+      }
+    case 'template.paused':
+      return {
+        ...about,
+        kind: 'raised',
+        text: {
+          title: `WhatsApp ${data.status === 'DISABLED' ? 'disabled' : 'paused'} the template ${name}`,
+          paragraphs: [
+            'Recipients block or report it too often. It cannot be sent.',
+            'Send it only to people who expect it, or change it.',
+          ],
+        },
+      }
+    case 'template.approved':
+      if (row.announced_status === null || !stoppedStatuses.has(row.announced_status)) return undefined
+      return {
+        ...about,
+        kind: 'recovered',
+        text: { title: `The template ${name} is approved again`, paragraphs: ['It can be sent.'] },
+      }
+    case 'template.category_changed':
+      return undefined
+  }
+}
+
+const stoppedStatuses = new Set(['REJECTED', 'PAUSED', 'DISABLED'])
 
 async function markAnnounced(trx: Kysely<Database>, row: ChangedTemplate): Promise<void> {
   await trx

@@ -9,12 +9,11 @@ import { daysUntil } from '../../accounts/whatsapp/health/findings.ts'
 import { whyInactive } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
-import { mailAlerts } from './alert-email.ts'
+import { toAccountChange, toTokenRenewed } from './account-texts.ts'
+import { type ReportDeps, reportChanges } from './report.ts'
+import { wakeSenders } from './send.ts'
 
-type AlertDeps = Pick<
-  Deps,
-  'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'mail' | 'publicUrl'
->
+type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
 
 interface Alert {
   row: ChangedRow
@@ -29,7 +28,7 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
   const now = deps.now()
   // This runs every few seconds on every node, and nearly always finds nothing.
   if ((await findChanged(deps.db, { now, claim: false })).length === 0) return 0
-  const alerts = await deps.db.transaction().execute(async (trx) => {
+  const { found: alerts, changed } = await deps.db.transaction().execute(async (trx) => {
     const rows = await findChanged(trx, { now, claim: true })
     const found = rows.flatMap((row) => toAlerts(row, now))
     for (const row of rows) {
@@ -45,13 +44,15 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
       payload: JSON.stringify(event),
     }))
     await recordEvents(trx, events, deps)
-    const mailed = found.map(({ row, event }) => ({ accountId: row.account_id, event }))
-    await mailAlerts(deps, trx, mailed)
-    return found
+    await reportChanges(deps, trx, [
+      ...found.map(({ row, event }) => toAccountChange(row.account_id, event)),
+      ...rows.filter(isRenewed).map((row) => toTokenRenewed(row.account_id, row)),
+    ])
+    return { found, changed: rows.length > 0 }
   })
   // After the commit: the workers find the deliveries that they are woken for.
   if (alerts.length > 0) deps.announcements.announce('deliveries')
-  if (alerts.length > 0 && deps.mail) deps.announcements.announce('emails')
+  if (changed) wakeSenders(deps)
   for (const alert of alerts) logAlert(deps, alert)
   return alerts.length
 }
@@ -105,6 +106,11 @@ function toAlerts(row: ChangedRow, now: Date): Alert[] {
       data: { ...data, qualityRating: row.new_quality, previousQualityRating: previous },
     })
   return alerts.map((event) => ({ row, event }))
+}
+
+/** Its expiry was announced, and is far away again. */
+function isRenewed({ notice, announced_expiry_days: announced }: ChangedRow): boolean {
+  return notice === null && announced !== null
 }
 
 /** A token that has expired already is a finding of its own. */

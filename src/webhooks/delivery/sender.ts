@@ -51,24 +51,21 @@ export function createWebhookSender(
   })
   const sign = createSigner()
   const findTarget = cacheTargets(allowPrivate)
+  const send = async (url: string, timestamp: Date, { headers, body }: { headers: string[]; body: string }) => {
+    const target = findTarget(url)
+    // The URL was allowed when it was stored; the rule or the setting has changed since.
+    if (!target) return { outcome: 'failed', error: 'the address is not allowed', durationMilliseconds: 0 } as const
+    return attemptOnce(agent, { ...target, method: 'POST', headers, body }, { withinMilliseconds, timestamp })
+  }
   return {
-    attempt: async ({ url, headers, eventId, payload, secrets, timestamp }: AttemptRequest) => {
-      const target = findTarget(url)
-      // The URL was allowed when the endpoint was added; the rule or the setting has changed since.
-      if (!target) return { outcome: 'failed', error: 'the address is not allowed', durationMilliseconds: 0 }
+    attempt: ({ url, headers, eventId, payload, secrets, timestamp }: AttemptRequest) => {
       const timestampSeconds = Math.floor(timestamp.getTime() / 1000)
       const signature = sign({ id: eventId, timestampSeconds, payload }, secrets)
-      return attemptOnce(
-        agent,
-        {
-          ...target,
-          method: 'POST',
-          headers: writeRequestHeaders({ id: eventId, timestampSeconds, signature, userAgent }, headers),
-          body: payload,
-        },
-        { withinMilliseconds, timestamp },
-      )
+      const standard = { id: eventId, timestampSeconds, signature, userAgent }
+      return send(url, timestamp, { headers: writeRequestHeaders(standard, headers), body: payload })
     },
+    post: ({ url, body, timestamp }) =>
+      send(url, timestamp, { headers: ['content-type', 'application/json', 'user-agent', userAgent], body }),
     check: (url) => checkAddress(url, { allowPrivate, ...addresses }),
     close: () => agent.destroy(),
   }

@@ -2,6 +2,8 @@
 export interface WebhookSender {
   /** Never rejects: every failure is a result. */
   attempt(request: AttemptRequest): Promise<AttemptResult>
+  /** Posts JSON without a signature, such as to a chat, with the same rules for addresses. Never rejects. */
+  post(request: PostRequest): Promise<AttemptResult>
   /** Checks when an endpoint is added whether deliveries to this URL would be allowed. */
   check(url: string): Promise<AddressVerdict>
   /** Aborts running attempts. */
@@ -22,6 +24,12 @@ export interface AttemptRequest {
   payload: string
   /** Each secret adds a signature: after a rotation there are two for a while. */
   secrets: readonly string[]
+  timestamp: Date
+}
+
+interface PostRequest {
+  url: string
+  body: string
   timestamp: Date
 }
 

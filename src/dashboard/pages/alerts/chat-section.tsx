@@ -1,0 +1,165 @@
+import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { IconAlertCircle, IconSend, IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { type Chat, type ChatFormat, type ChatTest, chatFormats } from '../../../../contracts/dashboard/alert.ts'
+import { showInForm } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { notifyFailureMessage, notifySuccess, useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { DateTime } from '../../ui/date-time.tsx'
+import { PasswordField } from '../../ui/fields.tsx'
+import { Section } from '../../ui/page.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { alertsKey } from './use-alerts.ts'
+
+const formatNames = { slack: 'Slack', teams: 'Microsoft Teams' } satisfies Record<ChatFormat, string>
+
+export function ChatSection({ chat }: { chat: Chat | undefined }) {
+  const [replacing, { open, close }] = useDisclosure()
+  return (
+    <Section
+      title="Chat"
+      description="Posts alerts to a channel in Slack or Microsoft Teams."
+      actions={chat && !replacing && <ChatActions onReplace={open} />}
+    >
+      {chat && !replacing ? (
+        <ShownChat chat={chat} />
+      ) : (
+        <ChatForm onSaved={close} onCancel={chat ? close : undefined} />
+      )}
+    </Section>
+  )
+}
+
+function ShownChat({ chat: { format, host, problem, problemAt } }: { chat: Chat }) {
+  return (
+    <Stack gap="sm">
+      <Text size="sm">
+        Alerts are posted to {formatNames[format]} at {host}.
+      </Text>
+      {problem !== undefined && (
+        <Alert color="red" icon={<IconAlertCircle />} title="The last post failed">
+          {problem}
+          {problemAt !== undefined && (
+            <>
+              {' '}
+              (<DateTime at={problemAt} />)
+            </>
+          )}
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
+function ChatActions({ onReplace }: { onReplace: () => void }) {
+  const { accountId } = useAccount()
+  const [removing, { open, close }] = useDisclosure()
+  const test = useChange({
+    change: () => settings.alert.testChat.mutate({ accountId }),
+    invalidates: [alertsKey(accountId)],
+    onDone: notifyTest,
+  })
+  const remove = useChange({
+    change: () => settings.alert.removeChat.mutate({ accountId }),
+    invalidates: [alertsKey(accountId)],
+    done: 'Chat removed.',
+    onDone: close,
+  })
+  return (
+    <>
+      <ChangeButton
+        variant="default"
+        leftSection={<IconSend size={16} />}
+        loading={test.isPending}
+        onClick={() => test.mutate()}
+      >
+        Send test message
+      </ChangeButton>
+      <ChangeButton variant="default" onClick={onReplace}>
+        Replace
+      </ChangeButton>
+      <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
+        Remove
+      </ChangeButton>
+      <ConfirmModal
+        opened={removing}
+        onClose={close}
+        title="Remove the chat?"
+        consequence="Alerts are no longer posted. To add the chat again, you need its webhook URL."
+        confirmLabel="Remove chat"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate()}
+      />
+    </>
+  )
+}
+
+function notifyTest({ posted, error }: ChatTest): void {
+  if (posted) notifySuccess('Test message posted.')
+  else notifyFailureMessage(`The test message was not posted: ${error ?? 'no answer'}.`)
+}
+
+const formatChoices = [
+  { value: '', label: 'Detect from the URL' },
+  ...chatFormats.map((format) => ({ value: format, label: formatNames[format] })),
+]
+
+interface ChatFormProps {
+  onSaved: () => void
+  /** Undefined if there is nothing to go back to. */
+  onCancel: (() => void) | undefined
+}
+
+function ChatForm({ onSaved, onCancel }: ChatFormProps) {
+  const { accountId, canChange } = useAccount()
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    initialValues: { url: '', format: '' },
+    validate: { url: (url) => (url.trim() === '' ? 'Enter the webhook URL of the channel.' : null) },
+  })
+  const save = useChange({
+    change: ({ url, format }: typeof form.values) => {
+      const chosen = chatFormats.find((known) => known === format)
+      return settings.alert.setChat.mutate({ accountId, url: url.trim(), ...(chosen && { format: chosen }) })
+    },
+    invalidates: [alertsKey(accountId)],
+    done: ({ host }) => `Alerts are posted to ${host}.`,
+    onDone: onSaved,
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit((values) => {
+    setProblem(undefined)
+    save.mutate(values)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm" maw={520}>
+        {problem !== undefined && <ErrorAlert title="The chat was not saved" error={problem} />}
+        <PasswordField
+          label="Webhook URL"
+          description="Slack: add an incoming webhook to the channel. Teams: in Workflows, create “Send webhook alerts to a channel”. Whoever has this URL can post, so it is not shown again."
+          placeholder="https://hooks.slack.com/services/…"
+          autoComplete="off"
+          disabled={!canChange}
+          {...form.getInputProps('url')}
+        />
+        <NativeSelect label="Format" data={formatChoices} disabled={!canChange} {...form.getInputProps('format')} />
+        <Group gap="sm">
+          <ChangeButton type="submit" variant="default" loading={save.isPending}>
+            Save chat
+          </ChangeButton>
+          {onCancel && (
+            <Button variant="subtle" color="gray" onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,16 @@
+import { useQuery } from '@tanstack/react-query'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/session.ts'
+
+/** The prefix of all query keys about the alerts of an account. */
+export function alertsKey(accountId: string) {
+  return ['alerts', accountId]
+}
+
+export function useAlertSettings() {
+  const { accountId } = useAccount()
+  return useQuery({
+    queryKey: [...alertsKey(accountId), 'settings'],
+    queryFn: ({ signal }) => settings.alert.get.query({ accountId }, { signal }),
+  })
+}

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Announcements, Topic } from './db/announcements.ts'
+import { isDatabaseUnavailable } from './db/unavailable.ts'
+import type { Logger } from './log.ts'
+
+interface Outbox<Item> {
+  /** Announced when items were added. */
+  topic: Topic
+  /** For the log, such as `e-mails that wait to be sent`. */
+  name: string
+  /** Claims due items; an empty list means that none is due. */
+  claim: () => Promise<Item[]>
+  attempt: (item: Item) => Promise<void>
+}
+
+/** Notifications can get lost. */
+const pollMilliseconds = 5_000
+const retrySeconds = [10, 60, 300, 900, 1800]
+
+/** Returns how long to wait after the given number of failed attempts. */
+export function retryDelay(attempts: number): number {
+  return retrySeconds[Math.min(attempts, retrySeconds.length) - 1] ?? 0
+}
+
+/** Sends what waits in an outbox of the database, beside the requests that caused it. */
+export class OutboxLoop<Item> {
+  readonly #deps: { announcements: Announcements; log: Logger }
+  readonly #outbox: Outbox<Item>
+  #wake = new AbortController()
+  #stopped = false
+  #stopListening = () => {}
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(deps: { announcements: Announcements; log: Logger }, outbox: Outbox<Item>) {
+    this.#deps = deps
+    this.#outbox = outbox
+  }
+
+  start(): void {
+    this.#stopListening = this.#deps.announcements.listen(this.#outbox.topic, () => this.#wake.abort())
+    this.#running = this.#run()
+  }
+
+  /** Finishes the attempts under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#stopListening()
+    this.#wake.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      this.#wake = new AbortController()
+      const { signal } = this.#wake
+      await this.#sendDue()
+      await delay(pollMilliseconds, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  async #sendDue(): Promise<void> {
+    const { claim, attempt, name } = this.#outbox
+    try {
+      while (!this.#stopped) {
+        const claimed = await claim()
+        if (claimed.length === 0) return
+        await Promise.all(claimed.map(attempt))
+      }
+    } catch (error) {
+      const level = isDatabaseUnavailable(error) ? 'debug' : 'error'
+      this.#deps.log[level]({ err: error }, `could not read or update the ${name}`)
+    }
+  }
+}

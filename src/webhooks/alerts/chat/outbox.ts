@@ -1,0 +1,155 @@
+import { type Kysely, sql } from 'kysely'
+import type { StoredSecret } from '../../../accounts/rekey.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Database } from '../../../platform/db/schema.ts'
+import type { SecretBox } from '../../../platform/secrets.ts'
+import type { AlertText } from '../text.ts'
+
+/** A chat that is down for a day must not fill the database. */
+const maxWaiting = 10_000
+const maxWaitingPerAccount = 100
+/** Later, the dashboard says more than an old post. */
+const validSeconds = 24 * 3600
+
+export interface NewPost {
+  accountId: string
+  text: AlertText
+}
+
+/**
+ * Stores posts for the chats of those accounts that have one. Returns false if too many posts are waiting: then those
+ * that exceed a limit are not stored.
+ */
+export async function enqueuePosts(
+  { secrets, newId }: Pick<Deps, 'secrets' | 'newId'>,
+  trx: Kysely<Database>,
+  posts: readonly NewPost[],
+): Promise<boolean> {
+  const wanted = await keepThoseWithChat(trx, posts)
+  if (wanted.length === 0) return true
+  const accepted = await acceptWithinLimits(trx, wanted)
+  if (accepted.length === 0) return false
+  const rows = accepted.map(({ accountId, text }) => {
+    const id = newId('cht')
+    return {
+      id,
+      account_id: accountId,
+      content_encrypted: secrets.encrypt(JSON.stringify(text), contentPurpose(id)),
+      expires_at: sql<Date>`now() + make_interval(secs => ${validSeconds})`,
+    }
+  })
+  await trx.insertInto('chat_posts').values(rows).execute()
+  return accepted.length === wanted.length
+}
+
+async function keepThoseWithChat(db: Kysely<Database>, posts: readonly NewPost[]): Promise<NewPost[]> {
+  if (posts.length === 0) return []
+  const rows = await db
+    .selectFrom('alert_settings')
+    .select('account_id')
+    .where('account_id', 'in', [...new Set(posts.map(({ accountId }) => accountId))])
+    .where('chat_url_encrypted', 'is not', null)
+    .execute()
+  const withChat = new Set(rows.map(({ account_id }) => account_id))
+  return posts.filter(({ accountId }) => withChat.has(accountId))
+}
+
+/** Counts the posts of all accounts. */
+async function acceptWithinLimits(db: Kysely<Database>, posts: readonly NewPost[]): Promise<NewPost[]> {
+  const counted = await db
+    .selectFrom('chat_posts')
+    .select(['account_id', ({ fn }) => fn.countAll<string>().as('count')])
+    .groupBy('account_id')
+    .execute()
+  const waiting = new Map(counted.map(({ account_id, count }) => [account_id, Number(count)]))
+  let all = waiting.values().reduce((total, count) => total + count, 0)
+  return posts.filter(({ accountId }) => {
+    const own = waiting.get(accountId) ?? 0
+    if (all >= maxWaiting || own >= maxWaitingPerAccount) return false
+    all += 1
+    waiting.set(accountId, own + 1)
+    return true
+  })
+}
+
+export interface ClaimedPost {
+  id: string
+  accountId: string
+  contentEncrypted: string
+  /** Including the one that it was claimed for. */
+  attempts: number
+  expired: boolean
+}
+
+/**
+ * Claims due posts until the lease ends; a crashed process releases them by doing nothing. Only the oldest post of an
+ * account is claimed, so that its alerts keep their order and a slow chat delays no other. Reads all accounts.
+ */
+export async function claimPosts(
+  db: Kysely<Database>,
+  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+): Promise<ClaimedPost[]> {
+  const { rows } = await sql<ClaimedPost>`
+    update chat_posts set due_at = now() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
+    where id in (
+      select id from chat_posts p where due_at <= now()
+        and not exists (select from chat_posts older where older.account_id = p.account_id and older.id < p.id)
+      order by due_at limit ${limit} for update skip locked
+    )
+    returning id, account_id as "accountId", content_encrypted as "contentEncrypted", attempts,
+      expires_at <= now() as expired`.execute(db)
+  return rows
+}
+
+export function openPost(secrets: SecretBox, { id, contentEncrypted }: ClaimedPost): AlertText {
+  // Written by `enqueuePosts` alone.
+  return JSON.parse(secrets.decrypt(contentEncrypted, contentPurpose(id))) as AlertText
+}
+
+export async function deletePost(db: Kysely<Database>, { accountId, id }: ClaimedPost): Promise<void> {
+  await db.deleteFrom('chat_posts').where('account_id', '=', accountId).where('id', '=', id).execute()
+}
+
+export async function postponePost(db: Kysely<Database>, { accountId, id }: ClaimedPost, seconds: number) {
+  await db
+    .updateTable('chat_posts')
+    .set({ due_at: sql<Date>`now() + make_interval(secs => ${seconds})` })
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deletePostsOf(db: Kysely<Database>, accountId: string): Promise<void> {
+  await db.deleteFrom('chat_posts').where('account_id', '=', accountId).execute()
+}
+
+/** Lists the encrypted contents of all accounts, so that they can be encrypted with another key. */
+export async function listPostSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
+  const rows = await db.selectFrom('chat_posts').select(['account_id', 'id', 'content_encrypted']).execute()
+  return rows.map(({ account_id, id, content_encrypted: from }) => ({
+    ownerId: id,
+    purpose: contentPurpose(id),
+    ciphertext: from,
+    replace: async (to, ciphertext) => {
+      const { numUpdatedRows } = await to
+        .updateTable('chat_posts')
+        .set({ content_encrypted: ciphertext })
+        .where('account_id', '=', account_id)
+        .where('id', '=', id)
+        .where('content_encrypted', '=', from)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+  }))
+}
+
+const purposePrefix = 'chat_posts.content:'
+
+function contentPurpose(id: string): string {
+  return purposePrefix + id
+}
+
+/** Whether secrets of this purpose are read once, so that they need not stay in memory. */
+export function isPostPurpose(purpose: string): boolean {
+  return purpose.startsWith(purposePrefix)
+}

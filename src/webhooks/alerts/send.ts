@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { composeEmail } from '../../platform/email/compose.ts'
+import { enqueueEmails } from '../../platform/email/outbox.ts'
+import { enqueuePosts } from './chat/outbox.ts'
+import type { AlertText } from './text.ts'
+
+/** An alert, or the news that its problem is solved, for the members of an account. */
+export interface MemberAlert {
+  accountId: string
+  text: AlertText
+}
+
+export type SendAlertDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'log'>
+
+/** Later, the dashboard says more than an old e-mail. */
+const validSeconds = 24 * 3600
+
+/** Puts an e-mail to each member into the outbox, where an SMTP server is set up, and a post for the account's chat. */
+export async function sendAlerts(
+  deps: SendAlertDeps,
+  trx: Kysely<Database>,
+  alerts: readonly MemberAlert[],
+): Promise<void> {
+  if (alerts.length === 0) return
+  if (!(await mail(deps, trx, alerts))) deps.log.warn('too many e-mails wait to be sent; dropped e-mails of alerts')
+  if (!(await enqueuePosts(deps, trx, alerts)))
+    deps.log.warn('too many alerts wait to be posted to chats; dropped some')
+}
+
+async function mail(deps: SendAlertDeps, trx: Kysely<Database>, alerts: readonly MemberAlert[]): Promise<boolean> {
+  if (!deps.mail) return true
+  const members = await findRecipients(trx, [...new Set(alerts.map(({ accountId }) => accountId))])
+  const emails = alerts.flatMap(({ accountId, text: { title, paragraphs, link } }) => {
+    const content = composeEmail({ subject: title, paragraphs, ...(link && { link }) })
+    return members
+      .filter((member) => member.account_id === accountId)
+      .map(({ email }) => ({ kind: 'alert' as const, accountId, to: email, validSeconds, ...content }))
+  })
+  return enqueueEmails({ ...deps, db: trx }, emails)
+}
+
+function findRecipients(db: Kysely<Database>, accountIds: string[]): Promise<{ account_id: string; email: string }[]> {
+  return db
+    .selectFrom('owner_roles')
+    .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
+    .select(['owner_roles.account_id', 'owners.email'])
+    .where('owner_roles.account_id', 'in', accountIds)
+    .orderBy('owners.email')
+    .execute()
+}
+
+/** Wakes the processes that send. Call it after the commit. */
+export function wakeSenders({ announcements, mail }: Pick<Deps, 'announcements' | 'mail'>): void {
+  if (mail) announcements.announce('emails')
+  announcements.announce('chat')
+}

@@ -1,0 +1,25 @@
+/** What an alert says, in an e-mail and in a chat. */
+export interface AlertText {
+  title: string
+  paragraphs: readonly string[]
+  link?: { label: string; url: string } | undefined
+}
+
+/** Each kind of problem that members are alerted to, and the page that its subject has in the dashboard. */
+const pages = {
+  whatsapp_account_inactive: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
+  token_expiring: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
+  quality_low: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
+  endpoint_failing: { label: 'Open the endpoint', path: (id) => `webhooks/${id}` },
+  template_stopped: { label: 'Open the templates', path: () => 'templates' },
+} as const satisfies Record<string, { label: string; path: (subjectId: string) => string }>
+
+export type AlertCode = keyof typeof pages
+
+export function linkTo(
+  publicUrl: string,
+  { accountId, code, subjectId }: { accountId: string; code: AlertCode; subjectId: string },
+): NonNullable<AlertText['link']> {
+  const { label, path } = pages[code]
+  return { label, url: `${publicUrl}/settings/${accountId}/${path(subjectId)}` }
+}
