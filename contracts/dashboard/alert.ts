@@ -16,7 +16,54 @@ const Chat = z.object({
 })
 export type Chat = z.infer<typeof Chat>
 
-export const AlertSettings = z.object({
+const TimeZone = line(64).refine(isTimeZone, 'must be the name of a time zone, such as Europe/Madrid')
+
+function isTimeZone(name: string): boolean {
+  try {
+    // Older engines also take offsets, which know no daylight saving time.
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 22:00')
+
+/** Alerts that begin in these hours are sent when they end. */
+export const QuietHours = z
+  .strictObject({
+    timeZone: TimeZone,
+    from: TimeOfDay,
+    /** Earlier than `from` if the hours span midnight. */
+    until: TimeOfDay,
+    /** Whether critical alerts are sent at once nevertheless. */
+    exceptCritical: z.boolean(),
+  })
+  .refine(({ from, until }) => from !== until, { path: ['until'], message: 'must differ from the start' })
+export type QuietHours = z.infer<typeof QuietHours>
+
+const thresholds = {
+  /** Failed messages of the last hour, in percent of all; null: no alert. */
+  failureRatePercent: z.int().min(1, 'must be at least 1').max(100, 'must be at most 100').nullable(),
+  /** How late webhook deliveries may be; null: no alert. */
+  deliveryLagSeconds: z.int().min(30, 'must be at least 30 seconds').max(86_400, 'must be at most a day').nullable(),
+  quietHours: QuietHours.nullable(),
+  /** After how many hours an alert is sent again until it is acknowledged or solved; null: once. */
+  repeatHours: z.int().min(1, 'must be at least 1').max(168, 'must be at most 168').nullable(),
+}
+
+/** Without settings of their own, accounts have these. */
+export const defaultAlertRules: AlertRules = {
+  failureRatePercent: 20,
+  deliveryLagSeconds: 300,
+  quietHours: null,
+  repeatHours: null,
+}
+
+const AlertRules = z.object(thresholds)
+export type AlertRules = z.infer<typeof AlertRules>
+
+export const AlertSettings = AlertRules.extend({
   /** Absent if alerts are not posted to a chat. */
   chat: Chat.optional(),
   /** Whether this server sends e-mail; then each member receives the alerts. */
@@ -71,4 +118,65 @@ export const testChat = dashboardProcedure({
   input: ofAccount({}),
   output: ChatTest,
   audit: changes.testAlertChat,
+})
+
+/** Fields that are left out stay as they are. */
+export const updateAlertRules = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'owner',
+  summary: 'Change thresholds, quiet hours and repetition of alerts',
+  input: ofAccount(AlertRules.partial().shape),
+  output: AlertSettings,
+  audit: ({ accountId: _, ...changed }) => changes.updateAlertRules(nameAlertRules(changed)),
+})
+
+const ruleNames = {
+  failureRatePercent: 'failure rate',
+  deliveryLagSeconds: 'delivery lag',
+  quietHours: 'quiet hours',
+  repeatHours: 'repetition',
+} satisfies Record<keyof AlertRules, string>
+
+/** Names of the rules that are given, for the audit log. */
+export function nameAlertRules(changed: { [Rule in keyof AlertRules]?: unknown }): string[] {
+  return Object.entries(ruleNames).flatMap(([rule, name]) =>
+    changed[rule as keyof AlertRules] === undefined ? [] : [name],
+  )
+}
+
+export const alertSeverities = ['critical', 'warning'] as const
+export type AlertSeverity = (typeof alertSeverities)[number]
+
+export const Alert = z.object({
+  alertId: z.string(),
+  severity: z.enum(alertSeverities),
+  title: z.string(),
+  body: z.string(),
+  /** Page of the dashboard, relative to the account. */
+  page: z.string(),
+  openedAt: Timestamp,
+  /** When it was last sent; absent during quiet hours. */
+  sentAt: Timestamp.optional(),
+  acknowledgedAt: Timestamp.optional(),
+  /** E-mail address of a user, or `operator`. */
+  acknowledgedBy: z.string().optional(),
+  recoveredAt: Timestamp.optional(),
+})
+export type Alert = z.infer<typeof Alert>
+
+export const listAlerts = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'List open alerts, then those that were solved in the last 30 days, newest first',
+  input: ofAccount({}),
+  output: z.object({ items: z.array(Alert) }),
+})
+
+export const acknowledgeAlert = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'owner',
+  summary: 'Acknowledge an alert: it is not sent again until its problem was solved',
+  input: ofAccount({ alertId: line(64) }),
+  output: Alert,
+  audit: ({ alertId }) => changes.acknowledgeAlert(alertId),
 })

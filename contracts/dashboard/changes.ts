@@ -45,6 +45,9 @@ export const changes = {
   setAlertChat: () => 'set the chat for alerts',
   removeAlertChat: () => 'removed the chat for alerts',
   testAlertChat: () => 'posted a test message to the chat for alerts',
+  updateAlertRules: (rules: readonly string[]) =>
+    rules.length === 0 ? undefined : `changed ${new Intl.ListFormat('en').format(rules)} of alerts`,
+  acknowledgeAlert: (alertId: string) => `acknowledged the alert ${alertId}`,
   addEndpoint: () => 'added a webhook endpoint',
   updateEndpoint: (endpointId: string, fields: readonly string[]) =>
     fields.length === 0 ? undefined : `changed ${fields.join(', ')} of the webhook endpoint ${endpointId}`,

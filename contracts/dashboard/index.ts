@@ -1,4 +1,12 @@
-import { getAlertSettings, removeChat, setChat, testChat } from './alert.ts'
+import {
+  acknowledgeAlert,
+  getAlertSettings,
+  listAlerts,
+  removeChat,
+  setChat,
+  testChat,
+  updateAlertRules,
+} from './alert.ts'
 import { checkHealth, configureCallback, getHealth, inspectToken, registerNumber, subscribeApp } from './connect.ts'
 import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
 import { countMessages, getMessage, listMessages } from './message.ts'
@@ -124,7 +132,15 @@ export const settingsContracts = {
       settings: getSuppressionSettings,
       setCategories: setSuppressedCategories,
     },
-    alert: { get: getAlertSettings, setChat, removeChat, testChat },
+    alert: {
+      get: getAlertSettings,
+      update: updateAlertRules,
+      setChat,
+      removeChat,
+      testChat,
+      list: listAlerts,
+      acknowledge: acknowledgeAlert,
+    },
     webhook: {
       list: listEndpoints,
       add: addEndpoint,

@@ -1,7 +1,15 @@
 import type { DataCommand } from './command.ts'
 import { accountCreate, accountList, accountUpdate } from './commands/account.ts'
 import { accountExport, accountRemove } from './commands/account-data.ts'
-import { alertRemoveChat, alertSetChat, alertShow, alertTest } from './commands/alert.ts'
+import {
+  alertAcknowledge,
+  alertList,
+  alertRemoveChat,
+  alertSetChat,
+  alertShow,
+  alertTest,
+  alertUpdate,
+} from './commands/alert.ts'
 import { allowListSet } from './commands/allow-list.ts'
 import { auditExport, auditList, auditVerify } from './commands/audit.ts'
 import { doctor } from './commands/doctor.ts'
@@ -91,6 +99,9 @@ export const dataCommands: readonly DataCommand[] = [
   webhookRetry,
   webhookRecover,
   alertShow,
+  alertUpdate,
+  alertList,
+  alertAcknowledge,
   alertSetChat,
   alertRemoveChat,
   alertTest,

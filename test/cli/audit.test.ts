@@ -93,6 +93,8 @@ test('audits every command that changes an existing account', () => {
     'account create',
     'account list',
     'account remove',
+    'alert list',
+    'alert show',
     'audit export',
     'audit list',
     'audit verify',

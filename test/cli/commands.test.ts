@@ -141,6 +141,48 @@ test('names an invalid environment variable without its value', async () => {
   expect(stderr).not.toContain('too-short')
 })
 
+test('changes how an account receives alerts', async () => {
+  const accountId = await createAccount()
+
+  expect(await waybill.json(['alert', 'show', accountId])).toEqual({
+    failureRatePercent: 20,
+    deliveryLagSeconds: 300,
+    quietHours: null,
+    repeatHours: null,
+    emails: false,
+  })
+  await waybill.json(['alert', 'update', accountId, '--failure-rate', '10', '--delivery-lag', 'off'])
+  const quiet = ['--quiet-hours', '22:00-07:00', '--time-zone', 'Europe/Madrid', '--except-critical']
+  expect(await waybill.json(['alert', 'update', accountId, ...quiet, '--repeat', '4'])).toMatchObject({
+    failureRatePercent: 10,
+    deliveryLagSeconds: null,
+    quietHours: { timeZone: 'Europe/Madrid', from: '22:00', until: '07:00', exceptCritical: true },
+    repeatHours: 4,
+  })
+  expect((await waybill.run(['alert', 'show', accountId])).stdout).toContain('22:00 to 07:00 (Europe/Madrid)')
+
+  for (const [wrong, complaint] of [
+    [['update', accountId, '--failure-rate', '0'], '--failure-rate must be at least 1'],
+    [['update', accountId, '--quiet-hours', '25:00-07:00'], '--quiet-hours must be a time of day'],
+    [['update', accountId, '--quiet-hours', '07:00-07:00'], '--quiet-hours must differ'],
+    [['update', accountId, '--quiet-hours', '22:00-07:00', '--time-zone', 'Mars'], '--time-zone must be the name'],
+    [['update', accountId, '--time-zone', 'UTC'], 'need --quiet-hours'],
+    [['update', accountId, '--repeat', 'x'], '--repeat'],
+    [['acknowledge', accountId, 'alr_none'], 'No alert has the ID'],
+    [['test', accountId], 'posts to no chat'],
+    [['set-chat', accountId, '--url', 'http://127.0.0.1/s3cr3t', '--format', 'slack'], 'https URL'],
+    [['show', 'acc_none'], 'acc_none'],
+  ] as const) {
+    const { exitCode, stderr } = await waybill.run(['alert', ...wrong])
+    expect(stderr).toContain(complaint)
+    expect(stderr).not.toContain('s3cr3t')
+    expect(exitCode).not.toBe(0)
+  }
+  expect((await waybill.run(['audit', 'list', accountId])).stdout).toContain(
+    'changed quiet hours and repetition of alerts',
+  )
+})
+
 test('keeps the suppression list of an account', async () => {
   const accountId = await createAccount()
   const numbers = ['34600000001', '34600000002', '34600000001']

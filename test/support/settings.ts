@@ -22,6 +22,7 @@ export interface PopulatedAccount extends TestAccount {
   deliveryId: string
   /** A request in the log of API requests. */
   requestId: string
+  alertId: string
   /** E-mail addresses of a viewer, and of somebody with a pending invitation. */
   memberEmail: string
   invitedEmail: string
@@ -43,11 +44,25 @@ export async function createPopulatedAccount(server: TestServer): Promise<Popula
     .select('id')
     .where('account_id', '=', account.accountId)
     .executeTakeFirstOrThrow()
+  const alertId = server.deps.newId('alr')
+  await server.deps.db
+    .insertInto('alerts')
+    .values({
+      account_id: account.accountId,
+      id: alertId,
+      code: 'endpoint_failing',
+      subject_id: endpointId,
+      severity: 'warning',
+      title: 'The webhook endpoint at 127.0.0.1:9 fails',
+      body: 'Deliveries are retried.',
+      opened_at: new Date(),
+    })
+    .execute()
   const { email: memberEmail } = await signedInOwner(server, account.accountId, { role: 'viewer' })
   const invitedEmail = `invited-${account.accountId}@example.com`
   await inviteOwner(server.deps, account.accountId, { email: invitedEmail, role: 'viewer' })
   const requestId = await recordRequest(server, account.accountId)
-  return { ...account, requestId, messageId, endpointId, deliveryId, memberEmail, invitedEmail }
+  return { ...account, requestId, alertId, messageId, endpointId, deliveryId, memberEmail, invitedEmail }
 }
 
 async function recordRequest({ deps }: TestServer, accountId: string): Promise<string> {
@@ -75,7 +90,8 @@ async function recordRequest({ deps }: TestServer, accountId: string): Promise<s
 
 /** An input with the account's own IDs for each procedure of an account. */
 export function inputsOf(account: PopulatedAccount): Record<string, object> {
-  const { messageId, endpointId, deliveryId, requestId, whatsAppAccountId, memberEmail, invitedEmail } = account
+  const { messageId, endpointId, deliveryId, requestId, alertId, whatsAppAccountId, memberEmail, invitedEmail } =
+    account
   return {
     'audit.list': {},
     'member.list': {},
@@ -128,6 +144,13 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'suppression.import': { recipients: ['34600111222'] },
     'suppression.settings': {},
     'suppression.setCategories': { categories: ['UTILITY'] },
+    'alert.get': {},
+    'alert.update': { failureRatePercent: 30 },
+    'alert.setChat': { url: 'http://127.0.0.1:9/', format: 'slack' },
+    'alert.removeChat': {},
+    'alert.testChat': {},
+    'alert.list': {},
+    'alert.acknowledge': { alertId },
     'webhook.list': {},
     'webhook.add': { url: 'http://127.0.0.1:9/' },
     'webhook.update': { endpointId, description: 'Orders' },

@@ -1,9 +1,21 @@
-import { type AlertSettings, type ChatFormat, chatFormats } from '../../../contracts/dashboard/alert.ts'
+import {
+  type AlertRules,
+  type AlertSettings,
+  type ChatFormat,
+  chatFormats,
+  nameAlertRules,
+  type QuietHours,
+  updateAlertRules as updateContract,
+} from '../../../contracts/dashboard/alert.ts'
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
-import { getAlertSettings } from '../../webhooks/alerts/settings.ts'
+import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
+import { type AlertRulesUpdate, getAlertSettings, updateAlertRules } from '../../webhooks/alerts/settings.ts'
 import { dataCommand } from '../command.ts'
+import { UsageError } from '../failure.ts'
+import { formatTable } from '../help.ts'
+import { parseDuration } from '../syntax.ts'
 
 export const alertShow = dataCommand({
   name: 'alert show',
@@ -18,14 +30,132 @@ export const alertShow = dataCommand({
   },
 })
 
-function formatSettings({ chat, emails }: AlertSettings): string {
+function formatSettings({ chat, emails, ...rules }: AlertSettings): string {
   const lines = [
     emails ? 'E-mail: to every member' : 'E-mail: this server sends none (SMTP_URL)',
     chat ? `Chat: ${chat.host}, in the format of ${formatNames[chat.format]}` : 'Chat: none',
+    ...formatRules(rules),
     ...(chat?.problem === undefined ? [] : [`The last post failed at ${chat.problemAt ?? '?'}: ${chat.problem}`]),
   ]
   return lines.join('\n')
 }
+
+function formatRules({ failureRatePercent, deliveryLagSeconds, quietHours, repeatHours }: AlertRules): string[] {
+  const { from, until, timeZone, exceptCritical } = quietHours ?? {}
+  return [
+    `Failure rate: ${failureRatePercent === null ? 'no alert' : `more than ${failureRatePercent}% of an hour's messages`}`,
+    `Delivery lag: ${deliveryLagSeconds === null ? 'no alert' : `more than ${deliveryLagSeconds} seconds`}`,
+    quietHours
+      ? `Quiet hours: ${from} to ${until} (${timeZone}); critical alerts ${exceptCritical === true ? 'are sent at once' : 'wait too'}`
+      : 'Quiet hours: none',
+    `Repetition: ${repeatHours === null ? 'none' : `every ${repeatHours} hours until acknowledged`}`,
+  ]
+}
+
+export const alertUpdate = dataCommand({
+  name: 'alert update',
+  summary: 'Change thresholds, quiet hours and repetition of the alerts of an account',
+  args: ['ACC'],
+  options: {
+    'failure-rate': {
+      value: 'PERCENT',
+      help: 'Alert if more of the messages of the last hour failed, 1 to 100, or off',
+    },
+    'delivery-lag': { value: 'TIME', help: 'Alert if webhook deliveries are later than this, such as 5m, or off' },
+    'quiet-hours': { value: 'FROM-UNTIL', help: 'Send alerts after these hours, such as 22:00-07:00, or off' },
+    'time-zone': { value: 'ZONE', help: 'Time zone of the quiet hours, such as Europe/Madrid (default UTC)' },
+    'except-critical': { help: 'Send critical alerts in quiet hours too' },
+    repeat: { value: 'HOURS', help: 'Send an alert again after 1 to 168 hours until it is acknowledged, or off' },
+  },
+  examples: [
+    'waybill alert update acc_… --failure-rate 10 --delivery-lag 10m',
+    'waybill alert update acc_… --quiet-hours 22:00-07:00 --time-zone Europe/Madrid --except-critical',
+    'waybill alert update acc_… --quiet-hours off --repeat 4',
+  ],
+  audit: ({ options }) => changes.updateAlertRules(nameAlertRules(readRules(options))),
+  run: async (deps, { args: [accountId], options }) => {
+    const parsed = updateContract.input.safeParse({ accountId, ...readRules(options) })
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues
+      throw new UsageError(`--${optionOf(issue?.path ?? [])} ${issue?.message}.`)
+    }
+    const { accountId: _, ...rules } = parsed.data
+    const json = await updateAlertRules(deps, accountId, rules)
+    return { json, text: formatSettings(json) }
+  },
+})
+
+function optionOf([rule, part]: PropertyKey[]): string {
+  if (rule === 'quietHours') return part === 'timeZone' ? 'time-zone' : 'quiet-hours'
+  return rule === 'failureRatePercent' ? 'failure-rate' : rule === 'deliveryLagSeconds' ? 'delivery-lag' : 'repeat'
+}
+
+type RuleOptions = Partial<
+  Record<'failure-rate' | 'delivery-lag' | 'quiet-hours' | 'time-zone' | 'repeat', string | undefined> & {
+    'except-critical': boolean | undefined
+  }
+>
+
+function readRules(options: RuleOptions): AlertRulesUpdate {
+  const { 'failure-rate': rate, 'delivery-lag': lag, 'quiet-hours': hours, repeat } = options
+  if (hours === undefined && (options['time-zone'] !== undefined || options['except-critical'] === true))
+    throw new UsageError('--time-zone and --except-critical need --quiet-hours.')
+  return {
+    ...(rate !== undefined && { failureRatePercent: orOff(rate, Number) }),
+    ...(lag !== undefined && { deliveryLagSeconds: orOff(lag, (text) => parseDuration('delivery-lag', text)) }),
+    ...(hours !== undefined && { quietHours: orOff(hours, (text) => readQuietHours(text, options)) }),
+    ...(repeat !== undefined && { repeatHours: orOff(repeat, Number) }),
+  }
+}
+
+function orOff<Value>(text: string, read: (text: string) => Value): Value | null {
+  return text === 'off' ? null : read(text)
+}
+
+function readQuietHours(text: string, options: RuleOptions): QuietHours {
+  const [from = '', until = ''] = text.split('-')
+  const timeZone = options['time-zone'] ?? 'UTC'
+  return { from, until, timeZone, exceptCritical: options['except-critical'] === true }
+}
+
+export const alertList = dataCommand({
+  name: 'alert list',
+  summary: 'List the open alerts of an account, then those that were solved in the last 30 days',
+  args: ['ACC'],
+  options: {},
+  examples: ['waybill alert list acc_…'],
+  run: async (deps, { args: [accountId] }) => {
+    await requireAccount(deps.db, accountId)
+    const items = await listAlerts(deps.db, accountId)
+    const table = formatTable(
+      ['ALERT', 'SINCE', 'STATE', 'TITLE'],
+      items.map(({ alertId, openedAt, acknowledgedBy, recoveredAt, severity, title }) => [
+        alertId,
+        openedAt,
+        recoveredAt !== undefined
+          ? 'solved'
+          : acknowledgedBy === undefined
+            ? severity
+            : `acknowledged by ${acknowledgedBy}`,
+        title,
+      ]),
+    )
+    return { json: { items }, text: items.length === 0 ? 'No alerts.' : table }
+  },
+})
+
+export const alertAcknowledge = dataCommand({
+  name: 'alert acknowledge',
+  summary: 'Acknowledge an alert: it is not sent again until its problem was solved',
+  args: ['ACC', 'ALERT'],
+  options: {},
+  examples: ['waybill alert acknowledge acc_… alr_…'],
+  audit: ({ args: [, alertId] }) => changes.acknowledgeAlert(alertId),
+  run: async (deps, { args: [accountId, alertId] }) => {
+    const json = await acknowledgeAlert(deps, { accountId, alertId, by: 'operator' })
+    return { json, text: `${alertId} is acknowledged.` }
+  },
+})
 
 const formatNames = { slack: 'Slack', teams: 'Teams' } satisfies Record<ChatFormat, string>
 

@@ -46,7 +46,8 @@ import { requestPasswordReset, resetPassword } from '../../users/password-reset.
 import { listSessions, revokeOtherSessions, revokeSession } from '../../users/sign-in/sessions.ts'
 import { findMembers, findMemberships } from '../../users/store.ts'
 import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
-import { getAlertSettings } from '../../webhooks/alerts/settings.ts'
+import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
+import { getAlertSettings, updateAlertRules } from '../../webhooks/alerts/settings.ts'
 import { listDeliveries } from '../../webhooks/deliveries/list.ts'
 import { recoverStepwise } from '../../webhooks/deliveries/recover.ts'
 import { requireDelivery, retryDelivery } from '../../webhooks/deliveries/retry.ts'
@@ -180,6 +181,10 @@ const templateHandlers: DashboardHandlers<SettingsContracts['settings']['templat
 
 const alertHandlers: DashboardHandlers<SettingsContracts['settings']['alert']> = {
   get: (deps, _call, { accountId }) => getAlertSettings(deps, accountId),
+  update: (deps, _call, { accountId, ...rules }) => updateAlertRules(deps, accountId, rules),
+  list: async ({ db }, _call, { accountId }) => ({ items: await listAlerts(db, accountId) }),
+  acknowledge: (deps, call, { accountId, alertId }) =>
+    acknowledgeAlert(deps, { accountId, alertId, by: call.person().email }),
   setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
   removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),
   testChat: (deps, _call, { accountId }) => testChat(deps, accountId),

@@ -18,8 +18,11 @@ import { syncDueTemplates } from '../../templates/periodic-sync.ts'
 import { auditKeptDays } from '../../users/audit/audit.ts'
 import { deleteExpiredSignIns } from '../../users/audit/store.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
+import { announceThresholds } from '../../webhooks/alerts/announce-thresholds.ts'
+import { sendDueAlerts } from '../../webhooks/alerts/due.ts'
 import { announceEndpoints } from '../../webhooks/alerts/endpoints.ts'
 import { createQueueWatch } from '../../webhooks/alerts/queue.ts'
+import { cleanUpAlerts } from '../../webhooks/alerts/store.ts'
 import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
@@ -110,6 +113,9 @@ const chores: Chore[] = [
   { everySeconds: 3, failure: 'could not announce changes of WhatsApp accounts', run: announceChanges },
   { everySeconds: 15, failure: 'could not announce failing webhook endpoints', run: announceEndpoints },
   { everySeconds: 3, failure: 'could not announce changes of templates', run: announceTemplateChanges },
+  { everySeconds: 15, failure: 'could not alert about failure rates and late deliveries', run: announceThresholds },
+  { everySeconds: 5, failure: 'could not send alerts that are due', run: sendDueAlerts },
+  { everySeconds: 60, failure: 'could not close alerts', run: ({ db }) => cleanUpAlerts(db) },
 ]
 
 /** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */

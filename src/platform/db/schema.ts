@@ -497,7 +497,7 @@ export interface AlertSettingsTable {
 }
 
 /** Problems that members were told about, or will be after quiet hours. */
-interface AlertsTable {
+export interface AlertsTable {
   account_id: string
   id: string
   code: string

@@ -1,10 +1,12 @@
 import type { Kysely } from 'kysely'
+import type { AlertRules, AlertSeverity } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { sendAlerts } from './send.ts'
+import { decide } from './decide.ts'
+import { findRules } from './rules-store.ts'
+import { sendAlerts, type MemberAlert } from './send.ts'
+import { type AlertRow, changeAlert, insertAlert, lockOpenAlert } from './store.ts'
 import { type AlertCode, type AlertText, linkTo } from './text.ts'
-
-type AlertSeverity = 'critical' | 'warning'
 
 /** A problem that began or changed, or that is solved. */
 export interface AlertChange {
@@ -19,15 +21,105 @@ export interface AlertChange {
 
 export type ReportDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log' | 'now'>
 
-/** Alerts the members of the accounts, if the transaction commits. */
+/** Records what changed, and alerts the members of the accounts, now or after quiet hours, if the transaction commits. */
 export async function reportChanges(
   deps: ReportDeps,
   trx: Kysely<Database>,
   changes: readonly AlertChange[],
 ): Promise<void> {
-  const alerts = changes.map(({ text, ...change }) => ({
-    accountId: change.accountId,
-    text: { ...text, link: linkTo(deps.publicUrl, change) },
-  }))
+  const rulesOf = await findRules(
+    trx,
+    changes.map(({ accountId }) => accountId),
+  )
+  const alerts: MemberAlert[] = []
+  for (const change of changes)
+    if (await record(deps, trx, change, rulesOf(change.accountId))) alerts.push(toAlert(deps, change))
   await sendAlerts(deps, trx, alerts)
+}
+
+function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, { text, ...change }: AlertChange): MemberAlert {
+  return { accountId: change.accountId, text: { ...text, link: linkTo(publicUrl, change) } }
+}
+
+/** Returns whether it is to be sent now. */
+function record(
+  deps: Pick<Deps, 'newId' | 'now'>,
+  trx: Kysely<Database>,
+  change: AlertChange,
+  rules: AlertRules,
+): Promise<boolean> {
+  return change.kind === 'raised' ? raise(deps, trx, change, rules) : recover(deps, trx, change, rules)
+}
+
+type Recording = Parameters<typeof record>
+
+async function raise(...[{ newId, now: clock }, trx, change, rules]: Recording): Promise<boolean> {
+  const now = clock()
+  const known = await lockOpenAlert(trx, change)
+  const { send, dueAt } = decide({
+    now,
+    change: 'raised',
+    severity: change.severity,
+    previousSeverity: known && toSeverity(known),
+    wasSent: known?.sent_at != null,
+    acknowledged: known?.acknowledged_at != null,
+    recovered: false,
+    rules,
+  })
+  const isAcknowledged = known?.acknowledged_at != null && !send && dueAt === undefined
+  const columns = {
+    severity: change.severity,
+    title: change.text.title,
+    body: joinBody(change.text),
+    due_at: dueAt ?? null,
+    sent_at: send ? now : (known?.sent_at ?? null),
+  }
+  if (!known) {
+    const { accountId: account_id, code, subjectId: subject_id } = change
+    const row = { ...columns, account_id, id: newId('alr'), code, subject_id, opened_at: now }
+    return (await insertAlert(trx, row)) && send
+  }
+  await changeAlert(trx, known, {
+    ...columns,
+    ...(!isAcknowledged && { acknowledged_at: null, acknowledged_by: null }),
+  })
+  return send
+}
+
+async function recover(...[{ newId, now: clock }, trx, change, rules]: Recording): Promise<boolean> {
+  const now = clock()
+  const known = await lockOpenAlert(trx, change)
+  const { send, dueAt } = decide({
+    now,
+    change: 'recovered',
+    severity: known ? toSeverity(known) : change.severity,
+    previousSeverity: known && toSeverity(known),
+    // An earlier version sent it without recording it.
+    wasSent: known ? known.sent_at !== null : true,
+    acknowledged: known?.acknowledged_at != null,
+    recovered: false,
+    rules,
+  })
+  const recovery = {
+    recovery_title: change.text.title,
+    recovery_body: joinBody(change.text),
+    recovered_at: now,
+    due_at: dueAt ?? null,
+  }
+  if (known) await changeAlert(trx, known, recovery)
+  else {
+    const { accountId: account_id, code, subjectId: subject_id, severity } = change
+    const { recovery_title: title, recovery_body: body } = recovery
+    const row = { account_id, id: newId('alr'), code, subject_id, severity, title, body, opened_at: now, sent_at: now }
+    await insertAlert(trx, { ...row, ...recovery })
+  }
+  return send
+}
+
+export function toSeverity({ severity }: Pick<AlertRow, 'severity'>): AlertSeverity {
+  return severity === 'critical' ? 'critical' : 'warning'
+}
+
+function joinBody({ paragraphs }: Pick<AlertText, 'paragraphs'>): string {
+  return paragraphs.join('\n')
 }

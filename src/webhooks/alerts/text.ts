@@ -11,15 +11,25 @@ const pages = {
   token_expiring: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
   quality_low: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
   endpoint_failing: { label: 'Open the endpoint', path: (id) => `webhooks/${id}` },
+  failure_rate: { label: 'Open the messages', path: () => 'messages?status=failed' },
+  delivery_lag: { label: 'Open the webhooks', path: () => 'webhooks' },
   template_stopped: { label: 'Open the templates', path: () => 'templates' },
 } as const satisfies Record<string, { label: string; path: (subjectId: string) => string }>
 
 export type AlertCode = keyof typeof pages
 
+export function isAlertCode(text: string): text is AlertCode {
+  return Object.hasOwn(pages, text)
+}
+
+/** Page of the dashboard, relative to the account. */
+export function pageOf(code: AlertCode, subjectId: string): string {
+  return pages[code].path(subjectId)
+}
+
 export function linkTo(
   publicUrl: string,
   { accountId, code, subjectId }: { accountId: string; code: AlertCode; subjectId: string },
 ): NonNullable<AlertText['link']> {
-  const { label, path } = pages[code]
-  return { label, url: `${publicUrl}/settings/${accountId}/${path(subjectId)}` }
+  return { label: pages[code].label, url: `${publicUrl}/settings/${accountId}/${pageOf(code, subjectId)}` }
 }

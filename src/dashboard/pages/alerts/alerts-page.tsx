@@ -2,6 +2,8 @@ import { PageHeader } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { ChatSection } from './chat-section.tsx'
 import { EmailSection } from './email-section.tsx'
+import { ListSection } from './list-section.tsx'
+import { RulesSection } from './rules-section.tsx'
 import { useAlertSettings } from './use-alerts.ts'
 
 export function AlertsPage() {
@@ -12,12 +14,14 @@ export function AlertsPage() {
         title="Alerts"
         description="Waybill alerts you once when a problem starts, and once more when it is solved."
       />
+      <ListSection />
       {isPending && <LoadingSkeleton />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {data && (
         <>
           <ChatSection chat={data.chat} />
           <EmailSection emails={data.emails} />
+          <RulesSection rules={data} />
         </>
       )}
     </>

@@ -14,3 +14,14 @@ export function useAlertSettings() {
     queryFn: ({ signal }) => settings.alert.get.query({ accountId }, { signal }),
   })
 }
+
+const refreshMilliseconds = 10_000
+
+export function useAlerts() {
+  const { accountId } = useAccount()
+  return useQuery({
+    queryKey: [...alertsKey(accountId), 'list'],
+    queryFn: ({ signal }) => settings.alert.list.query({ accountId }, { signal }),
+    refetchInterval: refreshMilliseconds,
+  })
+}

@@ -8,6 +8,7 @@ import type { Deps } from '../../../deps.ts'
 import type { AlertSettingsTable, Database } from '../../../platform/db/schema.ts'
 import type { AttemptResult } from '../../delivery/webhook-sender.ts'
 import { refusedUrl } from '../../endpoints/address.ts'
+import { defaultRuleColumns } from '../rules-store.ts'
 import { formatPost, guessFormat, isRetiredConnector } from './formats.ts'
 import { deletePostsOf } from './outbox.ts'
 
@@ -49,15 +50,12 @@ export async function setChat(
     if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
     await trx
       .insertInto('alert_settings')
-      .values({ account_id: accountId, ...defaultThresholds, ...values })
+      .values({ ...defaultRuleColumns, account_id: accountId, ...values })
       .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values))
       .execute()
   })
   return { format: chosen, host }
 }
-
-/** What an account without settings has. */
-const defaultThresholds = { failure_rate_percent: 20, delivery_lag_seconds: 300 } as const
 
 /** Also drops what waits to be posted. */
 export async function removeChat(db: Kysely<Database>, accountId: string): Promise<{ removed: boolean }> {

@@ -1,0 +1,47 @@
+import type { Kysely } from 'kysely'
+import type { Alert } from '../../../contracts/dashboard/alert.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { toSeverity } from './report.ts'
+import { type AlertRow, changeAlert, findAlerts, lockAlert } from './store.ts'
+import { isAlertCode, pageOf } from './text.ts'
+
+/** Open alerts of an account, then solved ones. */
+export async function listAlerts(db: Kysely<Database>, accountId: string): Promise<Alert[]> {
+  return (await findAlerts(db, accountId)).map(toAlert)
+}
+
+/** An acknowledged alert is not sent again until its problem was solved. Acknowledging it again changes nothing. */
+export async function acknowledgeAlert(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { accountId, alertId, by }: { accountId: string; alertId: string; by: string },
+): Promise<Alert> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockAlert(trx, accountId, alertId)
+    if (!row)
+      throw new ServiceError('NOT_FOUND', `No alert has the ID ${alertId}.`, {
+        remedy: `List the alerts: waybill alert list ${accountId}`,
+      })
+    if (row.recovered_at !== null)
+      throw new ServiceError('SETTING_REFUSED', 'The problem of this alert is solved already.')
+    if (row.acknowledged_at !== null) return toAlert(row)
+    const changes = { acknowledged_at: now(), acknowledged_by: by, due_at: null }
+    return toAlert((await changeAlert(trx, row, changes)) ?? row)
+  })
+}
+
+function toAlert(row: AlertRow): Alert {
+  return {
+    alertId: row.id,
+    severity: toSeverity(row),
+    title: row.title,
+    body: row.body,
+    page: isAlertCode(row.code) ? pageOf(row.code, row.subject_id) : 'overview',
+    openedAt: row.opened_at.toISOString(),
+    ...(row.sent_at && { sentAt: row.sent_at.toISOString() }),
+    ...(row.acknowledged_at && { acknowledgedAt: row.acknowledged_at.toISOString() }),
+    ...(row.acknowledged_by !== null && { acknowledgedBy: row.acknowledged_by }),
+    ...(row.recovered_at && { recoveredAt: row.recovered_at.toISOString() }),
+  }
+}

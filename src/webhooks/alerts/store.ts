@@ -1,0 +1,138 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from 'kysely'
+import type { AlertsTable, Database } from '../../platform/db/schema.ts'
+import type { AlertCode } from './text.ts'
+
+export type AlertRow = Selectable<AlertsTable>
+
+interface AlertKey {
+  accountId: string
+  code: AlertCode
+  subjectId: string
+}
+
+/** Locks the open alert about something; undefined if there is none. */
+export function lockOpenAlert(
+  trx: Kysely<Database>,
+  { accountId, code, subjectId }: AlertKey,
+): Promise<AlertRow | undefined> {
+  return trx
+    .selectFrom('alerts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('code', '=', code)
+    .where('subject_id', '=', subjectId)
+    .where('recovered_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Returns false if another node has just opened the same alert. */
+export async function insertAlert(trx: Kysely<Database>, row: Insertable<AlertsTable>): Promise<boolean> {
+  const inserted = await trx
+    .insertInto('alerts')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export async function changeAlert(
+  trx: Kysely<Database>,
+  { account_id, id }: Pick<AlertRow, 'account_id' | 'id'>,
+  changes: Omit<Updateable<AlertsTable>, 'account_id' | 'id'>,
+): Promise<AlertRow | undefined> {
+  return trx
+    .updateTable('alerts')
+    .set(changes)
+    .where('account_id', '=', account_id)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+const maxShown = 100
+
+/** Open alerts first, then solved ones, newest first. */
+export function findAlerts(db: Kysely<Database>, accountId: string): Promise<AlertRow[]> {
+  return db
+    .selectFrom('alerts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy(sql`recovered_at is not null`)
+    .orderBy('opened_at', 'desc')
+    .limit(maxShown)
+    .execute()
+}
+
+export function lockAlert(trx: Kysely<Database>, accountId: string, id: string): Promise<AlertRow | undefined> {
+  return trx
+    .selectFrom('alerts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+const maxDue = 200
+
+/** Locks alerts that are due, so that of several nodes one sends them. Reads all accounts. */
+export function lockDueAlerts(trx: Kysely<Database>, now: Date): Promise<AlertRow[]> {
+  return trx
+    .selectFrom('alerts')
+    .selectAll()
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .limit(maxDue)
+    .forUpdate()
+    .skipLocked()
+    .execute()
+}
+
+/** Reads all accounts. */
+export async function hasDueAlerts(db: Kysely<Database>, now: Date): Promise<boolean> {
+  const row = await db.selectFrom('alerts').select('id').where('due_at', '<=', now).limit(1).executeTakeFirst()
+  return row !== undefined
+}
+
+/** Open alerts of all accounts about thresholds. */
+export function findOpenAlerts(db: Kysely<Database>, codes: readonly AlertCode[]): Promise<AlertRow[]> {
+  return db.selectFrom('alerts').selectAll().where('recovered_at', 'is', null).where('code', 'in', codes).execute()
+}
+
+/** Without telling anybody. */
+export async function closeAlerts(trx: Kysely<Database>, accountId: string, code: AlertCode): Promise<void> {
+  await trx
+    .updateTable('alerts')
+    .set({ recovered_at: sql<Date>`now()`, due_at: null })
+    .where('account_id', '=', accountId)
+    .where('code', '=', code)
+    .where('recovered_at', 'is', null)
+    .execute()
+}
+
+const keptDays = 30
+
+/**
+ * Closes alerts about what was removed, or disabled by its owner, since their problem can never be solved; deletes
+ * solved ones after 30 days. Reads all accounts.
+ */
+export async function cleanUpAlerts(db: Kysely<Database>): Promise<void> {
+  await sql`
+    update alerts a set recovered_at = now(), due_at = null
+    where recovered_at is null and case
+      when code in ('whatsapp_account_inactive', 'token_expiring', 'quality_low', 'failure_rate') then not exists (
+        select from whatsapp_accounts w where w.account_id = a.account_id and w.id = a.subject_id)
+      when code = 'endpoint_failing' then not exists (
+        select from webhook_endpoints e
+        where e.account_id = a.account_id and e.id = a.subject_id and e.announced_failing)
+      when code = 'template_stopped' then not exists (
+        select from templates t
+        where t.account_id = a.account_id and t.whatsapp_template_id = a.subject_id
+          and t.status in ('REJECTED', 'PAUSED', 'DISABLED'))
+      else false
+    end`.execute(db)
+  await sql`
+    delete from alerts where recovered_at < now() - ${keptDays} * interval '1 day' and due_at is null`.execute(db)
+}

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import type { QuietHours } from '../../contracts/dashboard/alert.ts'
+import { type AlertFacts, decide } from '../../src/webhooks/alerts/decide.ts'
+import { findQuietEnd } from '../../src/webhooks/alerts/quiet-hours.ts'
+import { compareFailureRate, compareLag } from '../../src/webhooks/alerts/thresholds.ts'
+
+const night = { timeZone: 'Europe/Madrid', from: '22:00', until: '07:00', exceptCritical: false } as const
+const noRules = { quietHours: null, repeatHours: null }
+/** 23:30 in Madrid. */
+const late = new Date('2026-11-22T22:30:00Z')
+const nightEnd = new Date('2026-11-23T06:00:00Z')
+
+const facts: AlertFacts = {
+  now: late,
+  change: 'raised',
+  severity: 'warning',
+  previousSeverity: undefined,
+  wasSent: false,
+  acknowledged: false,
+  recovered: false,
+  rules: noRules,
+}
+const nothing = { send: false, dueAt: undefined }
+const now = { send: true, dueAt: undefined }
+const afterNight = { send: false, dueAt: nightEnd }
+const again = { send: true, dueAt: new Date('2026-11-23T02:30:00Z') }
+const quiet = { quietHours: night, repeatHours: null }
+const exceptCritical = { quietHours: { ...night, exceptCritical: true }, repeatHours: null }
+const repeating = { quietHours: null, repeatHours: 4 }
+
+test.each<[string, Partial<AlertFacts>, ReturnType<typeof decide>]>([
+  ['sends a new alert', {}, now],
+  ['sends it again while it is repeated', { rules: repeating }, again],
+  ['repeats it when it is due', { change: 'due', wasSent: true, rules: repeating }, again],
+  ['stops repeating once it is acknowledged', { change: 'due', acknowledged: true, rules: repeating }, nothing],
+  ['holds it in quiet hours', { rules: quiet }, afterNight],
+  ['holds a critical one too', { severity: 'critical', rules: quiet }, afterNight],
+  ['lets a critical one pass if the rules say so', { severity: 'critical', rules: exceptCritical }, now],
+  ['holds a warning though critical ones pass', { rules: exceptCritical }, afterNight],
+  ['holds a repetition in quiet hours', { change: 'due', wasSent: true, rules: quiet }, afterNight],
+  ['sends it after quiet hours', { change: 'due', now: nightEnd, rules: quiet }, now],
+  ['is silent about an acknowledged one', { acknowledged: true, previousSeverity: 'warning' }, nothing],
+  [
+    'sends an acknowledged one that became critical',
+    { acknowledged: true, previousSeverity: 'warning', severity: 'critical' },
+    now,
+  ],
+  [
+    'is silent about an acknowledged critical one',
+    { acknowledged: true, previousSeverity: 'critical', severity: 'critical' },
+    nothing,
+  ],
+  ['tells the recovery', { change: 'recovered', wasSent: true }, now],
+  ['tells the recovery of an acknowledged one', { change: 'recovered', wasSent: true, acknowledged: true }, now],
+  ['does not repeat a recovery', { change: 'recovered', wasSent: true, rules: repeating }, now],
+  ['is silent about the recovery of one that nobody was told of', { change: 'recovered', rules: quiet }, nothing],
+  ['holds a recovery in quiet hours', { change: 'recovered', wasSent: true, rules: quiet }, afterNight],
+  ['sends the recovery after quiet hours', { change: 'due', recovered: true, wasSent: true, now: nightEnd }, now],
+])('%s', (_title, given, decision) => {
+  expect(decide({ ...facts, ...given })).toEqual(decision)
+})
+
+test.each<[Partial<QuietHours>, string, string | undefined]>([
+  [{}, '2026-11-22T20:59:59Z', undefined],
+  [{}, '2026-11-22T21:00:00Z', '2026-11-23T06:00:00Z'],
+  [{}, '2026-11-23T05:59:59Z', '2026-11-23T06:00:00Z'],
+  [{}, '2026-11-23T06:00:00Z', undefined],
+  // In summer, Madrid is two hours ahead of UTC.
+  [{}, '2026-07-01T20:00:00Z', '2026-07-02T05:00:00Z'],
+  // The clocks go back, then forward, within the night.
+  [{}, '2026-10-24T21:00:00Z', '2026-10-25T06:00:00Z'],
+  [{}, '2026-03-28T22:00:00Z', '2026-03-29T05:00:00Z'],
+  [{ from: '12:00', until: '14:00' }, '2026-11-22T11:30:00Z', '2026-11-22T13:00:00Z'],
+  [{ from: '12:00', until: '14:00' }, '2026-11-22T21:00:00Z', undefined],
+  [{ timeZone: 'Asia/Kathmandu', from: '00:00', until: '06:15' }, '2026-11-22T18:15:00Z', '2026-11-23T00:30:00Z'],
+  [{ timeZone: 'UTC', from: '00:00', until: '23:59' }, '2026-11-22T23:59:30Z', undefined],
+])('finds the end of the quiet hours %o at %s', (hours, at, end) => {
+  expect(findQuietEnd({ ...night, ...hours }, new Date(at))?.toISOString()).toBe(end && new Date(end).toISOString())
+})
+
+const number = { accountId: 'acc_1', whatsAppAccountId: 'wa_1', name: '+1 555' }
+
+test.each([
+  { sent: 80, failed: 20, limit: 20, open: undefined, expected: undefined },
+  { sent: 79, failed: 21, limit: 20, open: undefined, expected: { kind: 'raised', severity: 'warning' } },
+  { sent: 40, failed: 60, limit: 20, open: undefined, expected: { kind: 'raised', severity: 'critical' } },
+  { sent: 40, failed: 60, limit: 20, open: 'warning', expected: { kind: 'raised', severity: 'critical' } },
+  { sent: 40, failed: 60, limit: 20, open: 'critical', expected: undefined },
+  { sent: 79, failed: 21, limit: 20, open: 'warning', expected: undefined },
+  { sent: 84, failed: 16, limit: 20, open: 'warning', expected: undefined },
+  { sent: 85, failed: 15, limit: 20, open: 'warning', expected: { kind: 'recovered' } },
+  { sent: 0, failed: 19, limit: 20, open: undefined, expected: undefined },
+  { sent: 0, failed: 0, limit: 20, open: 'critical', expected: { kind: 'recovered' } },
+  { sent: 0, failed: 100, limit: null, open: undefined, expected: undefined },
+] as const)('compares $failed failed of $sent sent with $limit% while $open is open', (given) => {
+  const { sent, failed, limit, open, expected } = given
+  const change = compareFailureRate(
+    { ...number, traffic: { sent, failed, failures: [{ code: '131026', count: failed }] } },
+    { failureRatePercent: limit },
+    () => open,
+  )
+  if (expected === undefined) expect(change).toBeUndefined()
+  else expect(change).toMatchObject({ accountId: 'acc_1', subjectId: 'wa_1', ...expected })
+})
+
+test.each([
+  { seconds: 300, limit: 300, open: undefined, kind: undefined },
+  { seconds: 301, limit: 300, open: undefined, kind: 'raised' },
+  { seconds: 400, limit: 300, open: 'warning', kind: undefined },
+  { seconds: 226, limit: 300, open: 'warning', kind: undefined },
+  { seconds: 0, limit: 300, open: 'warning', kind: 'recovered' },
+  { seconds: 9000, limit: null, open: undefined, kind: undefined },
+] as const)('compares a lag of $seconds seconds with $limit while $open is open', ({ seconds, limit, open, kind }) => {
+  const change = compareLag({ accountId: 'acc_1', seconds }, { deliveryLagSeconds: limit }, () => open)
+  expect(change?.kind).toBe(kind)
+})
