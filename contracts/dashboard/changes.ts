@@ -15,6 +15,7 @@ export const changes = {
   updateTemplate: (name: string, language: string) => `changed the template ${name} (${language})`,
   deleteTemplate: (name: string, language?: string) => `deleted the template ${name} (${language ?? 'all languages'})`,
   duplicateTemplate: (name: string, language: string) => `copied the template ${name} (${language})`,
+  uploadSample: (format: string) => `uploaded a sample ${format.toLowerCase()} for a template`,
   pushTemplates: () => 'pushed template files',
   syncTemplates: () => 'synced the templates',
   addWhatsAppAccount: (phoneNumberId: string, { unverified = false } = {}) =>

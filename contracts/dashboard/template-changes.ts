@@ -7,6 +7,7 @@ import {
 import { LanguageCode, line, TemplateName } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { TemplateDefinition } from '../templates/definition.ts'
+import { sampleFormats } from '../templates/samples.ts'
 import { changes } from './changes.ts'
 
 const whatsAppAccountId = line(64).optional()
@@ -68,4 +69,19 @@ export const getTemplateDefinition = dashboardProcedure({
     /** Why there is no definition. */
     reason: z.string().optional(),
   }),
+})
+
+export const samplesPath = '/settings/samples'
+
+/**
+ * Served at `samplesPath` instead of tRPC, which carries no files: the input is the query, and the file is the part `file`
+ * of a multipart/form-data body.
+ */
+export const uploadTemplateSample = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'owner',
+  summary: 'Upload the sample of a media header to WhatsApp',
+  input: ofAccount({ whatsAppAccountId, format: z.enum(sampleFormats) }),
+  output: z.object({ handle: z.string() }),
+  audit: ({ format }) => changes.uploadSample(format),
 })

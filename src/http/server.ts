@@ -22,6 +22,7 @@ import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
 import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
+import { isSampleUpload } from './dashboard/sample-upload.ts'
 import { registerSettings, settingsPath } from './dashboard/settings.ts'
 import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
@@ -82,7 +83,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     maxUnanswered: maxUnansweredRequests,
     stallMilliseconds: options.stallMilliseconds ?? defaultStallMilliseconds,
     bodyMilliseconds: options.bodyMilliseconds ?? requestTimeoutMilliseconds,
-    mayTakeLong: isUpload,
+    mayTakeLong: (request) => isUpload(request) || isSampleUpload(request),
   })
   const app = fastify({
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,

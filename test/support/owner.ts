@@ -1,6 +1,7 @@
 import type { DashboardErrorData } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { inviteOwner } from '../../src/users/invitation.ts'
+import { type Part, writeForm } from './media-files.ts'
 import type { TestResponse, TestServer } from './server.ts'
 
 /** The parts of a server that a user needs. */
@@ -15,6 +16,10 @@ export interface TestOwner {
   mutate<T = Answer>(name: string, input?: object, headers?: Record<string, string>): Promise<SettingsAnswer<T>>
   /** Requests a path below `/settings/auth` with the cookies of the session. */
   auth(path: string, body: object): Promise<TestResponse>
+  /** Posts a form to a path of the dashboard with the cookies of the session. */
+  postForm(path: string, parts: Part[], headers?: Record<string, string>): Promise<TestResponse>
+  /** The `Cookie` header of the session. */
+  cookie(): string
   signIn(password?: string): Promise<TestResponse>
   /** The same user in another browser, signed out. */
   inOtherBrowser(): TestOwner
@@ -54,11 +59,12 @@ export async function signedInOwner(
 /** A user without a session. */
 export function visitor(server: DashboardServer, email = 'nobody@example.com'): TestOwner {
   const jar = new Map<string, string>()
+  const cookie = () => [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
   const request = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const response = await server.request(method, path, {
       headers: {
         origin: server.url,
-        ...(jar.size > 0 && { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') }),
+        ...(jar.size > 0 && { cookie: cookie() }),
         ...(body && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -78,6 +84,14 @@ export function visitor(server: DashboardServer, email = 'nobody@example.com'): 
     mutate: async (name, input = {}, headers = {}) =>
       toAnswer(await request('POST', `/settings/trpc/settings.${name}`, input, headers)),
     auth,
+    postForm: (path, parts, headers = {}) => {
+      const { body, contentType } = writeForm(parts)
+      return server.request('POST', path, {
+        headers: { origin: server.url, cookie: cookie(), 'content-type': contentType, ...headers },
+        body,
+      })
+    },
+    cookie,
     signIn: (given = password) => auth('/sign-in/email', { email, password: given }),
     inOtherBrowser: () => visitor(server, email),
   }

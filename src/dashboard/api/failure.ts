@@ -1,6 +1,7 @@
 import { TRPCClientError } from '@trpc/client'
 import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
 import { SignInError } from '../session/auth-request.ts'
+import { UploadError } from './upload-sample.ts'
 
 /** An error as it is shown to the user. */
 export interface Failure {
@@ -14,6 +15,8 @@ export interface Failure {
 export function readFailure(error: unknown): Failure {
   if (error instanceof SignInError)
     return { message: error.message, fields: error.field === undefined ? {} : { [error.field]: error.message } }
+  if (error instanceof UploadError)
+    return { message: error.message, fields: {}, ...(error.code !== undefined && { code: error.code }) }
   const data = readData(error)
   if (!data || !(error instanceof Error)) return { message: unreachable, fields: {} }
   const fields = Object.entries(data.fields ?? {}).map(([name, problem]) => [name, toSentence(problem)] as const)

@@ -1,18 +1,15 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Media, MediaFields, UploadMediaRequest, uploadMedia } from '../../../contracts/api/media.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { cleanFilename, storeUpload, storeUnavailable, uploadLink } from '../../media/upload.ts'
+import { cleanFilename, storeUpload, uploadLink } from '../../media/upload.ts'
 import { spool } from '../../media/spool.ts'
-import { StoreUnavailableError } from '../../media/store/object-store.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
-import { endIfStalled, maxFormBytes, readForm } from './multipart.ts'
+import { endIfStalled } from './multipart.ts'
+import { receiveForm, streamBodies } from './receive-form.ts'
 
-/** How long the rest of a body may take that is read only to be thrown away. */
-const lingerMilliseconds = 5_000
 const maxJsonBytes = 64 * 1024
 
 /** Whether a request is an upload, whose body may take longer than others. */
@@ -23,12 +20,7 @@ export function isUpload({ method, url }: IncomingMessage): boolean {
 /** Serves the one route that takes files. Its body is a stream: nothing reads it before the caller is authorized. */
 export async function registerMediaUpload(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register((upload, _options, done) => {
-    upload.removeAllContentTypeParsers()
-    upload.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
-    upload.addHook('onResponse', (request, _reply, next) => {
-      dropRest(request.raw)
-      next()
-    })
+    streamBodies(upload)
     upload.route({
       method: uploadMedia.method,
       url: uploadMedia.path,
@@ -48,13 +40,6 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps): Pro
   })
 }
 
-/** A client that still sends after its answer gets a moment to read it before the connection is closed. */
-function dropRest(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return
-  const timer = setTimeout(() => request.socket.destroy(), lingerMilliseconds)
-  request.once('close', () => clearTimeout(timer)).resume()
-}
-
 async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyRequest): Promise<Media> {
   const { stallMilliseconds } = deps.media.limits
   const { 'content-type': contentType, 'content-encoding': contentEncoding } = headers
@@ -62,17 +47,7 @@ async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyReque
     const body = await endIfStalled(raw, { stallMilliseconds }, readSmall(raw))
     return uploadLink(deps, call, parseInput(UploadMediaRequest, parseJsonBody(body, { contentType, contentEncoding })))
   }
-  if (contentEncoding !== undefined && contentEncoding !== 'identity')
-    throw new ServiceError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'The request body must not be compressed: send it without Content-Encoding.',
-    )
-  if (Number(headers['content-length'] ?? 0) > maxFormBytes)
-    throw new ServiceError('PAYLOAD_TOO_LARGE', 'The file is larger than 100 MB, the most that WhatsApp takes.')
-  const keep = (file: Readable) => spool(file, deps.media.limits)
-  const form = await readForm(raw, { contentType, stallMilliseconds }, keep).catch((error: unknown) => {
-    throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
-  })
+  const form = await receiveForm(deps, raw, (file) => spool(file, deps.media.limits))
   const fields = parseFields(form.fields, form.file)
   return storeUpload(deps, call, form.file, { ...fields, filename: fields.filename ?? cleanFilename(form.filename) })
 }

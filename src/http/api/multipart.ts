@@ -10,7 +10,7 @@ interface StallLimit {
   stallMilliseconds: number | undefined
 }
 
-interface Form {
+export interface Form {
   file: SpooledFile
   /** As the client calls it; may hold anything. */
   filename: string | undefined

@@ -16,6 +16,7 @@ import { createAside } from './aside.ts'
 import { registerSettingsAuth } from './auth.ts'
 import { authorizeMember, type SettingsCall } from './authorize.ts'
 import { settingsHandlers } from './handlers.ts'
+import { registerSampleUpload } from './sample-upload.ts'
 
 export const settingsPath = '/settings/trpc'
 
@@ -48,7 +49,7 @@ export async function registerSettings(
     await registerTrpc<DashboardProcedure, SettingsCall>(settings, deps, {
       prefix: settingsPath,
       procedures: limitProcedures(procedures, reads)
-        .map(auditProcedure)
+        .map((procedure) => auditProcedure(procedure))
         .map((procedure) => limitCalls(procedure)),
       authorize: (contract, { request }, readInput) =>
         authorizeMember(deps, authServices, contract, request, readInput),
@@ -56,14 +57,17 @@ export async function registerSettings(
       showFields: true,
       publicUrl: undefined,
     })
+    await registerSampleUpload(settings, deps, authServices, (procedure) => limitCalls(auditProcedure(procedure)))
   })
 }
 
-type SettingsProcedure = ServedProcedure<DashboardProcedure, SettingsCall>
-
 /** Records a change in the audit log. What the contract does not name does not leave. */
-function auditProcedure({ name, contract, perform }: SettingsProcedure): SettingsProcedure {
-  const performAudited: SettingsProcedure['perform'] = async (deps, call, input) => {
+function auditProcedure<Call extends SettingsCall>({
+  name,
+  contract,
+  perform,
+}: ServedProcedure<DashboardProcedure, Call>): ServedProcedure<DashboardProcedure, Call> {
+  const performAudited: typeof perform = async (deps, call, input) => {
     const change = () => perform(deps, call, input)
     const what = contract.audit?.(input)
     if (what === undefined) return contract.output.parse(await change())

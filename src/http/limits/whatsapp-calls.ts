@@ -13,6 +13,7 @@ type Settings = (typeof settingsContracts)['settings']
 
 /** What asks WhatsApp, several times each. */
 const asksWhatsApp: ReadonlySet<string> = new Set([
+  'settings.template.uploadSample',
   ...(
     [
       'add',

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { type ErrorCode, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
+import { isSampleFormat, isSampleType, type SampleFormat, sampleRules } from '../../../contracts/templates/samples.ts'
 import { findHealth, saveHealth } from '../../accounts/whatsapp/health/store.ts'
 import type { Deps } from '../../deps.ts'
 import { spool, type SpooledFile } from '../../media/spool.ts'
@@ -11,19 +12,6 @@ import { explainTemplateFailure } from './failures.ts'
 import type { Maker } from './maker.ts'
 
 type SampleDeps = Pick<Deps, 'db' | 'whatsapp' | 'media' | 'log' | 'waitUncounted'>
-
-/** What the resumable upload takes (reference 2, section 3.4). */
-const kinds = {
-  IMAGE: { mimeTypes: ['image/jpeg', 'image/png'], words: 'a JPEG or PNG image' },
-  VIDEO: { mimeTypes: ['video/mp4'], words: 'an MP4 video' },
-  DOCUMENT: { mimeTypes: ['application/pdf'], words: 'a PDF document' },
-} as const
-
-type MediaFormat = keyof typeof kinds
-
-function isMedia(format: TemplateHeaderDefinition['format']): format is MediaFormat {
-  return format in kinds
-}
 
 /** Where the header of a template, or of a card, has its sample. */
 interface Place {
@@ -44,7 +32,7 @@ export async function uploadSamples(
   const handles = new Map<TemplateHeaderDefinition, string>()
   for (const { field, header } of places) {
     const link = header.sample?.link
-    if (link === undefined || !isMedia(header.format)) continue
+    if (link === undefined || !isSampleFormat(header.format)) continue
     const { format } = header
     const upload = () => uploadLink(deps, maker, { field, format, link })
     const handle = await (deps.waitUncounted ? deps.waitUncounted(upload) : upload())
@@ -67,7 +55,7 @@ export async function uploadLocalSample(
   maker: Maker,
   { file, format }: { file: string; format: TemplateHeaderDefinition['format'] },
 ): Promise<string> {
-  if (!isMedia(format)) throw invalidField('header.sample', `a header of format ${format} has no sample.`)
+  if (!isSampleFormat(format)) throw invalidField('header.sample', `a header of format ${format} has no sample.`)
   const spooled = await spool(createReadStream(file), deps.media.limits).catch((error: unknown) => {
     if (error instanceof ServiceError) throw atField(error, 'header.sample')
     throw invalidField('header.sample', `the file ${file} cannot be read.`)
@@ -75,11 +63,29 @@ export async function uploadLocalSample(
   return uploadSpooled(deps, maker, spooled, { field: 'header.sample', format })
 }
 
+/** Uploads a file that a browser has sent. */
+export async function uploadReceivedSample(
+  deps: SampleDeps,
+  maker: Maker,
+  { file, format }: { file: SpooledFile; format: SampleFormat },
+): Promise<string> {
+  return uploadSpooled(deps, maker, file, { field: 'file', format })
+}
+
+/** Names the types of a sample, where an upload for messages names those of all kinds. */
+export function toSampleProblem(error: unknown, format: SampleFormat): unknown {
+  return error instanceof ServiceError && error.code === 'UNSUPPORTED_MEDIA_TYPE' ? wrongType('file', format) : error
+}
+
+function wrongType(field: string, format: SampleFormat): ServiceError {
+  return invalidField(field, `must be ${sampleRules[format].words}: the content of the file decides, not its name.`)
+}
+
 /** Counts towards the uploads of the account, because it takes disk space and a connection. */
 async function uploadLink(
   deps: SampleDeps,
   maker: Maker,
-  { link, field, format }: { link: string; field: string; format: MediaFormat },
+  { link, field, format }: { link: string; field: string; format: SampleFormat },
 ): Promise<string> {
   const release = deps.media.slots.take(maker.accountId)
   try {
@@ -109,12 +115,10 @@ async function uploadSpooled(
   deps: SampleDeps,
   maker: Maker,
   file: SpooledFile,
-  { field, format }: { field: string; format: MediaFormat },
+  { field, format }: { field: string; format: SampleFormat },
 ): Promise<string> {
   try {
-    const { mimeTypes, words } = kinds[format]
-    if (!mimeTypes.some((type) => type === file.type))
-      throw invalidField(field, `must be ${words}: the content of the file decides, not its name.`)
+    if (!isSampleType(format, file.type)) throw wrongType(field, format)
     return await uploadSample(deps, maker, {
       name: `sample.${extensionOf(file.type)}`,
       mimeType: file.type,

@@ -92,6 +92,85 @@ test('edits a rejected template, copies it and deletes it', async () => {
   expect(pageErrors).toEqual([])
 })
 
+/** One red pixel. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+test('uploads the sample of a header from this device, with progress and a preview', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates/edit')
+  await page.getByLabel('Name').fill('photo_ready')
+  await page.getByRole('combobox', { name: 'Header' }).click()
+  await page.getByRole('option', { name: 'Image' }).click()
+  const input = page.locator('input[type=file]')
+  const choose = (name: string, mimeType: string, buffer: Buffer) => input.setInputFiles({ name, mimeType, buffer })
+  const problem = page.getByRole('alert')
+
+  await choose('notes.txt', 'text/plain', Buffer.from('Notes'))
+  await problem.getByText('Choose a JPEG or PNG image.').waitFor()
+  await choose('poster.png', 'image/png', Buffer.alloc(6 * 1024 * 1024))
+  await problem.getByText('This file has 6 MB. Choose one of at most 5 MB.').waitFor()
+  await choose('renamed.png', 'image/png', Buffer.from('%PDF-1.7 a document'))
+  await problem.getByText('Must be a JPEG or PNG image: the content of the file decides').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  const held = Promise.withResolvers<void>()
+  await page.route('**/settings/samples?*', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await choose('shop.png', 'image/png', picture)
+  await page.getByRole('button', { name: 'Cancel upload' }).waitFor()
+  expect(await page.getByRole('progressbar', { name: 'Upload of shop.png' }).count()).toBe(1)
+  expect(await problem.count()).toBe(0)
+  await page.getByLabel('Body').fill('Your photo is ready.')
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  held.resolve()
+  await page.getByRole('status').getByText('70 bytes, uploaded').waitFor()
+  await page.getByRole('figure').getByRole('img', { name: 'shop.png' }).waitFor()
+  await expect.poll(() => page.evaluate(`document.querySelector('[role=figure] img').naturalWidth`)).toBe(1)
+  expect(await page.getByLabel('Body').inputValue()).toBe('Your photo is ready.')
+
+  await page.getByRole('button', { name: 'Submit for review' }).click()
+  await page.getByRole('dialog', { name: 'photo_ready' }).waitFor()
+  const made = dashboard.server.simulator
+    .templatesOf(account.wabaId)
+    .all()
+    .find(({ name }) => name === 'photo_ready')
+  expect(made?.components).toContainEqual(expect.objectContaining({ type: 'HEADER', format: 'IMAGE' }))
+  expect(pageErrors).toEqual([])
+})
+
+test('drops an upload whose card is removed meanwhile', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates/edit')
+  await page.getByRole('combobox', { name: 'Category' }).click()
+  await page.getByRole('option', { name: /^Marketing/ }).click()
+  await page.getByRole('switch', { name: 'Carousel of cards' }).click()
+  await page.getByRole('button', { name: 'Add card' }).click()
+  const held = Promise.withResolvers<void>()
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/settings/samples?'))
+  await page.route('**/settings/samples?*', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await page
+    .locator('input[type=file]')
+    .nth(1)
+    .setInputFiles({ name: 'shop.png', mimeType: 'image/png', buffer: picture })
+  await page.getByRole('button', { name: 'Cancel upload' }).waitFor()
+
+  await page.getByRole('button', { name: 'Remove card 2' }).click()
+
+  await ended
+  held.resolve()
+  expect(await page.getByText('shop.png').count()).toBe(0)
+  expect(await page.getByLabel('Or a link to a sample file').count()).toBe(2)
+  expect(pageErrors).toEqual([])
+})
+
 test.each(['light', 'dark'] as const)('previews carousels and offers on a phone in %s colours', async (colorScheme) => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn({
     colorScheme,

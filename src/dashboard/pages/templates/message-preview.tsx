@@ -35,15 +35,32 @@ const buttonIcons: Partial<Record<string, Icon>> = {
 
 const timeOfDay = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
+/** A file that the header shows. */
+export interface PreviewFile {
+  name: string
+  /** In bytes. */
+  size: number
+  /** Data URL of an image. */
+  picture?: string
+}
+
 interface MessagePreviewProps {
   template: Pick<Template, 'components' | 'language'>
   variables: Readonly<Record<string, string>>
   /** Value of the variable in a text header. */
   headerText: string
+  headerFile?: PreviewFile | undefined
+  cardFiles?: readonly (PreviewFile | undefined)[]
 }
 
 /** A message as it appears on a phone. */
-export function MessagePreview({ template: { components, language }, variables, headerText }: MessagePreviewProps) {
+export function MessagePreview({
+  template: { components, language },
+  variables,
+  headerText,
+  headerFile,
+  cardFiles = [],
+}: MessagePreviewProps) {
   const [now] = useState(() => new Date())
   const part = (type: string) => components.find((component) => component.type === type)
   const header = part('HEADER')
@@ -57,7 +74,7 @@ export function MessagePreview({ template: { components, language }, variables, 
         <div className={classes.content}>
           {/* The language of the message may be written from right to left. */}
           <div lang={language.replace('_', '-')} dir="auto">
-            {header && <Header header={header} value={headerText} />}
+            {header && <Header header={header} value={headerText} file={headerFile} />}
             {offer !== undefined && (
               <div className={classes.offer}>
                 <IconTag size={16} aria-hidden />
@@ -79,7 +96,7 @@ export function MessagePreview({ template: { components, language }, variables, 
       {cards.length > 0 && (
         <ul className={classes.cards} aria-label="Cards" tabIndex={0}>
           {cards.map(({ components: ofCard }, index) => (
-            <Card key={index} components={ofCard} />
+            <Card key={index} components={ofCard} file={cardFiles[index]} />
           ))}
         </ul>
       )}
@@ -87,14 +104,14 @@ export function MessagePreview({ template: { components, language }, variables, 
   )
 }
 
-function Card({ components }: { components: TemplateComponent[] }) {
+function Card({ components, file }: { components: TemplateComponent[]; file: PreviewFile | undefined }) {
   const part = (type: string) => components.find((component) => component.type === type)
   const header = part('HEADER')
   const body = part('BODY')?.text
   return (
     <li className={classes.card}>
       <div className={classes.content}>
-        {header && <Header header={header} value="" />}
+        {header && <Header header={header} value="" file={file} />}
         {body !== undefined && (
           <div className={classes.body}>
             <FormattedText text={body} />
@@ -120,20 +137,36 @@ function ButtonLabels({ buttons }: { buttons: NonNullable<TemplateComponent['but
   )
 }
 
-function Header({ header: { format = 'TEXT', text }, value }: { header: TemplateComponent; value: string }) {
+interface HeaderProps {
+  header: TemplateComponent
+  value: string
+  file: PreviewFile | undefined
+}
+
+function Header({ header: { format = 'TEXT', text }, value, file }: HeaderProps) {
   if (format === 'TEXT')
     return (
       <div className={classes.header}>
         <PlainText text={fillOnly(text ?? '', value)} />
       </div>
     )
+  if (file?.picture !== undefined) return <img className={classes.picture} src={file.picture} alt={file.name} />
   const Icon = mediaIcons[format] ?? IconFileText
   return (
     <div className={classes.media}>
       <Icon size={28} />
-      {inWords(format)}
+      {file ? `${file.name} (${formatSize(file.size)})` : inWords(format)}
     </div>
   )
+}
+
+const mebibyte = 1024 * 1024
+
+/** In WhatsApp's megabytes, whose limits are powers of two. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`
+  if (bytes < mebibyte) return `${Math.round(bytes / 1024)} KB`
+  return `${Number((bytes / mebibyte).toFixed(1))} MB`
 }
 
 function ButtonIcon({ type }: { type: string }) {

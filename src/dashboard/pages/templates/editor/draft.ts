@@ -20,11 +20,15 @@ export const blankTemplate: TemplateDefinition = {
 
 /** What the rules say of each field, by its dotted path; the first problem of each. */
 export function listProblems(template: TemplateDefinition): Record<string, string> {
-  const problems = findTemplateProblems(template).map(
-    ({ path, problem }) => [path.join('.'), `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`] as const,
-  )
+  const problems = findTemplateProblems(template).map(({ path, problem }) => {
+    // The rule names fields of the API, which this form does not show.
+    if (path.at(-1) === 'sample') return [path.join('.'), noSample] as const
+    return [path.join('.'), `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`] as const
+  })
   return Object.fromEntries(problems.toReversed())
 }
+
+const noSample = 'Choose a file or enter a link: WhatsApp reviews a sample of the file.'
 
 /** Keeps the examples of the variables that the text has, and adds empty ones for the others. */
 export function withBodyText(body: TemplateBodyDefinition | undefined, text: string): TemplateBodyDefinition {

@@ -7,7 +7,9 @@ import {
   type TemplateHeaderDefinition,
   templateLimits,
 } from '../../../../../contracts/templates/definition.ts'
+import { isSampleFormat } from '../../../../../contracts/templates/samples.ts'
 import { nextVariable, withBodyText, withHeaderFormat } from './draft.ts'
+import { SampleField } from './sample-field.tsx'
 
 /** Returns what is wrong with a field, once it is to be shown. */
 export type ErrorOf = (path: string, value?: unknown) => string | undefined
@@ -42,7 +44,6 @@ interface HeaderFieldsProps extends PartProps<TemplateHeaderDefinition | undefin
 export function HeaderFields({ value, onChange, path, errorOf, kinds }: HeaderFieldsProps) {
   const format = value?.format ?? 'NONE'
   const offered = formats.filter((one) => kinds === undefined || kinds.includes(one.value))
-  const takesFile = format === 'IMAGE' || format === 'VIDEO' || format === 'DOCUMENT'
   const hasVariable = value?.text !== undefined && listVariables(value.text).length > 0
   return (
     <Stack gap="sm">
@@ -73,15 +74,13 @@ export function HeaderFields({ value, onChange, path, errorOf, kinds }: HeaderFi
           onChange={({ currentTarget }) => onChange({ ...value, example: currentTarget.value })}
         />
       )}
-      {value && takesFile && (
-        <TextInput
-          label="Link to a sample file"
-          description="Used only for the review. Each message has its own file."
-          placeholder="https://example.com/sample.pdf"
-          type="url"
-          value={value.sample?.link ?? ''}
+      {value && isSampleFormat(format) && (
+        <SampleField
+          key={format}
+          header={value}
+          format={format}
           error={errorOf(`${path}.sample`, value.sample?.link) ?? errorOf(`${path}.sample.link`)}
-          onChange={({ currentTarget }) => onChange({ ...value, sample: { link: currentTarget.value } })}
+          onChange={onChange}
         />
       )}
     </Stack>

@@ -1,10 +1,11 @@
 import { Alert, Box, Button, Divider, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { IconAlertCircle, IconSend } from '@tabler/icons-react'
-import { type SubmitEvent, useState } from 'react'
+import { type SubmitEvent, useContext, useState } from 'react'
 import type { TemplateChange } from '../../../../../contracts/api/template-changes.ts'
 import {
   type TemplateCategory,
   type TemplateDefinition,
+  type TemplateHeaderDefinition,
   templateLanguages,
   templateLimits,
 } from '../../../../../contracts/templates/definition.ts'
@@ -15,13 +16,14 @@ import { useAccount } from '../../../session/session.ts'
 import { ChangeButton } from '../../../ui/change-button.tsx'
 import { Section } from '../../../ui/page.tsx'
 import { ErrorAlert } from '../../../ui/placeholders.tsx'
-import { MessagePreview } from '../message-preview.tsx'
+import { MessagePreview, type PreviewFile } from '../message-preview.tsx'
 import { describeLanguage } from '../template-list.tsx'
 import { ButtonList } from './button-fields.tsx'
 import { CardList, OfferFields } from './card-fields.tsx'
 import { CodeFields } from './code-fields.tsx'
 import { listProblems, newCard, previewValues, toPreview, toSubmission, withCategory } from './draft.ts'
 import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
+import { SampleFiles } from './sample-field.tsx'
 
 const categories: { value: TemplateCategory; label: string }[] = [
   { value: 'UTILITY', label: 'Utility: about an order, account or appointment' },
@@ -76,51 +78,57 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
     if (Object.keys(problems).length === 0) submit.mutate(toSubmission(template))
   }
   const open = Object.keys(problems).length
+  const [files, setFiles] = useState<ReadonlyMap<string, PreviewFile>>(new Map())
+  const addFile = (handle: string, file: PreviewFile) => setFiles((before) => new Map(before).set(handle, file))
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
-        <Box>
-          <Basics template={template} onChange={change} isNew={isNew} errorOf={errorOf} />
-          <Box hiddenFrom="md" mb="lg">
-            <Preview template={template} />
+    <SampleFiles value={{ whatsAppAccountId, files, addFile }}>
+      <form onSubmit={onSubmit} noValidate>
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
+          <Box>
+            <Basics template={template} onChange={change} isNew={isNew} errorOf={errorOf} />
+            <Box hiddenFrom="md" mb="lg">
+              <Preview template={template} />
+            </Box>
+            <Content template={template} onChange={change} errorOf={errorOf} />
+            {refusal.message !== undefined && <ErrorAlert title="Not submitted" error={refusal.message} />}
+            {isSubmitted && open > 0 && (
+              <Alert
+                color="red"
+                icon={<IconAlertCircle />}
+                mb="md"
+                title="WhatsApp would reject this template"
+                role="alert"
+              >
+                {Object.entries(problems).map(([path, problem]) => (
+                  <Text key={path} size="sm">
+                    <b>{path}</b>: {problem}
+                  </Text>
+                ))}
+              </Alert>
+            )}
+            <Group>
+              <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={submit.isPending}>
+                {isNew ? 'Submit for review' : 'Submit changes'}
+              </ChangeButton>
+              <Button variant="default" onClick={onCancel}>
+                Cancel
+              </Button>
+            </Group>
           </Box>
-          <Content template={template} onChange={change} errorOf={errorOf} />
-          {refusal.message !== undefined && <ErrorAlert title="Not submitted" error={refusal.message} />}
-          {isSubmitted && open > 0 && (
-            <Alert
-              color="red"
-              icon={<IconAlertCircle />}
-              mb="md"
-              title="WhatsApp would reject this template"
-              role="alert"
-            >
-              {Object.entries(problems).map(([path, problem]) => (
-                <Text key={path} size="sm">
-                  <b>{path}</b>: {problem}
-                </Text>
-              ))}
-            </Alert>
-          )}
-          <Group>
-            <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={submit.isPending}>
-              {isNew ? 'Submit for review' : 'Submit changes'}
-            </ChangeButton>
-            <Button variant="default" onClick={onCancel}>
-              Cancel
-            </Button>
-          </Group>
-        </Box>
-        <Box visibleFrom="md">
-          <Box pos="sticky" top={80}>
-            <Preview template={template} />
+          <Box visibleFrom="md">
+            <Box pos="sticky" top={80}>
+              <Preview template={template} />
+            </Box>
           </Box>
-        </Box>
-      </SimpleGrid>
-    </form>
+        </SimpleGrid>
+      </form>
+    </SampleFiles>
   )
 }
 
 function Preview({ template }: { template: TemplateDefinition }) {
+  const { files } = useContext(SampleFiles)
+  const fileOf = (header: TemplateHeaderDefinition | undefined) => files.get(header?.sample?.handle ?? '')
   return (
     <>
       <Text size="sm" c="dimmed" mb="xs">
@@ -130,6 +138,8 @@ function Preview({ template }: { template: TemplateDefinition }) {
         template={{ components: toPreview(template), language: template.language }}
         variables={previewValues(template)}
         headerText={template.header?.example ?? ''}
+        headerFile={fileOf(template.header)}
+        cardFiles={template.cards?.map(({ header }) => fileOf(header)) ?? []}
       />
     </>
   )

@@ -1,0 +1,29 @@
+import { maxMediaBytes, type MediaKind } from '../api/media.ts'
+
+export const sampleFormats = ['IMAGE', 'VIDEO', 'DOCUMENT'] as const
+export type SampleFormat = (typeof sampleFormats)[number]
+
+interface SampleRule {
+  kind: MediaKind
+  mimeTypes: readonly string[]
+  words: string
+}
+
+/** The files that WhatsApp takes as samples of media headers, whose formats are fewer than those of messages. */
+export const sampleRules = {
+  IMAGE: { kind: 'image', mimeTypes: ['image/jpeg', 'image/png'], words: 'a JPEG or PNG image' },
+  VIDEO: { kind: 'video', mimeTypes: ['video/mp4'], words: 'an MP4 video' },
+  DOCUMENT: { kind: 'document', mimeTypes: ['application/pdf'], words: 'a PDF document' },
+} as const satisfies Record<SampleFormat, SampleRule>
+
+export function isSampleFormat(format: string): format is SampleFormat {
+  return format in sampleRules
+}
+
+export function isSampleType(format: SampleFormat, type: string): boolean {
+  return sampleRules[format].mimeTypes.some((one) => one === type)
+}
+
+export function maxSampleBytes(format: SampleFormat): number {
+  return maxMediaBytes[sampleRules[format].kind]
+}

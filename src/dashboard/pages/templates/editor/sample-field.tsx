@@ -1,0 +1,215 @@
+import {
+  Box,
+  Button,
+  CloseButton,
+  FileButton,
+  Group,
+  Input,
+  Paper,
+  Progress,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { IconUpload } from '@tabler/icons-react'
+import { createContext, useContext, useEffect, useRef, useState } from 'react'
+import type { TemplateHeaderDefinition } from '../../../../../contracts/templates/definition.ts'
+import {
+  isSampleType,
+  maxSampleBytes,
+  type SampleFormat,
+  sampleRules,
+} from '../../../../../contracts/templates/samples.ts'
+import { readFailure } from '../../../api/failure.ts'
+import { uploadSample } from '../../../api/upload-sample.ts'
+import { useChange } from '../../../api/use-change.ts'
+import { useAccount } from '../../../session/session.ts'
+import { formatSize, type PreviewFile } from '../message-preview.tsx'
+
+/** The files that were uploaded in this editor, by their handles, so that the preview can show them. */
+export const SampleFiles = createContext<{
+  whatsAppAccountId: string | undefined
+  files: ReadonlyMap<string, PreviewFile>
+  addFile: (handle: string, file: PreviewFile) => void
+}>({ whatsAppAccountId: undefined, files: new Map(), addFile: () => {} })
+
+interface SampleFieldProps {
+  header: TemplateHeaderDefinition
+  format: SampleFormat
+  onChange: (header: TemplateHeaderDefinition) => void
+  error: string | undefined
+}
+
+/** The sample of a media header: a file from this device, or a link. */
+export function SampleField({ header, format, onChange, error }: SampleFieldProps) {
+  const { canChange } = useAccount()
+  const { files } = useContext(SampleFiles)
+  const reset = useRef<() => void>(null)
+  const { choose, cancel, sending, problem } = useSampleUpload({ header, format, onChange })
+  const { sample } = header
+  const isUploaded = sample?.handle !== undefined
+  const uploaded = isUploaded ? files.get(sample.handle ?? '') : undefined
+  const shown = problem ?? (sending ? undefined : error)
+  return (
+    <Input.Wrapper
+      label="Sample file"
+      labelElement="div"
+      description={`For the review only: each message has its own file. ${describeRule(format)}`}
+      inputWrapperOrder={['label', 'description', 'input', 'error']}
+      error={shown === undefined ? undefined : <span role="alert">{shown}</span>}
+    >
+      <Stack gap="xs" mt={4}>
+        {(sending || isUploaded) && (
+          <Paper withBorder px="sm" py="xs" role="status">
+            <Group justify="space-between" wrap="nowrap" gap="xs">
+              <Box miw={0} flex={1}>
+                <Text size="sm" fw={500} truncate>
+                  {sending?.file.name ?? uploaded?.name ?? 'Uploaded sample'}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {sending
+                    ? describeProgress(sending)
+                    : uploaded
+                      ? `${formatSize(uploaded.size)}, uploaded`
+                      : 'Uploaded'}
+                </Text>
+              </Box>
+              {sending ? (
+                <CloseButton aria-label="Cancel upload" onClick={cancel} />
+              ) : (
+                <CloseButton aria-label="Remove sample" onClick={() => onChange({ ...header, sample: { link: '' } })} />
+              )}
+            </Group>
+            {sending && (
+              <Progress mt={6} size="sm" value={sending.part * 100} aria-label={`Upload of ${sending.file.name}`} />
+            )}
+          </Paper>
+        )}
+        <FileButton
+          accept={sampleRules[format].mimeTypes.join(',')}
+          disabled={!canChange}
+          resetRef={reset}
+          onChange={(file) => {
+            // Else the browser reports no change if the same file is chosen again.
+            reset.current?.()
+            choose(file)
+          }}
+        >
+          {(props) => (
+            <Button
+              {...props}
+              variant="default"
+              w="fit-content"
+              leftSection={<IconUpload size={16} />}
+              disabled={!canChange}
+            >
+              {sending || isUploaded ? 'Choose another file' : 'Choose file'}
+            </Button>
+          )}
+        </FileButton>
+        {!sending && !isUploaded && (
+          <TextInput
+            label="Or a link to a sample file"
+            placeholder={`https://example.com/sample.${examples[format]}`}
+            type="url"
+            value={sample?.link ?? ''}
+            onChange={({ currentTarget }) => onChange({ ...header, sample: { link: currentTarget.value } })}
+          />
+        )}
+      </Stack>
+    </Input.Wrapper>
+  )
+}
+
+interface Sending {
+  file: File
+  /** From 0 to 1. */
+  part: number
+}
+
+function useSampleUpload({ header, format, onChange }: Omit<SampleFieldProps, 'error'>) {
+  const { accountId } = useAccount()
+  const { whatsAppAccountId, addFile } = useContext(SampleFiles)
+  const [sending, setSending] = useState<Sending>()
+  const [problem, setProblem] = useState<string>()
+  const running = useRef<AbortController>(null)
+  // The rest of the template can be edited during an upload, and must not be reset by its result.
+  const change = useRef(onChange)
+  useEffect(() => {
+    change.current = onChange
+  })
+  // An upload belongs to the header for which its file was chosen. Cards move up when one before them is removed.
+  useEffect(
+    () => () => {
+      running.current?.abort()
+      setSending(undefined)
+      setProblem(undefined)
+    },
+    [header],
+  )
+  const upload = useChange({
+    change: async ({ file, signal }: { file: File; signal: AbortSignal }) => {
+      const onProgress = (part: number) => signal.aborted || setSending({ file, part })
+      const [handle, picture] = await Promise.all([
+        uploadSample({ accountId, whatsAppAccountId, format, file, signal, onProgress }),
+        format === 'IMAGE' ? readAsDataUrl(file) : undefined,
+      ])
+      signal.throwIfAborted()
+      return { handle, picture }
+    },
+    invalidates: [],
+    onDone: ({ handle, picture }, { file: { name, size } }) => {
+      addFile(handle, { name, size, ...(picture !== undefined && { picture }) })
+      change.current({ ...header, sample: { handle } })
+    },
+    onFailure: (error) => {
+      if (error instanceof DOMException && error.name === 'AbortError') return
+      setSending(undefined)
+      setProblem(readFailure(error).message)
+    },
+  })
+  const choose = (file: File | null) => {
+    running.current?.abort()
+    if (file === null) return
+    const reason = findProblem(file, format)
+    setProblem(reason)
+    setSending(reason === undefined ? { file, part: 0 } : undefined)
+    if (reason !== undefined) return
+    running.current = new AbortController()
+    upload.mutate({ file, signal: running.current.signal })
+  }
+  const cancel = () => {
+    running.current?.abort()
+    setSending(undefined)
+  }
+  return { choose, cancel, sending, problem }
+}
+
+const examples: Record<SampleFormat, string> = { IMAGE: 'jpg', VIDEO: 'mp4', DOCUMENT: 'pdf' }
+
+function describeRule(format: SampleFormat): string {
+  const { words } = sampleRules[format]
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)} of at most ${formatSize(maxSampleBytes(format))}.`
+}
+
+function describeProgress({ file, part }: Sending): string {
+  return part < 1
+    ? `Uploading ${formatSize(file.size)}: ${Math.floor(part * 100)}%`
+    : 'Uploaded. Sending it to WhatsApp…'
+}
+
+/** Known before the upload. The server checks the content as well. */
+function findProblem({ type, size }: File, format: SampleFormat): string | undefined {
+  if (!isSampleType(format, type)) return `Choose ${sampleRules[format].words}.`
+  if (size === 0) return 'This file is empty. Choose another one.'
+  const max = maxSampleBytes(format)
+  return size > max ? `This file has ${formatSize(size)}. Choose one of at most ${formatSize(max)}.` : undefined
+}
+
+function readAsDataUrl(file: File): Promise<string | undefined> {
+  const reader = new FileReader()
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  reader.addEventListener('loadend', () => resolve(typeof reader.result === 'string' ? reader.result : undefined))
+  reader.readAsDataURL(file)
+  return promise
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { samplesPath, uploadTemplateSample } from '../../../contracts/dashboard/template-changes.ts'
+import type { DashboardProcedure, InputOf, OutputOf } from '../../../contracts/procedure.ts'
+import type { Deps } from '../../deps.ts'
+import { spool } from '../../media/spool.ts'
+import { findMaker } from '../../templates/making/maker.ts'
+import { toSampleProblem, uploadReceivedSample } from '../../templates/making/samples.ts'
+import { parseInput } from '../api/input.ts'
+import type { ServedProcedure } from '../api/procedures.ts'
+import { receiveForm, streamBodies } from '../api/receive-form.ts'
+import { type AuthServices, authorizeMember, type SettingsCall } from './authorize.ts'
+
+/** Whether a request is the upload of a sample, whose body may take longer than others. */
+export function isSampleUpload({ method, url }: IncomingMessage): boolean {
+  return method === 'POST' && url?.split('?', 1)[0] === samplesPath
+}
+
+type SampleCall = SettingsCall & { request: FastifyRequest }
+type SampleProcedure = ServedProcedure<DashboardProcedure, SampleCall>
+
+/**
+ * Serves the upload of a sample from the template editor. The parameters are in the query, so that the caller is
+ * authorized before the file is read.
+ */
+export async function registerSampleUpload(
+  app: FastifyInstance,
+  deps: Deps,
+  authServices: AuthServices,
+  limit: (procedure: SampleProcedure) => SampleProcedure,
+): Promise<void> {
+  const { perform } = limit({
+    name: 'settings.template.uploadSample',
+    contract: uploadTemplateSample,
+    perform: uploadSample,
+  })
+  await app.register((samples, _options, done) => {
+    streamBodies(samples)
+    samples.post(samplesPath, async (request) => {
+      const { query } = request
+      const call = await authorizeMember(deps, authServices, uploadTemplateSample, request, () =>
+        Promise.resolve(query),
+      )
+      const input = parseInput(uploadTemplateSample.input, query)
+      // As in `registerRest`: the contract's own schema has just parsed this input.
+      return { success: true, data: await perform(deps, { ...call, request }, input as never) }
+    })
+    done()
+  })
+}
+
+async function uploadSample(
+  deps: Deps,
+  { request }: SampleCall,
+  { accountId, whatsAppAccountId, format }: InputOf<typeof uploadTemplateSample>,
+): Promise<OutputOf<typeof uploadTemplateSample>> {
+  const releaseUpload = deps.media.slots.take(accountId)
+  // As for `media.upload`, the limits of uploads hold from here on.
+  request.slot?.release()
+  try {
+    const maker = await findMaker(deps, accountId, whatsAppAccountId)
+    const { file } = await receiveForm(deps, request.raw, (stream) =>
+      spool(stream, deps.media.limits).catch((error: unknown) => {
+        throw toSampleProblem(error, format)
+      }),
+    )
+    return { handle: await uploadReceivedSample(deps, maker, { file, format }) }
+  } finally {
+    releaseUpload()
+  }
+}

@@ -1,0 +1,174 @@
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTemplate } from '../../../contracts/api/template-changes.ts'
+import { createTestMedia } from '../../support/media.ts'
+import { docx, jpeg, mp4, type Part, pdf, png, writeForm } from '../../support/media-files.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+let owner: TestOwner
+const media = createTestMedia({ stallMilliseconds: 2_000 })
+beforeAll(async () => {
+  server = await startTestServer({ deps: { media } })
+})
+beforeEach(async () => {
+  account = await server.account()
+  owner = await signedInOwner(server, account.accountId)
+})
+afterAll(() => server?.close())
+
+const pathOf = (query: Record<string, string>) => `/settings/samples?${new URLSearchParams(query)}`
+const fileOf = (content: Buffer): Part[] => [{ name: 'file', content, filename: 'sample' }]
+
+function upload(content: Buffer, { by = owner, format = 'IMAGE', headers = {}, ...query }: Upload = {}) {
+  return by.postForm(pathOf({ accountId: account.accountId, format, ...query }), fileOf(content), headers)
+}
+interface Upload {
+  by?: TestOwner
+  format?: string
+  accountId?: string
+  whatsAppAccountId?: string
+  headers?: Record<string, string>
+}
+
+const uploadsAtWhatsApp = () =>
+  server.simulator.requests.filter((request) => request.path.startsWith('/upload:')).length
+const spooled = () => readdir(path.join(media.folder, 'spool')).catch(() => [])
+
+test.each([
+  { format: 'IMAGE', content: png() },
+  { format: 'IMAGE', content: jpeg(5 * 1024 * 1024) },
+  { format: 'VIDEO', content: mp4() },
+  { format: 'DOCUMENT', content: pdf() },
+])(
+  'uploads a sample for a header of format $format, and its handle creates a template',
+  async ({ format, content }) => {
+    const answer = await upload(content, { format })
+
+    expect(answer.json()).toEqual({ success: true, data: { handle: expect.stringMatching(/^4::/) } })
+    const handle = String(answer.json().data['handle'])
+  const stored = await fetch(`${server.simulator.url}/samples/${handle.replace('4::', '')}`)
+  // Compared as a whole: a difference of millions of bytes would be printed.
+  expect(Buffer.from(await stored.arrayBuffer()).equals(content)).toBe(true)
+    const template = {
+      ...createTemplate.example.input,
+      name: `with_${format.toLowerCase()}_${content.length}`,
+      header: { format, sample: { handle } },
+    }
+    const created = await owner.mutate('template.create', { accountId: account.accountId, template })
+    expect(created.data).toMatchObject({ status: 'PENDING', changed: true })
+    expect(await spooled()).toEqual([])
+    const audit = await owner.query<{ items: object[] }>('audit.list', { accountId: account.accountId })
+    expect(audit.data.items).toContainEqual(
+      expect.objectContaining({ what: `uploaded a sample ${format.toLowerCase()} for a template`, outcome: 'done' }),
+    )
+  },
+)
+
+test.each([
+  { format: 'IMAGE', content: pdf(), message: 'file: must be a JPEG or PNG image: the content of the file decides' },
+  { format: 'VIDEO', content: png(), message: 'file: must be an MP4 video' },
+  { format: 'DOCUMENT', content: docx(), message: 'file: must be a PDF document' },
+  { format: 'IMAGE', content: Buffer.from('<svg onload="alert(1)"/>'), message: 'file: must be a JPEG or PNG image' },
+  { format: 'IMAGE', content: Buffer.from('MZ\x90\x00\x03 a program', 'latin1'), message: 'file: must be a JPEG' },
+  { format: 'IMAGE', content: Buffer.alloc(0), message: 'file: must not be empty.' },
+  { format: 'TEXT', content: png(), message: 'format: ' },
+])('rejects a file of a wrong type for format $format: $message', async ({ format, content, message }) => {
+  const before = uploadsAtWhatsApp()
+  const answer = await upload(content, { format })
+
+  expect(answer.statusCode).toBe(400)
+  expect(answer.json().error).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining(message) })
+  expect(uploadsAtWhatsApp()).toBe(before)
+  expect(await spooled()).toEqual([])
+})
+
+test.each([
+  { format: 'IMAGE', content: jpeg(5 * 1024 * 1024 + 1), megabytes: 5 },
+  { format: 'VIDEO', content: mp4(16 * 1024 * 1024 + 1), megabytes: 16 },
+])('rejects a file larger than $megabytes MB', async ({ format, content, megabytes }) => {
+  const before = uploadsAtWhatsApp()
+  const answer = await upload(content, { format })
+
+  expect(answer.statusCode).toBe(413)
+  expect(answer.json().error.message).toContain(`larger than ${megabytes} MB`)
+  expect(uploadsAtWhatsApp()).toBe(before)
+  expect(await spooled()).toEqual([])
+})
+
+/** Writes the head of an upload and a part of its body by hand. */
+function open(by: TestOwner, { bytes, length }: { bytes?: number; length?: number } = {}) {
+  const { body, contentType } = writeForm(fileOf(jpeg(100_000)))
+  const { host, port } = new URL(server.url)
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+  const target = pathOf({ accountId: account.accountId, format: 'IMAGE' })
+  socket.write(
+    `POST ${target} HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${server.url}\r\nCookie: ${by.cookie()}\r\nContent-Type: ${contentType}\r\nContent-Length: ${length ?? body.length}\r\n\r\n`,
+  )
+  socket.write(body.subarray(0, bytes))
+  return socket
+}
+
+test('discards an upload that is cut in the middle, and frees its place', async () => {
+  const before = uploadsAtWhatsApp()
+  const sockets = Array.from({ length: 8 }, () => open(owner, { bytes: 50_000 }))
+  await expect.poll(spooled).toHaveLength(8)
+  expect((await upload(png())).json().error.code).toBe('RATE_LIMIT_EXCEEDED')
+
+  for (const socket of sockets) socket.destroy()
+
+  await expect.poll(spooled).toEqual([])
+  expect(uploadsAtWhatsApp()).toBe(before)
+  expect((await upload(png())).statusCode).toBe(200)
+})
+
+test('ends an upload that stalls', async () => {
+  expect(await text(open(owner, { bytes: 50_000 }))).toMatch(/^HTTP\/1\.1 400 [^]*its sender stalled/)
+  expect(await spooled()).toEqual([])
+})
+
+test('rejects a body whose declared length is larger than any file', async () => {
+  const answer = await text(open(owner, { bytes: 1000, length: 200 * 1024 * 1024 }))
+  expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*larger than 100 MB/)
+})
+
+test('rejects callers who may not upload, before it reads the file', async () => {
+  const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
+  const stranger = await signedInOwner(server, (await server.account()).accountId)
+  const before = uploadsAtWhatsApp()
+
+  expect((await upload(png(), { by: viewer })).json().error.code).toBe('ROLE_REQUIRED')
+  expect((await upload(png(), { by: stranger })).json().error.code).toBe('NOT_FOUND')
+  expect((await upload(png(), { by: visitor(server) })).json().error.code).toBe('SIGN_IN_REQUIRED')
+  const foreign = { origin: 'https://evil.example' }
+  expect((await upload(png(), { headers: foreign })).json().error.code).toBe('FOREIGN_ORIGIN')
+  // Answered although most of the body never arrives.
+  expect(await text(open(viewer, { bytes: 1000, length: 90 * 1024 * 1024 }))).toMatch(/^HTTP\/1\.1 403 /)
+
+  expect(uploadsAtWhatsApp()).toBe(before)
+  expect(await spooled()).toEqual([])
+})
+
+test('does not upload with the WhatsApp account of another account', async () => {
+  const { whatsAppAccountId } = await server.account()
+  const before = uploadsAtWhatsApp()
+
+  const answer = await upload(png(), { whatsAppAccountId })
+
+  expect(answer.statusCode).toBeGreaterThanOrEqual(400)
+  expect(answer.json().success).toBe(false)
+  expect(uploadsAtWhatsApp()).toBe(before)
+  expect(await spooled()).toEqual([])
+})
+
+test('counts uploads towards the calls of WhatsApp that an account may cause', async () => {
+  const content = png()
+  const statuses = new Set<number>()
+  for (let count = 0; count < 31; count++) statuses.add((await upload(content)).statusCode)
+  expect([...statuses]).toEqual([200, 429])
+})
