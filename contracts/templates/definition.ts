@@ -10,6 +10,7 @@ export const templateLimits = {
   offerBodyCharacters: 600,
   offerCharacters: 16,
   cardBodyCharacters: 160,
+  productBodyCharacters: 160,
   labelCharacters: 25,
   urlCharacters: 2000,
   phoneNumberCharacters: 20,
@@ -65,8 +66,8 @@ export type TemplateSample = z.infer<typeof TemplateSample>
 export const TemplateHeaderDefinition = z
   .strictObject({
     format: z
-      .enum(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION'])
-      .describe('What the header shows.')
+      .enum(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION', 'PRODUCT'])
+      .describe('What the header shows. `PRODUCT`: a product of your catalogue, which each send names.')
       .meta({ examples: ['TEXT'] }),
     text: text(templateLimits.headerCharacters)
       .optional()
@@ -105,6 +106,7 @@ export const buttonTypes = [
   'VOICE_CALL',
   'CATALOG',
   'MPM',
+  'SPM',
 ] as const
 export type TemplateButtonType = (typeof buttonTypes)[number]
 
@@ -114,7 +116,7 @@ export const TemplateButtonDefinition = z
       .enum(buttonTypes)
       .describe('What the button does.')
       .meta({ examples: ['URL'] }),
-    text: Label.optional().describe('Label. `COPY_CODE`, `CATALOG` and `MPM` have a fixed label of WhatsApp.'),
+    text: Label.optional().describe('Label. `COPY_CODE`, `CATALOG`, `MPM` and `SPM` have a fixed label of WhatsApp.'),
     url: text(templateLimits.urlCharacters)
       .optional()
       .describe('Of `URL`: the address; a variable may stand at its end only.')
@@ -149,7 +151,7 @@ export const TemplateCardDefinition = z
       .array(TemplateButtonDefinition)
       .max(20, 'must have at most 20 entries')
       .optional()
-      .describe('One or two buttons; all cards have the same kinds in the same order.'),
+      .describe('One or two buttons, or `SPM` alone on a product; all cards have the same kinds in the same order.'),
   })
   .describe('One card of a carousel.')
   .meta({ id: 'TemplateCardDefinition' })

@@ -11,6 +11,7 @@ import {
   templateLanguages,
   templateLimits as limits,
 } from './definition.ts'
+import { isSampleFormat } from './samples.ts'
 
 /** What WhatsApp would refuse, and how to fix it. */
 export interface TemplateProblem {
@@ -140,19 +141,36 @@ function checkAuthentication(template: TemplateDefinition): TemplateProblem[] {
 function checkContent(template: TemplateDefinition): TemplateProblem[] {
   const { header, body, footer, buttons = [], cards, limitedTimeOffer, authentication, category } = template
   const numbered = isNumbered(template)
-  const maxBody = limitedTimeOffer ? limits.offerBodyCharacters : limits.bodyCharacters
   return [
     ...when(authentication !== undefined, ['authentication'], `must be left out in the category ${category}`),
     ...(header ? checkHeader(header, ['header'], numbered) : []),
     ...(body
-      ? checkBody(body, ['body'], { numbered, maxCharacters: maxBody })
+      ? checkBody(body, ['body'], { numbered, maxCharacters: maxBodyOf(template) })
       : [{ path: ['body'], problem: `is required in the category ${category}` }]),
     ...(footer === undefined ? [] : checkFooter(footer)),
     ...checkButtons(buttons, ['buttons']),
+    ...checkProduct(header?.format, buttons, ['buttons']),
     ...when(template.buttons?.length === 0, ['buttons'], 'must not be empty: leave it out instead'),
     ...(cards ? checkCards(cards, template, numbered) : []),
     ...(limitedTimeOffer ? checkOffer(template) : []),
   ]
+}
+
+/** In characters. */
+export function maxBodyOf({ header, limitedTimeOffer }: TemplateDefinition): number {
+  if (header?.format === 'PRODUCT') return limits.productBodyCharacters
+  return limitedTimeOffer ? limits.offerBodyCharacters : limits.bodyCharacters
+}
+
+/** A product and the button that shows it go together; other combinations are not documented. */
+function checkProduct(
+  format: TemplateHeaderDefinition['format'] | undefined,
+  buttons: TemplateButtonDefinition[],
+  path: Path,
+): TemplateProblem[] {
+  const kinds = buttons.map(({ type }) => type)
+  if (format === 'PRODUCT') return when(kinds.join() !== 'SPM', path, 'must be one SPM button under a product')
+  return when(kinds.includes('SPM'), path, 'must have SPM under a header of format PRODUCT only')
 }
 
 function checkHeader(
@@ -162,7 +180,7 @@ function checkHeader(
 ): TemplateProblem[] {
   const at = (field: string): Path => [...path, field]
   if (format !== 'TEXT') {
-    const takesSample = format !== 'LOCATION'
+    const takesSample = isSampleFormat(format)
     return [
       ...when(text !== undefined, at('text'), `must be left out: a header of format ${format} has no text`),
       ...when(example !== undefined, at('example'), `must be left out: a header of format ${format} has no variable`),
@@ -171,7 +189,11 @@ function checkHeader(
         at('sample'),
         'must have exactly one of link and handle: WhatsApp reviews a sample of the file',
       ),
-      ...when(!takesSample && sample !== undefined, at('sample'), 'must be left out: a location has no sample'),
+      ...when(
+        !takesSample && sample !== undefined,
+        at('sample'),
+        `must be left out: a header of format ${format} has no file`,
+      ),
     ]
   }
   if (text === undefined) return [{ path: at('text'), problem: 'is required in a header of format TEXT' }]
@@ -316,6 +338,7 @@ const maxOfKind: Partial<Record<TemplateButtonType, number>> = {
   VOICE_CALL: 1,
   CATALOG: 1,
   MPM: 1,
+  SPM: 1,
 }
 
 function checkButtons(buttons: TemplateButtonDefinition[], path: Path): TemplateProblem[] {
@@ -369,6 +392,7 @@ const buttonFields: Record<TemplateButtonType, { must: ButtonField[]; may: Butto
   VOICE_CALL: { must: ['text'], may: [] },
   CATALOG: { must: [], may: [] },
   MPM: { must: [], may: [] },
+  SPM: { must: [], may: [] },
 }
 
 function checkButton(button: TemplateButtonDefinition, path: Path): TemplateProblem[] {
@@ -438,6 +462,7 @@ function checkUrl(url: string, example: string | undefined, path: Path): Templat
 }
 
 const cardButtonTypes: readonly TemplateButtonType[] = ['QUICK_REPLY', 'URL', 'PHONE_NUMBER']
+const cardFormats: readonly TemplateHeaderDefinition['format'][] = ['IMAGE', 'VIDEO', 'PRODUCT']
 const notWithCards = ['header', 'footer', 'buttons', 'limitedTimeOffer'] as const
 
 /** Cards all have the same parts (Meta, "Media card carousel templates"). */
@@ -487,21 +512,24 @@ function checkCard(
   numbered: boolean,
 ): TemplateProblem[] {
   const at = (...fields: (string | number)[]): Path => [...path, ...fields]
+  const isProduct = header.format === 'PRODUCT'
   const wrong = buttons.findIndex(({ type }) => !cardButtonTypes.includes(type))
   return [
     ...when(
-      header.format !== 'IMAGE' && header.format !== 'VIDEO',
+      !cardFormats.includes(header.format),
       at('header', 'format'),
-      'must be IMAGE or VIDEO: a card shows a picture or a video',
+      'must be IMAGE, VIDEO or PRODUCT: a card shows a picture, a video or a product',
     ),
+    ...when(isProduct && body !== undefined, at('body'), 'must be left out: a product card has no text'),
+    ...checkProduct(header.format, buttons, at('buttons')),
     ...checkHeader(header, at('header'), numbered),
     ...(body ? checkBody(body, at('body'), { numbered, maxCharacters: limits.cardBodyCharacters }) : []),
     ...when(
-      buttons.length < 1 || buttons.length > limits.cardButtons,
+      !isProduct && (buttons.length < 1 || buttons.length > limits.cardButtons),
       at('buttons'),
       `must have 1 or ${limits.cardButtons} buttons`,
     ),
-    ...when(wrong >= 0, at('buttons', wrong, 'type'), `must be ${cardButtonTypes.join(', ')} on a card`),
+    ...when(!isProduct && wrong >= 0, at('buttons', wrong, 'type'), `must be ${cardButtonTypes.join(', ')} on a card`),
     ...buttons.flatMap((button, index) => checkButton(button, at('buttons', index))),
   ]
 }

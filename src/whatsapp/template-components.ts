@@ -34,7 +34,7 @@ export function toParameterFormat(template: TemplateDefinition): 'NAMED' | 'POSI
 }
 
 function toHeader({ format, text, example, sample }: TemplateHeaderDefinition, numbered: boolean): StoredComponent {
-  if (format === 'LOCATION') return { type: 'HEADER', format }
+  if (format === 'LOCATION' || format === 'PRODUCT') return { type: 'HEADER', format }
   if (format !== 'TEXT')
     return {
       type: 'HEADER',
@@ -74,6 +74,7 @@ function toCard({ header, body, buttons = [] }: TemplateCardDefinition, numbered
 const fixedLabels: Partial<Record<TemplateButtonDefinition['type'], string>> = {
   CATALOG: 'View catalog',
   MPM: 'View items',
+  SPM: 'View',
 }
 
 function toButton(button: TemplateButtonDefinition): GraphButton {
@@ -175,7 +176,7 @@ function readCard(components: StoredComponent[]): TemplateCardDefinition | strin
   return header ? { header, ...rest } : 'it has a card without a header'
 }
 
-const headerFormats = ['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION'] as const
+const headerFormats = ['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'LOCATION', 'PRODUCT'] as const
 
 function readHeader({ format = 'TEXT', text, example }: StoredComponent): TemplateHeaderDefinition | string {
   const known = headerFormats.find((one) => one === format.toUpperCase())
@@ -203,7 +204,7 @@ function readButton(button: GraphButton): TemplateButtonDefinition | string {
   const type = buttonTypes.find((one) => one === button.type.toUpperCase())
   if (!type) return `it has a button of type ${button.type}`
   const { text, url } = button
-  const hasLabel = type !== 'COPY_CODE' && type !== 'CATALOG' && type !== 'MPM'
+  const hasLabel = type !== 'COPY_CODE' && fixedLabels[type] === undefined
   const phone = button['phone_number']
   const example = firstOf(button['example'])
   const flowAction = (['navigate', 'data_exchange'] as const).find(

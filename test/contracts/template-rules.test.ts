@@ -19,6 +19,9 @@ const image = { format: 'IMAGE', sample: { link: 'https://example.com/a.png' } }
 const card = { header: image, body: { text: 'Aloe vera.' }, buttons: [reply, url] }
 const body = (text: string, examples: Record<string, string> = {}) => ({ ...base, body: { text, examples } })
 const carousel = (...cards: object[]) => ({ ...base, category: 'MARKETING', cards })
+const product = { format: 'PRODUCT' }
+const withProduct = { ...base, header: product, buttons: [{ type: 'SPM' }] }
+const productCard = { header: product, buttons: [{ type: 'SPM' }] }
 const offer = (more: object) => ({
   ...base,
   category: 'MARKETING',
@@ -44,6 +47,8 @@ describe('accepts', () => {
     ['a header with a variable', { ...base, header: { format: 'TEXT', text: 'Order {{1}}', example: 'A-1' } }],
     ['a header with a document', { ...base, header: { format: 'DOCUMENT', sample: { handle: '4::aW' } } }],
     ['a header with a location', { ...base, header: { format: 'LOCATION' } }],
+    ['a product', { ...base, header: product, buttons: [{ type: 'SPM' }] }],
+    ['cards with products', carousel(productCard, productCard)],
     ['quick replies before the others', { ...base, buttons: [reply, reply, url, phone] }],
     ['quick replies after the others', { ...base, buttons: [url, phone, reply] }],
     [
@@ -157,6 +162,37 @@ describe('refuses', () => {
       'a sample of a location',
       { ...base, header: { format: 'LOCATION', sample: { handle: '4' } } },
       `header.sample: ${left}`,
+    ],
+    [
+      'a sample of a product',
+      { ...withProduct, header: { ...product, sample: { handle: '4' } } },
+      `header.sample: ${left}`,
+    ],
+    ['a product without its button', { ...base, header: product }, 'buttons: must be one SPM button under a product.'],
+    [
+      'a product with another button',
+      { ...withProduct, buttons: [{ type: 'SPM' }, reply] },
+      'buttons: must be one SPM button under a product.',
+    ],
+    [
+      'the button of a product without the product',
+      { ...base, buttons: [{ type: 'SPM' }] },
+      'buttons: must have SPM under a header of format PRODUCT only.',
+    ],
+    [
+      'a body of 161 characters with a product',
+      { ...withProduct, body: { text: 'a'.repeat(161) } },
+      'body.text: must have at most 160 characters; it has 161.',
+    ],
+    [
+      'a text on a product card',
+      carousel({ ...productCard, body: { text: 'A' } }, productCard),
+      'cards[0].body: must be left out: a product card has no text.',
+    ],
+    [
+      'a product card without its button',
+      carousel({ header: product, buttons: [reply] }, productCard),
+      'cards[0].buttons: must be one SPM button under a product.',
     ],
     ['a footer of 61 characters', { ...base, footer: 'a'.repeat(61) }, 'footer: must have at most 60 characters'],
     ['a variable in the footer', { ...base, footer: 'Shop {{1}}' }, 'footer: must not have variables.'],
@@ -302,7 +338,7 @@ describe('refuses', () => {
     [
       'a card with a document',
       carousel({ ...card, header: { ...image, format: 'DOCUMENT' } }, card),
-      'cards[0].header.format: must be IMAGE or VIDEO',
+      'cards[0].header.format: must be IMAGE, VIDEO or PRODUCT',
     ],
     [
       'one card without a body',

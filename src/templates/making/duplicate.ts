@@ -6,6 +6,7 @@ import type {
   TemplateHeaderDefinition,
   TemplateSample,
 } from '../../../contracts/templates/definition.ts'
+import { isSampleFormat } from '../../../contracts/templates/samples.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { toDefinition } from '../../whatsapp/template-components.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
@@ -55,8 +56,7 @@ function withSamples(
 }
 
 function withSample(header: TemplateHeaderDefinition, sample: TemplateSample | undefined): TemplateHeaderDefinition {
-  const takesFile = header.format !== 'TEXT' && header.format !== 'LOCATION'
-  return takesFile && sample ? { ...header, sample } : header
+  return isSampleFormat(header.format) && sample ? { ...header, sample } : header
 }
 
 function readSample(components: StoredComponent[]): TemplateSample | undefined {

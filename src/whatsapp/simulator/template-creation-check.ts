@@ -13,6 +13,10 @@ export function checkNewTemplate(category: string, components: StoredComponent[]
     if (problem) return problem
   }
   const types = components.map(({ type }) => type)
+  const isSingleProduct = components.some(({ buttons = [] }) => buttons.some(({ type }) => type === 'SPM'))
+  const body = components.find(({ type }) => type === 'BODY')?.text ?? ''
+  if (isSingleProduct && [...body].length > 160)
+    return invalid(2388040, 'Character Limit Exceeded', 'The BODY is limited to 160 characters.')
   if (!types.includes('BODY')) return invalid(2388043, 'components', 'component of type BODY is missing')
   return undefined
 }
@@ -82,7 +86,7 @@ function checkPart(component: StoredComponent): Answer | undefined {
 }
 
 function checkHeader({ format = 'TEXT', text = '', example }: StoredComponent): Answer | undefined {
-  if (format === 'LOCATION') return undefined
+  if (format === 'LOCATION' || format === 'PRODUCT') return undefined
   if (format !== 'TEXT') return hasValues(example?.['header_handle']) ? undefined : missing('HEADER', 'example')
   const variables = placeholdersOf(text)
   if (variables.length > 1 || /[*~`\n]|\p{Extended_Pictographic}/u.test(text))

@@ -52,9 +52,9 @@ test.each([
 
     expect(answer.json()).toEqual({ success: true, data: { handle: expect.stringMatching(/^4::/) } })
     const handle = String(answer.json().data['handle'])
-  const stored = await fetch(`${server.simulator.url}/samples/${handle.replace('4::', '')}`)
-  // Compared as a whole: a difference of millions of bytes would be printed.
-  expect(Buffer.from(await stored.arrayBuffer()).equals(content)).toBe(true)
+    const stored = await fetch(`${server.simulator.url}/samples/${handle.replace('4::', '')}`)
+    // Compared as a whole: a difference of millions of bytes would be printed.
+    expect(Buffer.from(await stored.arrayBuffer()).equals(content)).toBe(true)
     const template = {
       ...createTemplate.example.input,
       name: `with_${format.toLowerCase()}_${content.length}`,

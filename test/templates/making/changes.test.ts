@@ -107,6 +107,31 @@ describe('creates a template', () => {
     expect(row.rejected_reason).toBe('INVALID_FORMAT')
   })
 
+  test('of one product, which each message names', async () => {
+    const { footer: _, ...rest } = template
+    const product = {
+      ...rest,
+      category: 'MARKETING',
+      header: { format: 'PRODUCT' },
+      body: { text: 'Use code {{1}} to get {{2}} off.', examples: { '1': '25OFF', '2': '25%' } },
+      buttons: [{ type: 'SPM' }],
+    }
+    expect((await change('create', product)).json().data).toMatchObject({ status: 'PENDING', changed: true })
+    expect(atWhatsApp()?.components).toEqual([
+      { type: 'HEADER', format: 'PRODUCT' },
+      expect.objectContaining({ type: 'BODY' }),
+      { type: 'BUTTONS', buttons: [{ type: 'SPM', text: 'View' }] },
+    ])
+    expect((await change('create', product)).json().data).toMatchObject({ changed: false })
+    await reviewed('APPROVED')
+
+    const { data } = (await account.get(`/api/v1/template/${template.name}/en`)).json()
+    const sent = await account.post('/api/v1/message/send', { ...(data['example'] as object), to: '34600111222' })
+
+    expect(sent.json()).toMatchObject({ success: true, data: { status: 'sent' } })
+    expect(data['example']).toMatchObject({ header: { product: { productId: expect.any(String) } } })
+  })
+
   test('for one-time codes, whose text WhatsApp writes', async () => {
     const code = { name: template.name, language: 'es', category: 'AUTHENTICATION' }
     const authentication = { otpType: 'COPY_CODE', addSecurityRecommendation: true, expirationMinutes: 5 }

@@ -7,6 +7,7 @@ import {
   IconMapPin,
   IconPhone,
   IconPhoto,
+  IconShoppingBag,
   IconTag,
   IconVideo,
 } from '@tabler/icons-react'
@@ -23,6 +24,7 @@ const mediaIcons: Partial<Record<string, Icon>> = {
   VIDEO: IconVideo,
   DOCUMENT: IconFileText,
   LOCATION: IconMapPin,
+  PRODUCT: IconShoppingBag,
 }
 
 const buttonIcons: Partial<Record<string, Icon>> = {

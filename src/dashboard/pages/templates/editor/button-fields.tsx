@@ -18,6 +18,7 @@ const kinds: Record<TemplateButtonType, string> = {
   VOICE_CALL: 'Call on WhatsApp',
   CATALOG: 'Show the catalogue',
   MPM: 'Show products',
+  SPM: 'Show the product of the header',
 }
 
 interface ButtonListProps {
@@ -31,8 +32,8 @@ interface ButtonListProps {
 }
 
 export function ButtonList({ value, onChange, path, errorOf, types, max }: ButtonListProps) {
-  // The keys of a table are those of its type.
-  const offered = types ?? (Object.keys(kinds) as TemplateButtonType[])
+  // The keys of a table are those of its type. The button of a product comes with its header.
+  const offered = types ?? (Object.keys(kinds) as TemplateButtonType[]).filter((type) => type !== 'SPM')
   const change = (index: number, button: TemplateButtonDefinition) => onChange(value.with(index, button))
   const moveUp = (index: number) => {
     const [above, moved] = [value[index - 1], value[index]]

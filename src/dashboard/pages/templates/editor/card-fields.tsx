@@ -6,7 +6,7 @@ import {
   templateLimits,
 } from '../../../../../contracts/templates/definition.ts'
 import { ButtonList } from './button-fields.tsx'
-import { newCard } from './draft.ts'
+import { newButton, newCard, withProductButton } from './draft.ts'
 import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
 
 interface CardListProps {
@@ -37,28 +37,32 @@ export function CardList({ value, onChange, errorOf }: CardListProps) {
           </Group>
           <Stack gap="sm">
             <HeaderFields
-              kinds={['IMAGE', 'VIDEO']}
+              kinds={['IMAGE', 'VIDEO', 'PRODUCT']}
               value={card.header}
               path={`cards.${index}.header`}
               errorOf={errorOf}
-              onChange={(header) => onChange(value.with(index, { ...card, header: header ?? card.header }))}
+              onChange={(header) => onChange(value.with(index, withCardHeader(card, header ?? card.header)))}
             />
-            <BodyFields
-              label="Card text"
-              limit={templateLimits.cardBodyCharacters}
-              value={card.body}
-              path={`cards.${index}.body`}
-              errorOf={errorOf}
-              onChange={(body) => onChange(value.with(index, { ...card, ...(body && { body }) }))}
-            />
-            <ButtonList
-              types={['QUICK_REPLY', 'URL', 'PHONE_NUMBER']}
-              max={templateLimits.cardButtons}
-              value={card.buttons ?? []}
-              path={`cards.${index}.buttons`}
-              errorOf={errorOf}
-              onChange={(buttons) => onChange(value.with(index, { ...card, buttons }))}
-            />
+            {card.header.format !== 'PRODUCT' && (
+              <>
+                <BodyFields
+                  label="Card text"
+                  limit={templateLimits.cardBodyCharacters}
+                  value={card.body}
+                  path={`cards.${index}.body`}
+                  errorOf={errorOf}
+                  onChange={(body) => onChange(value.with(index, { ...card, ...(body && { body }) }))}
+                />
+                <ButtonList
+                  types={['QUICK_REPLY', 'URL', 'PHONE_NUMBER']}
+                  max={templateLimits.cardButtons}
+                  value={card.buttons ?? []}
+                  path={`cards.${index}.buttons`}
+                  errorOf={errorOf}
+                  onChange={(buttons) => onChange(value.with(index, { ...card, buttons }))}
+                />
+              </>
+            )}
           </Stack>
         </Paper>
       ))}
@@ -80,6 +84,17 @@ export function CardList({ value, onChange, errorOf }: CardListProps) {
       )}
     </Stack>
   )
+}
+
+/** A product card has no text, and other cards start with an empty one. */
+function withCardHeader(
+  card: TemplateCardDefinition,
+  header: TemplateCardDefinition['header'],
+): TemplateCardDefinition {
+  const next = withProductButton({ ...card, header }, card.header)
+  if (next.buttons === card.buttons) return next
+  const { body: _, ...rest } = next
+  return header.format === 'PRODUCT' ? rest : { ...rest, body: { text: '' }, buttons: [newButton('QUICK_REPLY')] }
 }
 
 interface OfferFieldsProps {

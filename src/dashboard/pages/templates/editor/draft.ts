@@ -8,6 +8,7 @@ import {
   type TemplateDefinition,
   type TemplateHeaderDefinition,
 } from '../../../../../contracts/templates/definition.ts'
+import { isSampleFormat } from '../../../../../contracts/templates/samples.ts'
 import { findTemplateProblems } from '../../../../../contracts/templates/rules.ts'
 
 /** An empty template. */
@@ -60,7 +61,17 @@ export function withHeaderFormat(
 ): TemplateHeaderDefinition | undefined {
   if (format === 'NONE') return undefined
   if (format === 'TEXT') return { format, text: '' }
-  return format === 'LOCATION' ? { format } : { format, sample: { link: '' } }
+  return isSampleFormat(format) ? { format, sample: { link: '' } } : { format }
+}
+
+/** A product has one button of its own, which other headers do not have. */
+export function withProductButton<
+  Part extends { header?: TemplateHeaderDefinition | undefined; buttons?: TemplateButtonDefinition[] | undefined },
+>(part: Part, before: TemplateHeaderDefinition | undefined): Part {
+  const isProduct = part.header?.format === 'PRODUCT'
+  if (isProduct === (before?.format === 'PRODUCT')) return part
+  const { buttons: _, ...rest } = part
+  return (isProduct ? { ...rest, buttons: [newButton('SPM')] } : rest) as Part
 }
 
 /** A new button of a kind, with the fields that it requires. */
@@ -79,6 +90,7 @@ export function newButton(type: TemplateButtonType): TemplateButtonDefinition {
       return { type, text: '' }
     case 'CATALOG':
     case 'MPM':
+    case 'SPM':
       return { type }
   }
 }
@@ -112,6 +124,7 @@ const fixedLabels: Partial<Record<TemplateButtonType, string>> = {
   COPY_CODE: 'Copy offer code',
   CATALOG: 'View catalog',
   MPM: 'View items',
+  SPM: 'View',
 }
 
 function previewSection({ header, body, buttons }: Pick<TemplateDefinition, 'header' | 'body' | 'buttons'>) {

@@ -34,6 +34,7 @@ const formats = [
   { value: 'VIDEO', label: 'Video' },
   { value: 'DOCUMENT', label: 'Document' },
   { value: 'LOCATION', label: 'Location' },
+  { value: 'PRODUCT', label: 'Product of your catalogue' },
 ] as const
 
 interface HeaderFieldsProps extends PartProps<TemplateHeaderDefinition | undefined> {

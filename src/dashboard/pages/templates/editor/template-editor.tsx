@@ -9,6 +9,7 @@ import {
   templateLanguages,
   templateLimits,
 } from '../../../../../contracts/templates/definition.ts'
+import { maxBodyOf } from '../../../../../contracts/templates/rules.ts'
 import { readFailure } from '../../../api/failure.ts'
 import { settings } from '../../../api/settings.ts'
 import { useChange } from '../../../api/use-change.ts'
@@ -21,7 +22,15 @@ import { describeLanguage } from '../template-list.tsx'
 import { ButtonList } from './button-fields.tsx'
 import { CardList, OfferFields } from './card-fields.tsx'
 import { CodeFields } from './code-fields.tsx'
-import { listProblems, newCard, previewValues, toPreview, toSubmission, withCategory } from './draft.ts'
+import {
+  listProblems,
+  newCard,
+  previewValues,
+  toPreview,
+  toSubmission,
+  withCategory,
+  withProductButton,
+} from './draft.ts'
 import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
 import { SampleFiles } from './sample-field.tsx'
 
@@ -201,7 +210,6 @@ function Content({ template, onChange, errorOf }: PartsProps) {
         />
       </Section>
     )
-  const maxBody = limitedTimeOffer ? templateLimits.offerBodyCharacters : templateLimits.bodyCharacters
   return (
     <>
       <Section title="Message">
@@ -211,14 +219,14 @@ function Content({ template, onChange, errorOf }: PartsProps) {
               value={header}
               path="header"
               errorOf={errorOf}
-              onChange={(next) => onChange(withPart(template, 'header', next))}
+              onChange={(next) => onChange(withProductButton(withPart(template, 'header', next), header))}
             />
           )}
           <BodyFields
             value={body}
             path="body"
             errorOf={errorOf}
-            limit={maxBody}
+            limit={maxBodyOf(template)}
             onChange={(next) => onChange(withPart(template, 'body', next))}
           />
           {!cards && !limitedTimeOffer && (
@@ -234,7 +242,7 @@ function Content({ template, onChange, errorOf }: PartsProps) {
           )}
         </Stack>
       </Section>
-      {!cards && (
+      {!cards && header?.format !== 'PRODUCT' && (
         <Section
           title="Buttons"
           description="At most 10. Put quick replies together, before or after the other buttons."
