@@ -5,8 +5,10 @@ import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/wh
 import { whyInactive } from '../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { countStalePending } from '../messages/status/stale-pending.ts'
+import { findConnectProblem } from '../platform/db/connect-failure.ts'
 import { listPendingMigrations } from '../platform/db/migrate.ts'
 import { PoolerError, rejectPooler } from '../platform/db/pooler.ts'
+import { DatabasePasswordError } from '../platform/db/password-file.ts'
 import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/unavailable.ts'
 import type { SecretBox } from '../platform/secrets.ts'
@@ -54,6 +56,10 @@ async function checkDatabase({ db }: Deps): Promise<Finding> {
     if (error instanceof PoolerError)
       return { check, ok: false, message: 'is reached through a connection pooler', fix: error.message }
     if (!(error instanceof Error)) throw error
+    if (error instanceof DatabasePasswordError)
+      return { check, ok: false, message: 'there is no password', fix: `${error.message}.` }
+    const problem = findConnectProblem(error)
+    if (problem) return { check, ok: false, ...problem }
     const message = isDatabaseUnavailable(error) ? 'cannot be reached' : `rejected the connection: ${error.message}`
     return {
       check,

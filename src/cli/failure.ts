@@ -1,5 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { ConfigError } from '../platform/config.ts'
+import { findConnectProblem } from '../platform/db/connect-failure.ts'
+import { DatabasePasswordError } from '../platform/db/password-file.ts'
 import { PoolerError } from '../platform/db/pooler.ts'
 import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/unavailable.ts'
 import { maskPersonalData } from '../platform/log.ts'
@@ -36,6 +38,9 @@ function describe(error: unknown): string {
     return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`
   if (isLockTimeout(error))
     return 'The operation needs a row or table that another transaction has locked. Try again in a moment.'
+  if (error instanceof DatabasePasswordError) return `There is no password for the database: ${error.message}.`
+  const problem = findConnectProblem(error)
+  if (problem) return `The database cannot be used: ${problem.message}. ${problem.fix}`
   if (isDatabaseUnavailable(error))
     return 'The database cannot be reached. Check DATABASE_URL and that the database is running.'
   // Its message alone: what a database says about a row in `detail` can hold a caller's data.

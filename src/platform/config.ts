@@ -63,6 +63,11 @@ const Duration = z.string().transform((text, context): number => {
   return z.NEVER
 })
 
+/** From one second to `maxSeconds`. */
+function shortDuration(maxSeconds: number) {
+  return Duration.refine((seconds) => seconds >= 1 && seconds <= maxSeconds, `must be between 1s and ${maxSeconds}s`)
+}
+
 const WebUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .transform((url) => url.replace(/\/+$/, ''))
@@ -90,6 +95,10 @@ const Environment = z
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL; leave it out for the embedded database' })
       .optional(),
+    DATABASE_PASSWORD_COMMAND: z.string().optional(),
+    PGPASSFILE: z.string().optional(),
+    DATABASE_STATEMENT_TIMEOUT: shortDuration(15).default(8),
+    DATABASE_LOCK_TIMEOUT: shortDuration(10).default(1),
     WAYBILL_DATA_DIR: z.string().default('.waybill'),
     WAYBILL_SECRET_KEY: SecretKeys.optional(),
     GRAPH_API_URL: WebUrl.default('https://graph.facebook.com'),
@@ -145,6 +154,17 @@ const Environment = z
         path: ['WAYBILL_SECRET_KEY'],
         message: 'is required with DATABASE_URL: 32 bytes in base64. Make one with: openssl rand -base64 32',
       })
+    if (env.DATABASE_PASSWORD_COMMAND !== undefined) {
+      const problem = findPasswordConflict(env.DATABASE_URL)
+      if (problem !== undefined)
+        context.addIssue({ code: 'custom', path: ['DATABASE_PASSWORD_COMMAND'], message: problem })
+    }
+    if (env.DATABASE_LOCK_TIMEOUT > env.DATABASE_STATEMENT_TIMEOUT)
+      context.addIssue({
+        code: 'custom',
+        path: ['DATABASE_LOCK_TIMEOUT'],
+        message: 'must not be longer than DATABASE_STATEMENT_TIMEOUT',
+      })
     if (env.SMTP_URL !== undefined && env.WAYBILL_PUBLIC_URL === undefined)
       context.addIssue({
         code: 'custom',
@@ -177,11 +197,38 @@ const Environment = z
       })
   })
 
+/** With two passwords, nobody could tell which one is used. */
+function findPasswordConflict(url: string | undefined): string | undefined {
+  if (url === undefined || !URL.canParse(url) || new URL(url).password === '') return undefined
+  return 'is set, and DATABASE_URL contains a password. Remove one of them'
+}
+
 /** The defaults and descriptions of all variables, as shown in the configuration guide. */
 export const environmentVariables: Record<keyof z.input<typeof Environment>, { default?: string; meaning: string }> = {
   HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
   PORT: { default: '3000', meaning: 'Port to listen on' },
-  DATABASE_URL: { meaning: 'PostgreSQL 14 or newer, as `postgres://…`. If absent, the embedded database is used' },
+  DATABASE_URL: {
+    meaning:
+      'PostgreSQL 14 or newer, as `postgres://…`, with the [TLS parameters](deploying.md#tls-to-postgresql) `sslmode`, `sslrootcert`, `sslcert` and `sslkey`. If absent, the embedded database is used',
+  },
+  DATABASE_PASSWORD_COMMAND: {
+    meaning:
+      'Shell command that prints the password of the database user, such as a token of a cloud provider. It runs when a connection is opened, at most every 5 minutes (at once if PostgreSQL rejects the password), and must end within 10 seconds',
+  },
+  PGPASSFILE: {
+    default: '~/.pgpass',
+    meaning:
+      'File with passwords in the `.pgpass` format of libpq, readable by its owner only. It is read for each new connection, if neither `DATABASE_URL` nor `PGPASSWORD` has a password',
+  },
+  DATABASE_STATEMENT_TIMEOUT: {
+    default: '8s',
+    meaning: 'PostgreSQL cancels a statement that takes longer, `1s` to `15s`. Migrations have no timeout',
+  },
+  DATABASE_LOCK_TIMEOUT: {
+    default: '1s',
+    meaning:
+      'PostgreSQL cancels a statement that waits longer for a row or table that another transaction has locked, `1s` to `10s`',
+  },
   WAYBILL_DATA_DIR: {
     default: '.waybill',
     meaning:
@@ -257,7 +304,22 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
 }
 
 /** Where data is stored: a PostgreSQL server, or an embedded PGlite database in a local folder. */
-export type DatabaseConfig = { kind: 'postgres'; url: string } | { kind: 'pglite'; dataDir: string }
+export type DatabaseConfig = PostgresConfig | { kind: 'pglite'; dataDir: string }
+
+export interface PostgresConfig extends PostgresSettings {
+  kind: 'postgres'
+  url: string
+}
+
+/** What applies to any PostgreSQL server that this process connects to. */
+interface PostgresSettings {
+  /** Prints the password; it runs in this environment. */
+  passwordCommand?: { text: string; environment: NodeJS.ProcessEnv } | undefined
+  /** In the `.pgpass` format; by default the one of the user. */
+  passwordFile?: string | undefined
+  statementTimeoutSeconds?: number
+  lockTimeoutSeconds?: number
+}
 
 export interface WebhookConfig {
   /** Delays between the attempts of a delivery, in seconds. There is one more attempt than delays. */
@@ -295,6 +357,8 @@ export interface Config {
   host: string
   port: number
   database: DatabaseConfig
+  /** Also applies to the target of a move. */
+  postgres: PostgresSettings
   /** Folder of the send journals, which let the next process see which sends were never dispatched. */
   journalDir: string
   /** Undefined in embedded mode until `readOrCreateSecretKey` has created one in the data folder. */
@@ -377,13 +441,15 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (!parsed.success)
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   const env = parsed.data
+  const postgres = readPostgresSettings(env, environment)
   return {
     host: env.HOST,
     port: env.PORT,
     database:
       env.DATABASE_URL === undefined
         ? { kind: 'pglite', dataDir: path.resolve(env.WAYBILL_DATA_DIR) }
-        : { kind: 'postgres', url: env.DATABASE_URL },
+        : { kind: 'postgres', url: env.DATABASE_URL, ...postgres },
+    postgres,
     journalDir: path.resolve(env.WAYBILL_DATA_DIR, 'journal'),
     secretKeys: env.WAYBILL_SECRET_KEY,
     graphApi: { url: env.GRAPH_API_URL, version: env.GRAPH_API_VERSION },
@@ -416,6 +482,22 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
   }
+}
+
+function readPostgresSettings(env: z.output<typeof Environment>, environment: NodeJS.ProcessEnv): PostgresSettings {
+  const { DATABASE_PASSWORD_COMMAND: text } = env
+  return {
+    // The command needs the credentials of its cloud provider, but none of our secrets.
+    passwordCommand: text === undefined ? undefined : { text, environment: withoutSecrets(environment) },
+    passwordFile: env.PGPASSFILE,
+    statementTimeoutSeconds: env.DATABASE_STATEMENT_TIMEOUT,
+    lockTimeoutSeconds: env.DATABASE_LOCK_TIMEOUT,
+  }
+}
+
+function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const secrets: readonly string[] = secretVariables
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !secrets.includes(name)))
 }
 
 function readMediaStore(env: z.output<typeof Environment>): MediaStoreConfig {

@@ -46,7 +46,8 @@ describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
     expect(await waybill.run(['account', 'list'], { env })).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'The database cannot be reached. Check DATABASE_URL and that the database is running.\n',
+      stderr:
+        'The database cannot be used: nothing listens at 127.0.0.1:9. Check the host and port in DATABASE_URL, and that PostgreSQL is running and listens on this address.\n',
     })
     const doctor = await waybill.run(['doctor', '--json'], { env })
     expect(doctor.exitCode).toBe(1)

@@ -45,7 +45,14 @@ export interface RunningPostgres {
   stop: () => Promise<void>
 }
 
-export async function startPostgres(): Promise<RunningPostgres> {
+interface PostgresOptions {
+  /** More of the server's options, such as `-c ssl=on`. */
+  flags?: readonly string[]
+  /** Changes the data folder before the server starts. */
+  prepare?: (dataDir: string) => Promise<void>
+}
+
+export async function startPostgres({ flags = [], prepare }: PostgresOptions = {}): Promise<RunningPostgres> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-postgres-'))
   // The server runs as another user when the tests run as root.
   await chmod(folder, 0o755)
@@ -58,11 +65,12 @@ export async function startPostgres(): Promise<RunningPostgres> {
     persistent: true,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    postgresFlags: ['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1', ...flags],
     onLog: () => {},
     onError: () => {},
   })
   await server.initialise()
+  await prepare?.(path.join(folder, 'data'))
   await server.start()
   return {
     url: `postgres://waybill:waybill@127.0.0.1:${port}/postgres`,

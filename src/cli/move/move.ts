@@ -52,7 +52,7 @@ export async function moveDatabase({ config, dataDir, url, report }: MoveRun): P
   await using resources = new AsyncDisposableStack()
   const app = buildApp(config, { log })
   resources.defer(() => app.close())
-  const target = openDatabase({ kind: 'postgres', url }, log)
+  const target = openDatabase({ ...config.postgres, kind: 'postgres', url }, log)
   resources.defer(() => target.destroy())
   const source = app.deps.db
   if (resumed) await rejectNewerSchema(source)

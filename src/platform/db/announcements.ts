@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
+import { AuthenticatedClient, type ConnectionOptions, connectionOptions } from './connection.ts'
 import type { Database } from './schema.ts'
 
 /** Topics on which processes notify each other. A notification carries no data. */
@@ -35,7 +36,9 @@ const channels = { deliveries: 'waybill_deliveries', emails: 'waybill_emails', c
 
 /** Uses NOTIFY on PostgreSQL. PGlite belongs to one process, so notifications stay in memory. */
 export function createAnnouncements(config: DatabaseConfig, db: Kysely<Database>, log: Logger): Announcements {
-  return config.kind === 'postgres' ? new PostgresAnnouncements(config.url, db, log) : createLocalAnnouncements()
+  return config.kind === 'postgres'
+    ? new PostgresAnnouncements(connectionOptions(config), db, log)
+    : createLocalAnnouncements()
 }
 
 export function createLocalAnnouncements(): Announcements {
@@ -66,7 +69,7 @@ class Listeners {
 }
 
 class PostgresAnnouncements implements Announcements {
-  readonly #url: string
+  readonly #connection: ConnectionOptions
   readonly #db: Kysely<Database>
   readonly #log: Logger
   readonly #listeners = new Listeners()
@@ -78,8 +81,8 @@ class PostgresAnnouncements implements Announcements {
   /** The last notification sent. A process that announces and then exits must wait for it. */
   #notifying: Promise<void> = Promise.resolve()
 
-  constructor(url: string, db: Kysely<Database>, log: Logger) {
-    this.#url = url
+  constructor(connection: ConnectionOptions, db: Kysely<Database>, log: Logger) {
+    this.#connection = connection
     this.#db = db
     this.#log = log
   }
@@ -123,8 +126,8 @@ class PostgresAnnouncements implements Announcements {
 
   /** Uses a separate connection, because a pool closes idle connections and the listener with them. */
   #connect(): void {
-    const client = new pg.Client({
-      connectionString: this.#url,
+    const client = new AuthenticatedClient({
+      ...this.#connection,
       connectionTimeoutMillis: connectTimeoutMilliseconds,
       keepAlive: true,
       keepAliveInitialDelayMillis: keepAliveMilliseconds,

@@ -1,8 +1,9 @@
 import type { PGlite } from '@electric-sql/pglite'
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import type { DatabaseConfig } from '../config.ts'
+import type { PostgresConfig, DatabaseConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
+import { AuthenticatedClient, connectionOptions } from './connection.ts'
 import { EmbeddedDatabase } from './embedded.ts'
 import { SharedPool } from './pool.ts'
 import type { Database } from './schema.ts'
@@ -13,35 +14,39 @@ const connectTimeoutMilliseconds = 2_000
 /**
  * Our statements take less than a second. The server cancels one that takes this long, so that it has no later effect.
  */
-const statementTimeoutMilliseconds = 8_000
-/** Longer than the server's timeout: a query that waits this long waits for a server that is gone. */
-const readTimeoutMilliseconds = 10_000
+const defaultStatementTimeoutSeconds = 8
+/** Added to the server's timeout: a query that waits longer waits for a server that is gone. */
+const readTimeoutMarginSeconds = 2
 /**
  * Maximum wait of a statement for a lock, so that a locked row or table cannot occupy all connections. Migrations wait
  * as long as they need, and partitions set their own timeout.
  */
-const lockTimeoutMilliseconds = 1_000
+const defaultLockTimeoutSeconds = 1
 /** A process uses at most 16 connections. One of them is reserved for `isReady`, however many statements wait. */
 const poolSize = 15
 const readinessTimeoutMilliseconds = 2_000
 
 /** Opens PostgreSQL, or PGlite in a local folder. Both run the same SQL. */
 export function openDatabase(config: DatabaseConfig, log: Logger): Kysely<Database> {
-  return config.kind === 'postgres' ? openPostgres(config.url, log) : openPGlite(`${config.dataDir}/pgdata`)
+  return config.kind === 'postgres' ? openPostgres(config, log) : openPGlite(`${config.dataDir}/pgdata`)
 }
 
-function openPostgres(url: string, log: Logger): Kysely<Database> {
+function openPostgres(config: PostgresConfig, log: Logger): Kysely<Database> {
+  const { statementTimeoutSeconds = defaultStatementTimeoutSeconds, lockTimeoutSeconds = defaultLockTimeoutSeconds } =
+    config
+  const connection = connectionOptions(config)
   const pool = openPool(log, {
+    ...connection,
     Client: PreparedClient,
-    connectionString: url,
     max: poolSize,
-    statement_timeout: statementTimeoutMilliseconds,
-    lock_timeout: lockTimeoutMilliseconds,
-    query_timeout: readTimeoutMilliseconds,
+    statement_timeout: statementTimeoutSeconds * 1000,
+    lock_timeout: lockTimeoutSeconds * 1000,
+    query_timeout: (statementTimeoutSeconds + readTimeoutMarginSeconds) * 1000,
   })
-  const reserve = openPool(log, { connectionString: url, max: 1, query_timeout: readinessTimeoutMilliseconds })
+  const reserve = openPool(log, { ...connection, max: 1, query_timeout: readinessTimeoutMilliseconds })
   const close = async () => void (await Promise.all([pool.end(), reserve.end()]))
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: new SharedPool(pool, close) }) })
+  const shared = new SharedPool(pool, close, connection.passwords)
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: shared }) })
   readinessChecks.set(db, () => reserve.query('select 1'))
   return db
 }
@@ -118,7 +123,7 @@ export const resetStatementTimeout = `select set_config(name, reset_val, false) 
 const longestTimeoutMilliseconds = 2 ** 31 - 1
 
 /** A connection that prepares the statements of `statement.ts` by name (`pg`: `QueryConfig.name`). */
-export class PreparedClient extends pg.Client {
+export class PreparedClient extends AuthenticatedClient {
   #takesTime = false
 
   // One signature for all overloads of `pg`: other queries are passed on unchanged.

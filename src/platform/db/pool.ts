@@ -1,8 +1,9 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 import { NotStartedError } from '../batch.ts'
+import type { Passwords } from './connection.ts'
 import { nameOf } from './statement.ts'
-import { isLockTimeout } from './unavailable.ts'
+import { isLockTimeout, isPasswordRejected } from './unavailable.ts'
 
 /** Found by measuring: more concurrent calls of one statement gain nothing on two cores. */
 const maxConnectionsOfStatement = 4
@@ -28,12 +29,14 @@ interface Use {
 export class SharedPool implements PostgresPool {
   readonly #pool: pg.Pool
   readonly #close: () => Promise<void>
+  readonly #passwords: Passwords | undefined
   /** The entries of named statements are kept; there are a few dozen. */
   readonly #uses = new Map<string, Use>()
 
-  constructor(pool: pg.Pool, close: () => Promise<void>) {
+  constructor(pool: pg.Pool, close: () => Promise<void>, passwords: Passwords | undefined) {
     this.#pool = pool
     this.#close = close
+    this.#passwords = passwords
   }
 
   get options(): object {
@@ -67,11 +70,21 @@ export class SharedPool implements PostgresPool {
 
   async #connect(use: Use): Promise<pg.PoolClient> {
     try {
-      return await this.#pool.connect()
+      return await this.#open().catch((error: unknown) => {
+        // The password may have been changed since it was read, so it is read once more.
+        if (this.#passwords && isPasswordRejected(error)) return this.#open()
+        throw error
+      })
     } catch (error) {
       this.release(use)
       throw error
     }
+  }
+
+  /** A command that prints the password may take longer than a connection is waited for, so it is run first. */
+  async #open(): Promise<pg.PoolClient> {
+    if (this.#passwords && this.#pool.idleCount === 0) await this.#passwords.prepare()
+    return this.#pool.connect()
   }
 
   release(use: Use): void {

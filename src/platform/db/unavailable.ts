@@ -1,4 +1,6 @@
 import { NotStartedError } from '../batch.ts'
+import { findConnectProblem } from './connect-failure.ts'
+import { DatabasePasswordError } from './password-file.ts'
 
 /** PostgreSQL error classes for temporary failures: connection trouble, out of resources, shutting down. */
 const unavailableStates = [/^08/, /^53/, /^57P0[1-5]$/, /^57014$/, /^58030$/, /^25006$/]
@@ -28,12 +30,19 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03'
 }
 
+/** Returns whether the server did not accept the password of a new connection. */
+export function isPasswordRejected(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '28P01'
+}
+
 /** Returns whether a query failed because the database is unavailable, not because of the query itself. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return (
     error instanceof NotStartedError ||
+    error instanceof DatabasePasswordError ||
+    findConnectProblem(error) !== undefined ||
     isLockTimeout(error) ||
     unavailableCodes.has(code) ||
     unavailableStates.some((state) => state.test(code)) ||

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { DatabasePasswordError } from './password-file.ts'
+
+/** Tokens of cloud providers are valid for 15 minutes or longer. */
+const maxAgeMilliseconds = 5 * 60_000
+/** A failing command, or one whose password is rejected, runs at most this often. */
+const minIntervalMilliseconds = 1_000
+const maxRunMilliseconds = 10_000
+const maxOutputBytes = 64 * 1024
+
+export interface PasswordCommandTimes {
+  maxAgeMilliseconds: number
+  minIntervalMilliseconds: number
+  maxRunMilliseconds: number
+}
+
+const defaultTimes: PasswordCommandTimes = { maxAgeMilliseconds, minIntervalMilliseconds, maxRunMilliseconds }
+
+interface Run {
+  startedAt: number
+  password: Promise<string>
+  state: 'running' | 'valid' | 'rejected' | 'failed'
+}
+
+/** Obtains passwords from a shell command. Connections that open together share one run of it. */
+export class PasswordCommand {
+  readonly #command: string
+  readonly #environment: NodeJS.ProcessEnv
+  readonly #times: PasswordCommandTimes
+  #run: Run | undefined
+
+  constructor(command: string, environment: NodeJS.ProcessEnv, times: Partial<PasswordCommandTimes> = {}) {
+    this.#command = command
+    this.#environment = environment
+    this.#times = { ...defaultTimes, ...times }
+  }
+
+  read(): Promise<string> {
+    if (!this.#run || this.#isOutdated(this.#run)) this.#run = this.#start()
+    return this.#run.password
+  }
+
+  /** PostgreSQL rejected this password, so the next connection asks for another one. */
+  async reject(password: string): Promise<void> {
+    const run = this.#run
+    // A newer password was obtained in the meantime.
+    if (run?.state !== 'valid' || (await run.password) !== password) return
+    run.state = 'rejected'
+  }
+
+  #isOutdated({ startedAt, state }: Run): boolean {
+    const age = performance.now() - startedAt
+    if (state === 'running') return false
+    return age > (state === 'valid' ? this.#times.maxAgeMilliseconds : this.#times.minIntervalMilliseconds)
+  }
+
+  #start(): Run {
+    const password = readOutput(this.#command, this.#environment, this.#times.maxRunMilliseconds)
+    const run: Run = { startedAt: performance.now(), password, state: 'running' }
+    password.then(
+      () => (run.state = 'valid'),
+      () => (run.state = 'failed'),
+    )
+    return run
+  }
+}
+
+/** Standard error is discarded, because a command that traces its steps prints the password there. */
+function readOutput(command: string, env: NodeJS.ProcessEnv, maxMilliseconds: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Detached, so that what the shell has started can be ended with it.
+    const child = spawn(command, { shell: true, detached: true, env, stdio: ['ignore', 'pipe', 'ignore'] })
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const fail = (problem: string) => {
+      clearTimeout(timer)
+      reject(new DatabasePasswordError(`DATABASE_PASSWORD_COMMAND ${problem}`))
+    }
+    const abort = (problem: string) => {
+      killGroup(child)
+      fail(problem)
+    }
+    const timer = setTimeout(() => abort(`did not end within ${maxMilliseconds / 1000} seconds`), maxMilliseconds)
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > maxOutputBytes) abort(`printed more than ${maxOutputBytes / 1024} KiB`)
+      else chunks.push(chunk)
+    })
+    child.on('error', (error) => fail(`could not be started (${'code' in error ? String(error.code) : error.name})`))
+    child.on('close', (code) => {
+      const password = Buffer.concat(chunks)
+        .toString('utf8')
+        .replace(/\r?\n$/, '')
+      if (code !== 0) fail(`ended with exit code ${code}. Run it in a shell of the same user to see why`)
+      else if (password === '') fail('printed nothing. It must print the password to standard output')
+      else {
+        clearTimeout(timer)
+        resolve(password)
+      }
+    })
+  })
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}
