@@ -37,6 +37,7 @@ export default async function setUpPostgres(project: TestProject): Promise<() =>
 
 export interface RunningPostgres {
   url: string
+  dataDir: string
   /** Stops the server and keeps its data; connections are closed. */
   pause: () => Promise<void>
   resume: () => Promise<void>
@@ -74,6 +75,7 @@ export async function startPostgres({ flags = [], prepare }: PostgresOptions = {
   await server.start()
   return {
     url: `postgres://waybill:waybill@127.0.0.1:${port}/postgres`,
+    dataDir: path.join(folder, 'data'),
     pause: () => server.stop(),
     resume: () => server.start(),
     readPid: async () => Number((await readFile(path.join(folder, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0]),

