@@ -59,6 +59,14 @@ test('applies changes made by a command to the next request of a running server'
   await waybill.json(['allow-list', 'set', accountId])
   await waybill.json(['key', 'regenerate', accountId])
   expect((await send(apiKey)).status).toBe(401)
+
+  const listRequests = async () => (await waybill.json(['request', 'list', accountId])).items
+  await expect.poll(async () => (await listRequests()).length).toBe(3)
+  expect(await listRequests()).toMatchObject([
+    { status: 403, errorCode: 'IP_NOT_ALLOWED' },
+    { status: 200, messageIds: [messageId] },
+    { status: 400, errorCode: 'NO_ACTIVE_ACCOUNT' },
+  ])
 })
 
 test('returns the same errors and exit codes as without a server', async () => {

@@ -78,7 +78,7 @@ function toRequest(row: ListedRequest): ApiRequest {
     durationMilliseconds: row.duration_ms,
     keyStart: row.key_start,
     address: row.address,
-    messageIds: row.message_ids ?? [],
+    messageIds: row.message_ids?.split('+') ?? [],
     ...(row.external_id !== null && { externalId: row.external_id }),
   }
 }

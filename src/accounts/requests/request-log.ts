@@ -26,6 +26,9 @@ export interface RecordedRequest {
   answer: string | undefined
 }
 
+/** What is only recorded of failures. */
+export type Bodies = Pick<RecordedRequest, 'externalId' | 'request' | 'answer'>
+
 /** Why a request was not recorded: the account had too many, too many wait to be written, or the database refused. */
 export const dropReasons = ['limit', 'full', 'database'] as const
 export type DropReason = (typeof dropReasons)[number]
@@ -56,8 +59,8 @@ const defaultLimits: RequestLogLimits = {
   maxWaitingCharacters: 8_000_000,
 }
 const flushMilliseconds = 1_000
-/** Takes two or three milliseconds of the embedded database, which blocks everything else meanwhile. */
-const writtenAtOnce = 200
+/** Takes a few milliseconds of the embedded database, which blocks everything else meanwhile. */
+const writtenAtOnce = 500
 const minuteMilliseconds = 60_000
 /** What is older when the database returns is dropped. */
 const maxAgeMilliseconds = 60_000
@@ -77,6 +80,8 @@ export class RequestLog {
   readonly #onDropped: RequestLogOptions['onDropped']
   readonly #limits: RequestLogLimits
   #waiting: RecordedRequest[] = []
+  /** Its insert failed, or its result is unknown. It is repeated as it was: if it happened, it fails as a whole. */
+  #repeated: RecordedRequest[] = []
   #waitingCharacters = 0
   #minuteEndsAt = 0
   #ofMinute = new Map<string, Counts>()
@@ -97,20 +102,17 @@ export class RequestLog {
   /**
    * Records a request. `readBodies` is only called if they are kept, because redacting them takes longer than the rest.
    */
-  add(
-    request: Omit<RecordedRequest, 'externalId' | 'request' | 'answer'>,
-    readBodies?: () => Pick<RecordedRequest, 'externalId' | 'request' | 'answer'>,
-  ): void {
+  add(request: RecordedRequest, readBodies?: () => Bodies): void {
     const { maxWaiting, maxWaitingCharacters } = this.#limits
     const counts = this.#count(request)
     if (!counts) return this.#onDropped('limit', 1)
-    if (this.#waiting.length >= maxWaiting || this.#waitingCharacters >= maxWaitingCharacters)
+    if (this.#waiting.length + this.#repeated.length >= maxWaiting || this.#waitingCharacters >= maxWaitingCharacters)
       return this.#onDropped('full', 1)
     const keepsBodies = readBodies && counts.bodies < this.#limits.bodiesPerMinute
     if (keepsBodies) counts.bodies += 1
-    const recorded = { ...request, ...(keepsBodies ? readBodies() : noBodies) }
-    this.#waiting.push(recorded)
-    this.#waitingCharacters += countCharacters(recorded)
+    if (keepsBodies) Object.assign(request, readBodies())
+    this.#waiting.push(request)
+    this.#waitingCharacters += countCharacters(request)
     if (this.#waiting.length >= writtenAtOnce && !this.#isUnavailable) void this.#flush()
     else this.#timer ??= setTimeout(() => void this.#flush(), flushMilliseconds).unref()
   }
@@ -121,7 +123,7 @@ export class RequestLog {
     await this.#writing
     await this.#flush()
     clearTimeout(this.#timer)
-    this.#drop('database', this.#waiting.splice(0))
+    this.#drop('database', [...this.#repeated.splice(0), ...this.#waiting.splice(0)])
   }
 
   /** Undefined if the account, or everybody without one, has had enough of this minute. */
@@ -148,46 +150,55 @@ export class RequestLog {
     this.#timer = undefined
     return (this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined
-      if (this.#waiting.length > 0 && !this.#stopped)
+      if (this.#waiting.length + this.#repeated.length > 0 && !this.#stopped)
         this.#timer ??= setTimeout(() => void this.#flush(), flushMilliseconds).unref()
     }))
   }
 
   /** Never rejects. Ends early if the database is unavailable: then it is tried again later. */
   async #write(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const requests = this.#waiting.splice(0, writtenAtOnce)
-      const characters = requests.reduce((sum, request) => sum + countCharacters(request), 0)
+    while (this.#repeated.length > 0 || this.#waiting.length > 0) {
+      const requests = this.#repeated.length > 0 ? this.#repeated : this.#waiting.splice(0, writtenAtOnce)
+      this.#repeated = []
       try {
         await insertRequests(this.#db, requests, performance.now())
+        this.#forget(requests)
         this.#isUnavailable = false
-        this.#waitingCharacters -= characters
       } catch (error) {
-        if (!isTransient(error)) {
+        if (isRepetition(error)) this.#forget(requests)
+        else if (isTransient(error)) return this.#repeatLater(requests)
+        else {
           this.#log.warn({ err: error }, 'could not write to the log of API requests')
           this.#drop('database', requests)
-          continue
         }
-        const oldest = performance.now() - maxAgeMilliseconds
-        const isYoung = ({ receivedAt }: RecordedRequest) => receivedAt > oldest
-        this.#drop(
-          'database',
-          requests.filter((request) => !isYoung(request)),
-        )
-        this.#waiting = [...requests.filter(isYoung), ...this.#waiting]
-        this.#isUnavailable = true
-        return
       }
     }
   }
 
+  #repeatLater(requests: readonly RecordedRequest[]): void {
+    const oldest = performance.now() - maxAgeMilliseconds
+    this.#repeated = requests.filter(({ receivedAt }) => receivedAt > oldest)
+    this.#drop(
+      'database',
+      requests.filter(({ receivedAt }) => receivedAt <= oldest),
+    )
+    this.#isUnavailable = true
+  }
+
   #drop(reason: DropReason, requests: readonly RecordedRequest[]): void {
     if (requests.length > 0) this.#onDropped(reason, requests.length)
+    this.#forget(requests)
+  }
+
+  #forget(requests: readonly RecordedRequest[]): void {
     for (const request of requests) this.#waitingCharacters -= countCharacters(request)
   }
 }
 
-const noBodies = { externalId: undefined, request: undefined, answer: undefined }
+/** An earlier insert of the same requests happened, although its result was lost. */
+function isRepetition(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505'
+}
 
 function countCharacters({ path, request, answer }: RecordedRequest): number {
   return path.length + (request?.length ?? 0) + (answer?.length ?? 0)

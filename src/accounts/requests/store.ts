@@ -6,46 +6,62 @@ import { statement } from '../../platform/db/statement.ts'
 import { firstRequestIdAt, timeOfId } from '../../platform/ids.ts'
 import type { RecordedRequest } from './request-log.ts'
 
-/** A request as it is written; the database's clock decides about its age. */
-interface NewRow extends Omit<RecordedRequest, 'messageIds' | 'receivedAt'> {
-  /** Separated by `+`. */
-  messageIds: string | undefined
+/** What requests of one batch have in common. Most have the same account, route and caller, and then it is sent once. */
+interface Group extends Omit<RecordedRequest, 'id' | 'durationMilliseconds' | 'messageIds' | 'receivedAt'> {
+  /** Of its oldest request. The database's clock decides about its age. */
   ageSeconds: number
 }
 
-const columns: Columns<NewRow> = {
+interface Member extends Pick<RecordedRequest, 'id' | 'durationMilliseconds'> {
+  /** The first group is 1. */
+  group: number
+  messageIds: string | undefined
+}
+
+const groupColumns: Columns<Group> = {
   accountId: { name: 'account_id', type: 'word' },
   keyHash: { name: 'key_hash', type: 'word' },
-  id: { name: 'id', type: 'word' },
   method: { name: 'method', type: 'word' },
   path: { name: 'path', type: 'text' },
   status: { name: 'status', type: 'integer' },
   errorCode: { name: 'error_code', type: 'word' },
-  durationMilliseconds: { name: 'duration_ms', type: 'integer' },
   keyStart: { name: 'key_start', type: 'word' },
   address: { name: 'address', type: 'text' },
-  messageIds: { name: 'message_ids', type: 'word' },
   externalId: { name: 'external_id', type: 'text' },
   request: { name: 'request', type: 'text' },
   answer: { name: 'answer', type: 'text' },
   ageSeconds: { name: 'age_seconds', type: 'float8' },
 }
 
+const memberColumns: Columns<Member> = {
+  group: { name: 'group_number', type: 'integer' },
+  id: { name: 'id', type: 'word' },
+  durationMilliseconds: { name: 'duration_ms', type: 'integer' },
+  messageIds: { name: 'message_ids', type: 'word' },
+}
+
+interface Batch {
+  groups: Lists<Group>
+  members: Lists<Member>
+}
+
+type BatchParams = Lists<Group> & Lists<Member>
+
 /**
  * Leaves out requests of accounts that were removed, with keys that no account has, and those that arrived before a
- * recipient was erased. A repeated insert changes nothing.
+ * recipient was erased.
  */
-const insert = statement<Lists<NewRow>>(
+const insert = statement<BatchParams>(
   'insert_api_requests',
   ($) => `insert into api_requests (account_id, id, method, path, status, error_code, duration_ms, key_start, address,
     message_ids, external_id, request, answer)
-  select a.id, r.id, r.method, r.path, r.status, r.error_code, r.duration_ms, r.key_start, r.address,
-    string_to_array(r.message_ids, '+'), r.external_id, r.request, r.answer
-  from unnest(${arraysOf($, columns)}) as r (${namesOf(columns)})
-  left join api_keys k on r.account_id is null and k.key_hash = decode(r.key_hash, 'hex')
-  join accounts a on a.id = coalesce(r.account_id, k.account_id)
-  where r.age_seconds < coalesce(extract(epoch from now() - (select max(at) from api_request_cutoffs)), 'infinity')::float8
-  on conflict do nothing`,
+  select a.id, r.id, g.method, g.path, g.status, g.error_code, r.duration_ms, g.key_start, g.address,
+    r.message_ids, g.external_id, g.request, g.answer
+  from unnest(${arraysOf($, groupColumns)}) with ordinality as g (${namesOf(groupColumns)}, n)
+  left join api_keys k on g.account_id is null and k.key_hash = decode(g.key_hash, 'hex')
+  join accounts a on a.id = coalesce(g.account_id, k.account_id)
+  join unnest(${arraysOf($, memberColumns)}) as r (${namesOf(memberColumns)}) on r.group_number = g.n
+  where g.age_seconds < coalesce(extract(epoch from now() - (select max(at) from api_request_cutoffs)), 'infinity')::float8`,
 )
 
 /** `now` is the `performance.now()` of this process. Writes requests of all accounts. */
@@ -54,12 +70,31 @@ export async function insertRequests(
   requests: readonly RecordedRequest[],
   now: number,
 ): Promise<void> {
-  const rows = requests.map(({ messageIds, receivedAt, ...request }) => ({
-    ...request,
-    messageIds: messageIds?.join('+'),
-    ageSeconds: (now - receivedAt) / 1000,
-  }))
-  await insert(db, listsOf(columns, rows))
+  const { groups, members } = groupRequests(requests, now)
+  await insert(db, { ...groups, ...members })
+}
+
+function groupRequests(requests: readonly RecordedRequest[], now: number): Batch {
+  const numbers = new Map<string, number>()
+  const groups: Group[] = []
+  const members = requests.map((request): Member => {
+    const { id, durationMilliseconds, messageIds } = request
+    const key = keyOf(request)
+    let group = key === undefined ? undefined : numbers.get(key)
+    if (group === undefined) {
+      group = groups.push({ ...request, ageSeconds: (now - request.receivedAt) / 1000 })
+      if (key !== undefined) numbers.set(key, group)
+    }
+    return { group, id, durationMilliseconds, messageIds: messageIds?.join('+') }
+  })
+  return { groups: listsOf(groupColumns, groups), members: listsOf(memberColumns, members) }
+}
+
+/** Undefined if the request has nothing in common with others. */
+function keyOf(request: RecordedRequest): string | undefined {
+  if (request.answer !== undefined) return undefined
+  const { accountId, keyHash, method, path, status, errorCode, keyStart, address } = request
+  return `${accountId ?? ''} ${keyHash ?? ''} ${method} ${path} ${status} ${errorCode ?? ''} ${keyStart} ${address}`
 }
 
 /**
@@ -205,7 +240,7 @@ function listSources(search: RequestSearch): RawBuilder<unknown>[] {
       const recordedAt = timeOfId(id).getTime()
       const from = firstRequestIdAt(new Date(recordedAt - longestBeforeMilliseconds))
       const until = firstRequestIdAt(new Date(recordedAt + longestAfterMilliseconds))
-      return sql`id >= ${from} and id < ${until} and message_ids @> array[${id}]`
+      return sql`id >= ${from} and id < ${until} and strpos(message_ids, ${id}) > 0`
     }),
     ...(externalId === undefined ? [] : [sql`external_id = ${externalId}`]),
   ]

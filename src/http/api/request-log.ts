@@ -10,7 +10,7 @@ import {
   type RedactedBody,
   scrubSecrets,
 } from '../../accounts/requests/redact.ts'
-import type { RecordedRequest, RequestLog } from '../../accounts/requests/request-log.ts'
+import type { Bodies, RequestLog } from '../../accounts/requests/request-log.ts'
 import type { RequestTrace } from './request-trace.ts'
 
 const maxPathLength = 512
@@ -61,6 +61,9 @@ function record(log: RequestLog, answered: Answered): void {
       address: request.ip.slice(0, maxAddressLength),
       messageIds: trace.messageIds,
       receivedAt: performance.now() - elapsed,
+      externalId: undefined,
+      request: undefined,
+      answer: undefined,
     },
     failure && (() => readBodies(answered)),
   )
@@ -72,7 +75,7 @@ function pathOf(url: string): string {
   return cleanText(scrubSecrets((end === -1 ? url : url.slice(0, end)).slice(0, maxPathLength)))
 }
 
-function readBodies({ request, trace, toBody }: Answered): Pick<RecordedRequest, 'externalId' | 'request' | 'answer'> {
+function readBodies({ request, trace, toBody }: Answered): Bodies {
   const body = readRequest(request)
   const answers = (trace.failures ?? []).map((failure) => toBody(failure, request.url))
   return {

@@ -644,7 +644,8 @@ export interface ApiRequestsTable {
   duration_ms: number
   key_start: string
   address: string
-  message_ids: string[] | null
+  /** Separated by `+`. */
+  message_ids: string | null
   external_id: string | null
   request: string | null
   answer: string | null

@@ -14,7 +14,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       duration_ms integer not null,
       key_start text not null,
       address text not null,
-      message_ids text[],
+      -- Separated by +, because an array costs more.
+      message_ids text,
       -- Of failures only, like the request and the answer: a message has its own.
       external_id text collate "C",
       request text,
