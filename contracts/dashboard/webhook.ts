@@ -8,6 +8,16 @@ const EventType = z.enum(eventTypes)
 const EndpointId = line(64)
 const ofEndpoint = ofAccount({ endpointId: EndpointId })
 
+/** Limits of an endpoint, over all workers. */
+export const endpointLimits = { maxPerSecond: 1_000, maxConcurrent: 1_000 } as const
+
+function limit(max: number) {
+  const problem = `must be a whole number from 1 to ${max}`
+  return z.int(problem).min(1, problem).max(max, problem)
+}
+export const MaxPerSecond = limit(endpointLimits.maxPerSecond)
+export const MaxConcurrent = limit(endpointLimits.maxConcurrent)
+
 export const Endpoint = z.object({
   endpointId: z.string(),
   url: z.string(),
@@ -17,6 +27,10 @@ export const Endpoint = z.object({
   reason: z.string().optional(),
   description: z.string().optional(),
   hasHeaders: z.boolean(),
+  /** Maximum number of attempts per second; absent if there is no limit. */
+  maxPerSecond: z.int().optional(),
+  /** Maximum number of concurrent attempts; absent if there is no limit. */
+  maxConcurrent: z.int().optional(),
   /** Deliveries that wait or are under way. */
   waiting: z.int(),
   /** Since when every attempt has failed; absent while the last one succeeded. */
@@ -78,6 +92,8 @@ export const addEndpoint = dashboardProcedure({
       .min(1, 'must name at least one event')
       .default([...defaultEventTypes]),
     description: line(200).optional(),
+    maxPerSecond: MaxPerSecond.optional(),
+    maxConcurrent: MaxConcurrent.optional(),
   }),
   output: z.object({ endpointId: z.string(), secret: z.string() }),
   // Without the URL: its query often holds a token.
@@ -90,7 +106,7 @@ const HeaderValue = z.string().max(4096, 'must have at most 4096 characters')
 export const updateEndpoint = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Change the URL, events, description or headers of an endpoint',
+  summary: 'Change the URL, events, description, headers or limits of an endpoint',
   input: ofAccount({
     endpointId: EndpointId,
     url: line(2048).optional(),
@@ -102,6 +118,9 @@ export const updateEndpoint = dashboardProcedure({
       .array(z.strictObject({ name: line(256), value: HeaderValue }))
       .max(20, 'must have at most 20 headers')
       .optional(),
+    /** Null: removes the limit. */
+    maxPerSecond: MaxPerSecond.nullable().optional(),
+    maxConcurrent: MaxConcurrent.nullable().optional(),
   }),
   output: Endpoint.extend({
     /** True if the custom headers were removed because the host changed. */
@@ -111,7 +130,14 @@ export const updateEndpoint = dashboardProcedure({
   audit: ({ endpointId, ...changed }) => changes.updateEndpoint(endpointId, nameEndpointFields(changed)),
 })
 
-const fieldNames = { url: 'the URL', events: 'the events', description: 'the description', headers: 'the headers' }
+const fieldNames = {
+  url: 'the URL',
+  events: 'the events',
+  description: 'the description',
+  headers: 'the headers',
+  maxPerSecond: 'the deliveries per second',
+  maxConcurrent: 'the concurrent requests',
+}
 
 /** Names of the fields that are given, for the audit log. */
 export function nameEndpointFields(changed: Partial<Record<keyof typeof fieldNames, unknown>>): string[] {

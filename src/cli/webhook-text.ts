@@ -21,7 +21,16 @@ function describeEndpoint(endpoint: Endpoint): string {
     ['Delivered', endpoint.lastDeliveredAt ?? 'no recent deliveries'],
     ['Old secret', endpoint.previousSecretUntil && `also signs until ${endpoint.previousSecretUntil}`],
     ['Headers', endpoint.hasHeaders ? 'custom headers are set' : undefined],
+    ['Limits', describeLimits(endpoint)],
   ])
+}
+
+function describeLimits({ maxPerSecond, maxConcurrent }: Endpoint): string | undefined {
+  const limits = [
+    ...(maxPerSecond === undefined ? [] : [`${maxPerSecond} per second`]),
+    ...(maxConcurrent === undefined ? [] : [`${maxConcurrent} concurrent`]),
+  ]
+  return limits.length === 0 ? undefined : limits.join(', ')
 }
 
 function describeState({ state, reason, failingSince }: Endpoint): string {

@@ -125,6 +125,19 @@ test('adds, lists, disables, enables and removes an endpoint', async () => {
   expect((await waybill.run(['webhook', 'list', accountId])).stdout).toMatch(/has no endpoints/)
 })
 
+test('sets, shows and removes the limits of an endpoint', async () => {
+  const accountId = await createAccount()
+  const { endpointId } = await add(accountId, '--max-per-second', '50')
+  expect(await json(['webhook', 'update', endpointId, '--max-concurrent', '8'])).toMatchObject({
+    maxPerSecond: 50,
+    maxConcurrent: 8,
+  })
+  expect((await waybill.run(['webhook', 'list', accountId])).stdout).toMatch(/Limits +50 per second, 8 concurrent/)
+  const removed = await json(['webhook', 'update', endpointId, '--max-per-second', 'none'])
+  expect(removed).toMatchObject({ maxConcurrent: 8 })
+  expect(removed).not.toHaveProperty('maxPerSecond')
+})
+
 test('updates an endpoint and clears its headers when the host changes', async () => {
   const { endpointId, secret } = await add(await createAccount(), '--header', 'X-Shop: ada')
   const elsewhere = url.replace('127.0.0.1', 'localhost')
@@ -275,6 +288,7 @@ test.each([
     args: ['add', 'acc_1', '--url', 'https://example.com', '--header', 'nonsense'],
     says: "the form 'X-Api-Key: value'",
   },
+  { args: ['update', 'EP', '--max-per-second', 'fast'], says: '--max-per-second must be a number, or none' },
   { args: ['rotate-secret', 'EP', '--overlap', 'tomorrow'], says: '--overlap must be a duration such as' },
   { args: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a duration such as' },
 ])('rejects webhook $args: $says', async ({ args, says }) => {

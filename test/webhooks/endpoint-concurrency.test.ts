@@ -39,7 +39,7 @@ test('allows a worker with a limit of one to hold a delivery', () => {
 test('gives an endpoint more concurrency for a while after a success', () => {
   const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
   const turn = { limit: 10, unknownWindow: 2 }
-  lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
+  lanes.begin('we_1', { fails: false, window: 4, isLimited: false }, 0, () => {})
   expect(lanes.capacities({ of: 'proven', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
   expect(lanes.capacities({ of: 'unknown', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 1 }])
   lanes.end('we_1', { outcome: 'delivered', milliseconds: 100 }, 100)
@@ -49,7 +49,7 @@ test('gives an endpoint more concurrency for a while after a success', () => {
 
 test('limits an endpoint without successes to the share of failing ones', () => {
   const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
-  lanes.begin('we_1', { fails: false, window: 4 }, 0, () => {})
+  lanes.begin('we_1', { fails: false, window: 4, isLimited: false }, 0, () => {})
   lanes.end('we_1', { outcome: 'failed' }, 100)
   const rooms = (of: 'failing' | 'unknown') => lanes.capacities({ of, limit: 10, unknownWindow: 4 }, 100)
   expect(rooms('failing')).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
@@ -139,7 +139,7 @@ test('claims for slow endpoints apart from the others, in equal shares', () => {
   const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
   for (const id of ['we_1', 'we_2', 'we_quick']) {
     for (let n = 0; n < 300; n++) {
-      lanes.begin(id, { fails: false, window: 4 }, 0, () => {})
+      lanes.begin(id, { fails: false, window: 4, isLimited: false }, 0, () => {})
       lanes.end(id, { outcome: 'delivered', milliseconds: id === 'we_quick' ? 5 : 2_000 }, 0)
     }
   }

@@ -36,6 +36,8 @@ export const webhookAdd = dataCommand({
       secret: true,
       multiple: true,
     },
+    'max-per-second': { value: 'N', help: 'At most this many deliveries per second, over all workers', number: true },
+    'max-concurrent': { value: 'N', help: 'At most this many concurrent requests, over all workers', number: true },
   },
   notes: [
     'Prints the signing secret once; receivers use it to verify events.\nA header on the command line stays in the history of your shell. With --header - it is read from standard\ninput instead, one line per header. Headers and secrets are stored encrypted.',
@@ -52,6 +54,8 @@ export const webhookAdd = dataCommand({
       events: options.events?.split(',').map((type) => type.trim()),
       description: options.description,
       headers: options.header?.map(parseHeader),
+      maxPerSecond: readNumber(options['max-per-second']),
+      maxConcurrent: readNumber(options['max-concurrent']),
     })
     const { endpointId, secret } = json
     return {
@@ -63,7 +67,7 @@ export const webhookAdd = dataCommand({
 
 export const webhookUpdate = dataCommand({
   name: 'webhook update',
-  summary: 'Change the URL, events, description or headers of an endpoint',
+  summary: 'Change the URL, events, description, headers or limits of an endpoint',
   args: ['EP'],
   options: {
     url: { value: 'URL', help: 'New URL: https with a public host' },
@@ -76,6 +80,8 @@ export const webhookUpdate = dataCommand({
       multiple: true,
     },
     'no-headers': { help: 'Remove all extra request headers' },
+    'max-per-second': { value: 'N', help: 'At most this many deliveries per second; none removes the limit' },
+    'max-concurrent': { value: 'N', help: 'At most this many concurrent requests; none removes the limit' },
   },
   notes: [
     'The signing secret and the delivery history stay. If the new URL has another host, extra headers are removed\nunless --header gives them again, because they may hold credentials for the previous host.',
@@ -83,16 +89,22 @@ export const webhookUpdate = dataCommand({
   examples: [
     'waybill webhook update ep_… --events message.delivered,message.read,message.failed',
     'waybill webhook update ep_… --url https://shop.example.com/webhooks --header - < header.txt',
+    'waybill webhook update ep_… --max-per-second 50 --max-concurrent none',
   ],
   audit: ({ args: [id], options }) => changes.updateEndpoint(id, listChanged(options)),
   run: async (deps, { args: [id], options }) => {
     if (options.header !== undefined && options['no-headers'] === true)
       throw new UsageError('--header and --no-headers cannot be combined.')
+    const limits = {
+      maxPerSecond: readLimit('max-per-second', options['max-per-second']),
+      maxConcurrent: readLimit('max-concurrent', options['max-concurrent']),
+    }
     const json = await updateEndpoint(deps, await requireOwner(deps, id), id, {
       url: options.url,
       events: options.events?.split(',').map((type) => type.trim()),
       description: options.description,
       headers: options['no-headers'] === true ? [] : options.header?.map(parseHeader),
+      ...limits,
     })
     const cleared = json.headersCleared ? ' Its extra headers were removed because the host changed.' : ''
     return { json, text: `${id} is updated.${cleared}\nTo test the endpoint: waybill webhook test ${id}` }
@@ -258,9 +270,22 @@ export const webhookRecover = dataCommand({
 })
 
 /** For the audit log. */
-function listChanged(options: Partial<Record<'url' | 'events' | 'description' | 'header' | 'no-headers', unknown>>) {
+function listChanged(options: {
+  [Name in 'url' | 'events' | 'description' | 'header' | 'no-headers' | 'max-per-second' | 'max-concurrent']?: unknown
+}) {
   const { url, events, description, header, 'no-headers': noHeaders } = options
-  return nameEndpointFields({ url, events, description, headers: header ?? noHeaders })
+  const { 'max-per-second': maxPerSecond, 'max-concurrent': maxConcurrent } = options
+  return nameEndpointFields({ url, events, description, headers: header ?? noHeaders, maxPerSecond, maxConcurrent })
+}
+
+function readNumber(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text)
+}
+
+function readLimit(name: string, text: string | undefined): number | null | undefined {
+  if (text === 'none') return null
+  if (text !== undefined && !/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} must be a number, or none.`)
+  return readNumber(text)
 }
 
 async function requireOwner(deps: Pick<Deps, 'db'>, endpointId: string): Promise<string> {

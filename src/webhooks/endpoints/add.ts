@@ -3,7 +3,7 @@ import { defaultEventTypes } from '../../../contracts/events.ts'
 import { accountNotFound } from '../../accounts/account.ts'
 import { lockAccount } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
-import { checkDescription, checkEvents, checkHeaders, checkUrl, type HeaderList } from './rules.ts'
+import { checkDescription, checkEvents, checkHeaders, checkLimits, checkUrl, type HeaderList } from './rules.ts'
 import { endpointSecretPurpose, generateSecret, sealHeaders } from './secrets.ts'
 import { countEndpoints, insertEndpoint } from './store.ts'
 
@@ -17,6 +17,9 @@ export interface NewEndpoint {
   description?: string | undefined
   /** Extra headers, sent with each attempt. */
   headers?: HeaderList | undefined
+  /** Limits over all workers; none by default. */
+  maxPerSecond?: number | undefined
+  maxConcurrent?: number | undefined
 }
 
 /** Adds an endpoint and returns its signing secret. */
@@ -28,6 +31,7 @@ export async function addEndpoint(
   const events = checkEvents(input.events ?? defaultEventTypes)
   const description = checkDescription(input.description)
   const headers = checkHeaders(input.headers ?? [])
+  const limits = checkLimits(input)
   await checkUrl(deps, input.url)
   const id = deps.newId('ep')
   const secret = generateSecret(deps.randomBytes)
@@ -37,6 +41,7 @@ export async function addEndpoint(
     url: input.url,
     events,
     description,
+    ...limits,
     headers_encrypted: sealHeaders(deps.secrets, id, headers),
     secret_encrypted: deps.secrets.encrypt(secret, endpointSecretPurpose(id)),
     created_at: deps.now(),

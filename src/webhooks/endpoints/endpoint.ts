@@ -17,6 +17,8 @@ function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
     ...(!row.enabled && row.disabled_reason !== null && { reason: row.disabled_reason }),
     ...(row.description !== null && { description: row.description }),
     hasHeaders: row.headers_encrypted !== null,
+    ...(row.max_per_second !== null && { maxPerSecond: row.max_per_second }),
+    ...(row.max_concurrent !== null && { maxConcurrent: row.max_concurrent }),
     waiting: Number(row.waiting),
     ...(row.failing_since && { failingSince: row.failing_since.toISOString() }),
     ...(row.last_delivered_at && { lastDeliveredAt: row.last_delivered_at.toISOString() }),

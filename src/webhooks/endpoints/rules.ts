@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { type EventType as EndpointEventType, eventTypes } from '../../../contracts/events.ts'
+import { MaxConcurrent, MaxPerSecond } from '../../../contracts/dashboard/webhook.ts'
 import { line } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { isReservedHeader } from '../delivery/attempt.ts'
@@ -35,6 +36,34 @@ export function checkDescription(text: string | undefined): string | null {
       },
     )
   return description.data
+}
+
+/** Null removes a limit. */
+export interface Limits {
+  maxPerSecond?: number | null | undefined
+  maxConcurrent?: number | null | undefined
+}
+
+/** Returns the columns of the limits that are given. */
+export function checkLimits({ maxPerSecond, maxConcurrent }: Limits) {
+  return {
+    ...(maxPerSecond !== undefined && { max_per_second: checkLimit('maxPerSecond', maxPerSecond) }),
+    ...(maxConcurrent !== undefined && { max_concurrent: checkLimit('maxConcurrent', maxConcurrent) }),
+  }
+}
+
+const limitRules = {
+  maxPerSecond: { rule: MaxPerSecond, name: 'number of deliveries per second' },
+  maxConcurrent: { rule: MaxConcurrent, name: 'number of concurrent requests' },
+}
+
+function checkLimit(field: keyof typeof limitRules, value: number | null): number | null {
+  if (value === null) return null
+  const { rule, name } = limitRules[field]
+  const checked = rule.safeParse(value)
+  if (!checked.success)
+    throw new ServiceError('VALIDATION_ERROR', `The maximum ${name} ${checked.error.issues[0]?.message}.`, { field })
+  return checked.data
 }
 
 /** The URL is never repeated, because its query often contains a token. */

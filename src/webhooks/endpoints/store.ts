@@ -91,6 +91,8 @@ export type EndpointChanges = Partial<
     | 'secret_encrypted'
     | 'previous_secret_encrypted'
     | 'previous_secret_expires_at'
+    | 'max_per_second'
+    | 'max_concurrent'
   >
 >
 

@@ -3,12 +3,20 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { makeAllDue } from './change.ts'
 import { endpointNotFound, requireEndpoint } from './endpoint.ts'
-import { checkDescription, checkEvents, checkHeaders, checkUrl, type HeaderList } from './rules.ts'
+import {
+  checkDescription,
+  checkEvents,
+  checkHeaders,
+  checkLimits,
+  checkUrl,
+  type HeaderList,
+  type Limits,
+} from './rules.ts'
 import { sealHeaders } from './secrets.ts'
 import { changeEndpoint, type EndpointChanges, type EndpointRow, lockEndpoint } from './store.ts'
 
 /** Fields that are undefined stay as they are. */
-export interface EndpointUpdate {
+export interface EndpointUpdate extends Limits {
   url?: string | undefined
   events?: readonly string[] | undefined
   /** An empty description removes it. */
@@ -33,13 +41,17 @@ export async function updateEndpoint(
   update: EndpointUpdate,
 ): Promise<UpdatedEndpoint> {
   if (Object.values(update).every((value) => value === undefined))
-    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: give a URL, events, a description or headers.')
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'Nothing to change: give a URL, events, a description, headers or limits.',
+    )
   const given = {
     ...(update.events !== undefined && { events: checkEvents(update.events) }),
     ...(update.description !== undefined && { description: readDescription(update.description) }),
     ...(update.headers !== undefined && {
       headers_encrypted: sealHeaders(deps.secrets, endpointId, checkHeaders(update.headers)),
     }),
+    ...checkLimits(update),
   }
   if (update.url !== undefined) await checkUrl(deps, update.url)
   const { headersCleared, wasFailing } = await deps.db.transaction().execute(async (trx) => {

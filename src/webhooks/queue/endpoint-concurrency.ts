@@ -65,7 +65,12 @@ interface Lane {
   deliveredAt: number
   /** Whether the last attempt failed. */
   fails: boolean
+  /** Whether it has limits of its owner and is claimed apart from the others. */
+  isLimited: boolean
 }
+
+/** What a claim tells of an endpoint. */
+export type LaneStart = Pick<Lane, 'fails' | 'isLimited'> & { window: number }
 
 /**
  * Limits the claimed deliveries of each endpoint in this process. The window of an endpoint grows with its successes, so
@@ -130,6 +135,17 @@ export class EndpointConcurrency {
     })
   }
 
+  /** Returns how many more deliveries of an endpoint can be claimed in any of these passes. */
+  capacityOf({ endpointId, fails }: { endpointId: string; fails: boolean }, passes: readonly ClaimPass[], now: number) {
+    const lane = this.#lanes.get(endpointId)
+    const health = lane ? healthOf(lane, now) : fails ? 'failing' : 'unknown'
+    const pass = passes.find(({ of }) => of === health || (of === 'all' && health !== 'slow'))
+    if (!pass) return 0
+    if (!lane) return Math.min(pass.limit, fails ? minWindow : pass.unknownWindow)
+    const own = this.capacities(pass, now).find((capacity) => capacity.endpointId === endpointId)
+    return Math.min(pass.limit, own?.deliveries ?? 0)
+  }
+
   #shareOfSlow(now: number): number {
     const slow = [...this.#lanes.values()].filter((lane) => healthOf(lane, now) === 'slow')
     return fairShare(
@@ -139,7 +155,7 @@ export class EndpointConcurrency {
   }
 
   /** Calls `start` when the endpoint has a free slot. Each start must be followed by an `end`. */
-  begin(endpointId: string, { fails, window }: { fails: boolean; window: number }, now: number, start: () => void) {
+  begin(endpointId: string, { fails, window, isLimited }: LaneStart, now: number, start: () => void) {
     let lane = this.#lanes.get(endpointId)
     if (!lane) {
       lane = {
@@ -151,9 +167,11 @@ export class EndpointConcurrency {
         usedAt: now,
         deliveredAt: -Infinity,
         fails,
+        isLimited,
       }
       this.#lanes.set(endpointId, lane)
     }
+    lane.isLimited = isLimited
     lane.held += 1
     lane.waiting.push(start)
     startNext(lane)
@@ -184,7 +202,7 @@ export class EndpointConcurrency {
     for (const { endpoint_id: id } of deliveries) counts.set(id, (counts.get(id) ?? 0) + 1)
     for (const { endpointId, deliveries: capacity } of capacities) {
       const lane = this.#lanes.get(endpointId)
-      if (lane && capacity > 0) lane.hasMore = (counts.get(endpointId) ?? 0) >= capacity
+      if (lane && !lane.isLimited && capacity > 0) lane.hasMore = (counts.get(endpointId) ?? 0) >= capacity
       counts.delete(endpointId)
     }
     for (const [endpointId, count] of counts) {
@@ -200,8 +218,16 @@ export class EndpointConcurrency {
   }
 }
 
-/** Returns the windows of endpoints without a lane. */
-export function windowsOf({ of, unknownWindow }: ClaimPass): { otherwise: number; whileFailing: number } {
+/** Windows of endpoints without a lane. */
+export interface StartWindows {
+  otherwise: number
+  whileFailing: number
+}
+
+export const initialWindows: StartWindows = { otherwise: initialWindow, whileFailing: minWindow }
+
+/** Returns the windows of endpoints without a lane in a pass. */
+export function windowsOf({ of, unknownWindow }: ClaimPass): StartWindows {
   return {
     otherwise: of === 'all' || of === 'unknown' ? unknownWindow : 0,
     whileFailing: of === 'all' || of === 'failing' ? minWindow : 0,

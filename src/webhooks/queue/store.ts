@@ -49,6 +49,8 @@ export interface Claim {
   rooms: readonly EndpointCapacity[]
   otherwise: number
   whileFailing: number
+  /** Whether only endpoints with limits of their owner are claimed; otherwise, only those without. */
+  isLimited?: boolean
 }
 
 const capacityColumns: Columns<EndpointCapacity> = {
@@ -56,7 +58,7 @@ const capacityColumns: Columns<EndpointCapacity> = {
   deliveries: { name: 'room', type: 'integer' },
 }
 
-const claimDue = unnamedStatement<Lists<EndpointCapacity> & Omit<Claim, 'rooms'>, ClaimedDelivery>(
+const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim, 'rooms'>>, ClaimedDelivery>(
   ($) => `
   with recursive relaxed as (
     ${withoutFlush}
@@ -83,7 +85,10 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Omit<Claim, 'rooms'>
         ),
         case when failing_since is null then ${$.otherwise}::integer else ${$.whileFailing}::integer end
       ) as room
-      from webhook_endpoints where id = queue.endpoint_id and enabled limit 1
+      from webhook_endpoints
+      where id = queue.endpoint_id and enabled
+        and (max_per_second is not null or max_concurrent is not null) = ${$.isLimited}::boolean
+      limit 1
     ) endpoint
     cross join lateral (
       select found.place
@@ -130,8 +135,11 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Omit<Claim, 'rooms'>
  * ones, whose due times are earlier. A locked row is updated in place and its event is looked up by key: joining both
  * tables by ID would scan them. Reads all accounts: one worker serves them all.
  */
-export function claimDueDeliveries(db: Kysely<Database>, { rooms, ...claim }: Claim): Promise<ClaimedDelivery[]> {
-  return claimDue(db, { ...claim, ...listsOf(capacityColumns, rooms) })
+export function claimDueDeliveries(
+  db: Kysely<Database>,
+  { rooms, isLimited = false, ...claim }: Claim,
+): Promise<ClaimedDelivery[]> {
+  return claimDue(db, { ...claim, isLimited, ...listsOf(capacityColumns, rooms) })
 }
 
 /** A finished attempt and its consequences. */

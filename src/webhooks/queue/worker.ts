@@ -6,7 +6,14 @@ import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import type { AttemptResult } from '../delivery/webhook-sender.ts'
 import { type OpenedEndpoint, openEndpoint } from '../endpoints/secrets.ts'
-import { EndpointConcurrency, type ClaimPass, windowsOf } from './endpoint-concurrency.ts'
+import {
+  EndpointConcurrency,
+  type ClaimPass,
+  initialWindows,
+  type StartWindows,
+  windowsOf,
+} from './endpoint-concurrency.ts'
+import { claimLimitedDeliveries, hasLimitedEndpoints } from './limited-store.ts'
 import { nextWaitSeconds } from './retry-schedule.ts'
 import {
   claimDueDeliveries,
@@ -53,10 +60,16 @@ const fewClaimed = 32
 const gatherMilliseconds = 5
 /** Slow endpoints get their next deliveries together, since a claim for each would delay those of others. */
 const slowTurnMilliseconds = 50
+/** The same for endpoints with limits of their owner, which have a claim of their own. */
+const limitedTurnMilliseconds = 10
+/** How often to look whether there are such endpoints. */
+const limitedCheckMilliseconds = 1_000
 const databaseRetryMilliseconds = 500
 
 interface Held {
   delivery: ClaimedDelivery
+  /** Whether the endpoint has limits of its owner. */
+  isLimited: boolean
   /** Earliest time at which the lease can end, by the monotonic clock of this process, like all times here. */
   leaseEndsAt: number
   /** Offset from the monotonic clock to the database clock. */
@@ -90,6 +103,11 @@ export class Worker {
   /** When the deliveries of all endpoints, and those of slow ones, were last claimed. */
   #claimedAllAt = -Infinity
   #claimedSlowAt = -Infinity
+  #claimedLimitedAt = -Infinity
+  /** When endpoints with limits may get more deliveries. */
+  #limitedDueAt = Infinity
+  #limitedCheckedAt = -Infinity
+  #hasLimited = false
   #stopping = false
   #woken = false
   #wakeSleeper: (() => void) | undefined
@@ -167,6 +185,7 @@ export class Worker {
     let checksAll = true
     while (!this.#stopping) {
       await this.#claimSlow()
+      await this.#claimLimited()
       const { claimed, isWhole } = checksAll ? await this.#claim() : nothingClaimed
       checksAll = true
       if (claimed >= fewClaimed || (claimed === 0 && !isWhole)) continue
@@ -181,6 +200,8 @@ export class Worker {
     const { maxHeld } = this.#options
     const now = performance.now()
     this.#claimedAllAt = now
+    // Whatever woke this worker may concern them as well.
+    if (await this.#checkLimited(now)) this.#limitedDueAt = Math.min(this.#limitedDueAt, now)
     const room = maxHeld - this.#concurrency.countPlainHeld(now)
     const result = await this.#claimPasses(this.#concurrency.plan(maxHeld, maxClaimed, now), room)
     this.#isFull = this.#concurrency.countPlainHeld(performance.now()) >= maxHeld
@@ -194,6 +215,42 @@ export class Worker {
     if (!pass) return
     this.#claimedSlowAt = now
     await this.#claimPasses([pass], pass.limit)
+  }
+
+  async #checkLimited(now: number): Promise<boolean> {
+    if (now - this.#limitedCheckedAt < limitedCheckMilliseconds) return this.#hasLimited
+    this.#limitedCheckedAt = now
+    try {
+      this.#hasLimited = await hasLimitedEndpoints(this.#deps.db)
+    } catch (error) {
+      this.#reportDatabaseLost(error)
+    }
+    return this.#hasLimited
+  }
+
+  async #claimLimited(): Promise<void> {
+    const sentAt = performance.now()
+    if (sentAt < this.#limitedAt()) return
+    const { maxHeld, leaseSeconds } = this.#options
+    const slow = this.#concurrency.planSlow(maxClaimed, sentAt)
+    const passes = [...this.#concurrency.plan(maxHeld, maxClaimed, sentAt), ...(slow ? [slow] : [])]
+    this.#claimedLimitedAt = sentAt
+    this.#limitedDueAt = Infinity
+    try {
+      const { deliveries, againSeconds } = await claimLimitedDeliveries(
+        this.#deps.db,
+        { leaseSeconds, limit: maxClaimed },
+        (endpoint) => this.#concurrency.capacityOf(endpoint, passes, performance.now()),
+      )
+      for (const delivery of deliveries) this.#begin(delivery, { windows: initialWindows, isLimited: true, sentAt })
+      if (againSeconds !== undefined) this.#limitedDueAt = performance.now() + againSeconds * 1000
+    } catch (error) {
+      this.#reportDatabaseLost(error)
+    }
+  }
+
+  #limitedAt(): number {
+    return Math.max(this.#limitedDueAt, this.#claimedLimitedAt + limitedTurnMilliseconds)
   }
 
   /** `room`: the maximum number of deliveries, over all passes. */
@@ -233,10 +290,7 @@ export class Worker {
     const { leaseSeconds } = this.#options
     const claim = { leaseSeconds, limit, afterEndpointId, rooms: capacities, ...windows }
     const deliveries = await claimDueDeliveries(this.#deps.db, claim)
-    for (const delivery of deliveries) {
-      const fails = delivery.endpoint_fails
-      this.#begin(delivery, { fails, window: fails ? windows.whileFailing : windows.otherwise }, sentAt)
-    }
+    for (const delivery of deliveries) this.#begin(delivery, { windows, isLimited: false, sentAt })
     const sawAllEndpoints = afterEndpointId === '' && deliveries.length < limit
     if (sawAllEndpoints) this.#concurrency.recordClaim(capacities, deliveries)
     // A full claim stopped at this endpoint. The next claim continues after it, so that each endpoint has its turn.
@@ -245,10 +299,16 @@ export class Worker {
     return deliveries.length
   }
 
-  #begin(delivery: ClaimedDelivery, start: { fails: boolean; window: number }, sentAt: number): void {
+  #begin(
+    delivery: ClaimedDelivery,
+    { windows, isLimited, sentAt }: { windows: StartWindows; isLimited: boolean; sentAt: number },
+  ): void {
     const now = performance.now()
+    const fails = delivery.endpoint_fails
+    const start = { fails, isLimited, window: fails ? windows.whileFailing : windows.otherwise }
     const held = {
       delivery,
+      isLimited,
       leaseEndsAt: sentAt + this.#options.leaseSeconds * 1000,
       databaseOffset: delivery.claimed_at - now,
     }
@@ -279,8 +339,11 @@ export class Worker {
   }
 
   /** Ends the delivery's slot at its endpoint, so that another can start. */
-  #leave({ delivery }: Held, ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number }): void {
-    if (this.#concurrency.end(delivery.endpoint_id, ended, performance.now())) this.wake()
+  #leave(
+    { delivery, isLimited }: Held,
+    ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number },
+  ): void {
+    if (this.#concurrency.end(delivery.endpoint_id, ended, performance.now()) && !isLimited) this.wake()
   }
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
@@ -321,6 +384,7 @@ export class Worker {
     while (this.#held.get(held.delivery.id) === held) {
       try {
         if ((await this.#record(ended)) === 'lost') this.#options.observer.lost()
+        else if (held.isLimited) this.#wakeForLimited()
         return
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error
@@ -348,7 +412,16 @@ export class Worker {
     if (this.#isFull) this.wake()
   }
 
-  /** Sleeps until there may be something to claim. Returns false if that is so for slow endpoints only. */
+  /** Claims for endpoints with limits, one of which has a free slot. */
+  #wakeForLimited(): void {
+    this.#limitedDueAt = performance.now()
+    this.#wakeSleeper?.()
+  }
+
+  /**
+   * Sleeps until there may be something to claim. Returns false if that is so only for slow endpoints or those with
+   * limits.
+   */
   async #sleep(): Promise<boolean> {
     const now = performance.now()
     this.#concurrency.dropIdle(now)
@@ -356,7 +429,7 @@ export class Worker {
     const pollAt = this.#claimedAllAt + this.#options.pollMilliseconds
     const slowAt = this.#concurrency.hasMoreOfSlow(now) ? this.#claimedSlowAt + slowTurnMilliseconds : Infinity
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, Math.max(0, Math.min(pollAt, slowAt) - now))
+    const timer = setTimeout(resolve, Math.max(0, Math.min(pollAt, slowAt, this.#limitedAt()) - now))
     this.#wakeSleeper = resolve
     await promise
     this.#wakeSleeper = undefined

@@ -9,6 +9,7 @@ import { settings } from '../../api/settings.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { EndpointLimits, type LimitValues } from './endpoint-limits.tsx'
 import { EventChoice } from './event-choice.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
@@ -26,7 +27,7 @@ export function EditEndpointModal({ endpoint, opened, onClose }: EditEndpointMod
   )
 }
 
-interface FormValues {
+interface FormValues extends LimitValues {
   url: string
   events: EventType[]
   description: string
@@ -48,6 +49,8 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
       description: endpoint.description ?? '',
       headersChoice: endpoint.hasHeaders ? 'keep' : 'replace',
       headers: '',
+      maxPerSecond: endpoint.maxPerSecond ?? '',
+      maxConcurrent: endpoint.maxConcurrent ?? '',
     },
     validate: {
       url: (url) => (URL.canParse(url.trim()) ? null : 'Enter the full URL, such as https://example.com/webhooks.'),
@@ -126,6 +129,7 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
             {...form.getInputProps('headers')}
           />
         )}
+        <EndpointLimits form={form} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -140,7 +144,8 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
 }
 
 /** Only what differs, so that a change of the description does not check the URL again. */
-function listChanges(endpoint: Endpoint, { url, events, description, headersChoice, headers }: FormValues): Changes {
+function listChanges(endpoint: Endpoint, values: FormValues): Changes {
+  const { url, events, description, headersChoice, headers, maxPerSecond, maxConcurrent } = values
   const isSame = events.length === endpoint.events.length && events.every((type) => endpoint.events.includes(type))
   const given = headersChoice === 'remove' ? [] : readHeaders(headers)
   const changesHeaders = headersChoice === 'remove' || (headersChoice === 'replace' && headers.trim() !== '')
@@ -149,6 +154,10 @@ function listChanges(endpoint: Endpoint, { url, events, description, headersChoi
     ...(!isSame && { events }),
     ...(description.trim() !== (endpoint.description ?? '') && { description: description.trim() }),
     ...(changesHeaders && given && { headers: given }),
+    ...(maxPerSecond !== (endpoint.maxPerSecond ?? '') && { maxPerSecond: maxPerSecond === '' ? null : maxPerSecond }),
+    ...(maxConcurrent !== (endpoint.maxConcurrent ?? '') && {
+      maxConcurrent: maxConcurrent === '' ? null : maxConcurrent,
+    }),
   }
 }
 

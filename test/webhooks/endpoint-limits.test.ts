@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { updateEndpoint } from '../../src/webhooks/endpoints/update.ts'
+import {
+  countAllowed,
+  type LimitedEndpoint,
+  paceAfter,
+  secondsUntilAllowed,
+} from '../../src/webhooks/queue/endpoint-limits.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { accept, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
+
+let database: TestDatabase
+let receiver: WebhookReceiver
+let webhooks: TestWebhooks
+beforeAll(async () => {
+  database = await openTestDatabase()
+  receiver = await startWebhookReceiver()
+  webhooks = await startTestWebhooks(database)
+})
+afterEach(async () => {
+  await webhooks.reset()
+  receiver.behave(accept)
+  receiver.received.length = 0
+})
+afterAll(async () => {
+  await webhooks.close()
+  await receiver.close()
+  await database.close()
+})
+
+const soon = { timeout: 10_000, interval: 10 }
+
+const unlimited: LimitedEndpoint = { maxPerSecond: null, maxConcurrent: null, pacedSeconds: -1, running: 0 }
+
+test.each([
+  { endpoint: { maxConcurrent: 5, running: 0 }, allowed: 5 },
+  { endpoint: { maxConcurrent: 5, running: 3 }, allowed: 2 },
+  { endpoint: { maxConcurrent: 5, running: 9 }, allowed: 0 },
+  // After a pause: one, and those of a twentieth of a second.
+  { endpoint: { maxPerSecond: 100, pacedSeconds: -60 }, allowed: 6 },
+  { endpoint: { maxPerSecond: 10, pacedSeconds: -60 }, allowed: 1 },
+  { endpoint: { maxPerSecond: 1, pacedSeconds: -60 }, allowed: 1 },
+  { endpoint: { maxPerSecond: 1, pacedSeconds: -0.5 }, allowed: 0 },
+  { endpoint: { maxPerSecond: 100, pacedSeconds: -0.035 }, allowed: 3 },
+  { endpoint: { maxPerSecond: 100, pacedSeconds: 0.02 }, allowed: 0 },
+  { endpoint: { maxPerSecond: 100, pacedSeconds: -60, maxConcurrent: 5, running: 1 }, allowed: 4 },
+])('allows $allowed attempts of $endpoint', ({ endpoint, allowed }) => {
+  expect(countAllowed({ ...unlimited, ...endpoint })).toBe(allowed)
+})
+
+test.each([1, 3, 7, 10, 64, 250, 1_000])('starts %i attempts a second, with short bursts', (maxPerSecond) => {
+  const starts: number[] = []
+  let pacedUntil = -60
+  for (let milliseconds = 0; milliseconds < 10_000; milliseconds += 10) {
+    const now = milliseconds / 1_000
+    const endpoint = { ...unlimited, maxPerSecond, pacedSeconds: pacedUntil - now }
+    const allowed = countAllowed(endpoint)
+    if (allowed === 0) {
+      expect(secondsUntilAllowed(endpoint)).toBeGreaterThan(0)
+      continue
+    }
+    starts.push(...Array.from({ length: allowed }, () => now))
+    pacedUntil = now + paceAfter(endpoint, allowed)
+  }
+  expect(starts.length).toBeGreaterThanOrEqual(maxPerSecond * 9.8)
+  const burst = 1 + Math.floor(maxPerSecond / 20)
+  for (const from of starts)
+    expect(starts.filter((at) => at >= from && at < from + 1).length).toBeLessThanOrEqual(maxPerSecond + burst)
+})
+
+test('sends no more concurrent requests than the owner allows, whatever the number of workers', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/limited`, { maxConcurrent: 3 })
+  let running = 0
+  let most = 0
+  receiver.behave((_received, response) => {
+    running += 1
+    most = Math.max(most, running)
+    setTimeout(() => {
+      running -= 1
+      response.end()
+    }, 20)
+  })
+  await webhooks.emit(60)
+  webhooks.startWorker()
+  webhooks.startWorker()
+
+  await expect.poll(() => webhooks.finished(), soon).toHaveLength(60)
+  expect(most).toBe(3)
+  expect(await webhooks.deliveries(endpointId)).toEqual([])
+})
+
+test('starts no more deliveries a second than the owner allows, whatever the number of workers', async () => {
+  await webhooks.addEndpoint(`${receiver.url}/limited`, { maxPerSecond: 20 })
+  await webhooks.addEndpoint(`${receiver.url}/other`)
+  await webhooks.emit(60)
+  webhooks.startWorker()
+  webhooks.startWorker()
+
+  await expect.poll(() => receiver.at('/other').length, soon).toBe(60)
+  expect(receiver.at('/limited').length).toBeLessThan(40)
+  await expect.poll(() => receiver.at('/limited').length, soon).toBe(60)
+  const times = receiver.at('/limited').map(({ at }) => at)
+  // One and a twentieth of a second's worth may follow a pause, and arrivals are a few milliseconds late.
+  for (const from of times)
+    expect(times.filter((at) => at >= from && at < from + 950).length).toBeLessThanOrEqual(20 + 2)
+  const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1_000
+  expect(seconds).toBeGreaterThan(2.7)
+  expect(seconds).toBeLessThan(5)
+})
+
+test('applies a changed limit to deliveries that wait, and none once it is removed', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/limited`, { maxPerSecond: 1 })
+  await webhooks.emit(200)
+  webhooks.startWorker()
+  await expect.poll(() => receiver.received.length, soon).toBeGreaterThanOrEqual(2)
+  expect(receiver.received.length).toBeLessThan(5)
+
+  const update = (change: Parameters<typeof updateEndpoint>[3]) =>
+    updateEndpoint(webhooks.deps, webhooks.accountId, endpointId, change)
+  expect(await update({ maxPerSecond: null, maxConcurrent: 10 })).toMatchObject({ maxConcurrent: 10 })
+  expect(await update({ maxConcurrent: null })).not.toHaveProperty('maxConcurrent')
+  await expect.poll(() => webhooks.finished(), { ...soon, timeout: 3_000 }).toHaveLength(200)
+})
+
+test('retries within the limits and gives a lost slot back when its lease ends', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/limited`, { maxConcurrent: 1 })
+  let answers = 0
+  receiver.behave((_received, response) => void response.writeHead(++answers < 3 ? 500 : 200).end())
+  await webhooks.emit(3)
+  // A worker that died holds the only slot for another second.
+  await sql`
+    update webhook_deliveries set claimed = true, generation = 1, due_at = now() + interval '1 second'
+    where id = (select min(id) from webhook_deliveries where endpoint_id = ${endpointId})`.execute(database.db)
+  webhooks.startWorker()
+  await expect.poll(() => webhooks.finished(), soon).toHaveLength(3)
+  expect(answers).toBe(5)
+})
+
+test.each([
+  { limits: { maxPerSecond: 0 }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxPerSecond: 1.5 }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxPerSecond: NaN }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxConcurrent: 1_001 }, says: 'concurrent requests must be a whole number from 1 to 1000' },
+  { limits: { maxConcurrent: -1 }, says: 'concurrent requests must be a whole number from 1 to 1000' },
+])('rejects the limits $limits', async ({ limits, says }) => {
+  await expect(webhooks.addEndpoint(receiver.url, limits)).rejects.toThrow(says)
+})
