@@ -16,6 +16,8 @@ export const changes = {
   deleteTemplate: (name: string, language?: string) => `deleted the template ${name} (${language ?? 'all languages'})`,
   duplicateTemplate: (name: string, language: string) => `copied the template ${name} (${language})`,
   uploadSample: (format: string) => `uploaded a sample ${format.toLowerCase()} for a template`,
+  uploadMedia: () => 'uploaded a file',
+  deleteMedia: (mediaId: string) => `deleted the file ${mediaId}`,
   pushTemplates: () => 'pushed template files',
   syncTemplates: () => 'synced the templates',
   addWhatsAppAccount: (phoneNumberId: string, { unverified = false } = {}) =>

@@ -14,6 +14,7 @@ import { allowListSet } from './commands/allow-list.ts'
 import { auditExport, auditList, auditVerify } from './commands/audit.ts'
 import { doctor } from './commands/doctor.ts'
 import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
+import { mediaDelete, mediaGet, mediaUpload } from './commands/media.ts'
 import { messageGet, messageList, messageResolve } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
 import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
@@ -87,6 +88,9 @@ export const dataCommands: readonly DataCommand[] = [
   templateDuplicate,
   templateExport,
   templatePush,
+  mediaUpload,
+  mediaGet,
+  mediaDelete,
   webhookAdd,
   webhookUpdate,
   webhookList,

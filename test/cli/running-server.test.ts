@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { png } from '../support/media-files.ts'
 import { createInstallation, type Installation, type RunningServer } from './installation.ts'
 
 /** The tests start many processes one after another, which takes long on a busy machine. */
@@ -53,6 +56,13 @@ test('applies changes made by a command to the next request of a running server'
   expect(await waybill.json(['message', 'get', messageId])).toMatchObject({ messageId, status: 'sent' })
   const listed = await waybill.json(['message', 'list', accountId, '--external-id', 'order-1042'])
   expect(listed.items).toMatchObject([{ messageId }])
+
+  const image = path.join(waybill.dataDir, 'photo.png')
+  await writeFile(image, png())
+  // The server runs the command if it holds the data folder.
+  const uploaded = await waybill.json(['media', 'upload', accountId, path.relative(process.cwd(), image)])
+  expect(uploaded).toMatchObject({ kind: 'image', filename: 'photo.png' })
+  expect([...simulator.media.values()]).toContainEqual(expect.objectContaining({ type: 'image/png' }))
 
   await waybill.json(['allow-list', 'set', accountId, '192.0.2.1'])
   expect((await send(apiKey)).status).toBe(403)
