@@ -2,6 +2,7 @@ import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
+import { sendableDemoTemplates } from '../support/demo-templates.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { launchChromium } from './chromium.ts'
 
@@ -60,6 +61,32 @@ test('sends a message from the documentation page', async () => {
   const { data } = await response.json()
   await client.getByText('200 OK').waitFor()
   await client.getByText(data.messageId).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('sends every template of the sandbox from the documentation page', async () => {
+  const { apiKey, trpc } = await server.account()
+  await page.goto(`${server.url}/docs/api`)
+  await page.getByLabel('Value').first().fill(apiKey)
+  await page.getByRole('link', { name: sendMessage.summary }).first().click()
+  await page.getByRole('button', { name: /Test Request.*message\/send/ }).click()
+  const client = page.getByRole('dialog', { name: 'API Client' })
+  const body = client.getByRole('textbox').filter({ hasText: sendMessage.example.input.template })
+  await body.waitFor()
+  const editor = await body.elementHandle()
+
+  for (const { name, language } of sendableDemoTemplates) {
+    const { example } = await trpc.template.get.query({ name, language })
+    await editor?.fill(JSON.stringify({ ...example, to: '34600111222' }))
+    const [response] = await Promise.all([
+      page.waitForResponse('**/api/v1/message/send'),
+      client.getByRole('button', { name: /^Send post request/ }).click(),
+    ])
+    expect({ name, status: response.status(), text: await response.text() }).toMatchObject({ name, status: 200 })
+  }
+
+  const { items } = await trpc.message.list.query({ limit: 100 })
+  expect(items.map(({ template }) => template).toReversed()).toEqual(sendableDemoTemplates.map(({ name }) => name))
   expect(pageErrors).toEqual([])
 })
 

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendableDemoTemplates } from '../support/demo-templates.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 /** A customer's project with its own compiler. It uses only openapi.json from this repository. */
@@ -39,7 +40,8 @@ interface Customer {
     parcel: Record<'recipient' | 'name' | 'order', string> & { template?: string },
   ): Promise<unknown>
   findMessages(options: Options, order: string): Promise<unknown>
-  findTemplate(options: Options, name: string): Promise<unknown>
+  findTemplate(options: Options, name: string, language?: string): Promise<unknown>
+  sendExample(options: Options, template: unknown, to: string): Promise<string>
 }
 
 interface Options {
@@ -67,6 +69,16 @@ test('sends and finds a message with a client generated from openapi.json', asyn
   expect(await findMessages(options, 'order-1042')).toMatchObject([{ status: 'sent' }])
   expect(await findTemplate(options, 'order_shipped')).toMatchObject({ sendable: true })
   expect(await findTemplate(options, 'no_such_template')).toBeUndefined()
+})
+
+test.each(sendableDemoTemplates)('sends $name ($language) with its own example', async ({ name, language }) => {
+  const { apiKey } = await server.account()
+  const { findTemplate, sendExample } = await loadCustomer()
+  const options = { url: server.url, apiKey }
+
+  const template = await findTemplate(options, name, language)
+
+  expect(await sendExample(options, template, '34600111222')).toBe('sent')
 })
 
 test('its errors are values with readable codes', async () => {

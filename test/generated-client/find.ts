@@ -14,10 +14,11 @@ export async function findMessages(options: { url: string; apiKey: string }, ord
 export async function findTemplate(
   options: { url: string; apiKey: string },
   name: string,
+  language = 'en',
 ): Promise<Template | undefined> {
   const client = createClient<paths>({ baseUrl: options.url, headers: { 'X-API-Key': options.apiKey } })
   const { data, error } = await client.GET('/api/v1/template/{name}/{language}', {
-    params: { path: { name, language: 'en' } },
+    params: { path: { name, language } },
   })
   if (error?.error.code === 'TEMPLATE_NOT_FOUND') return undefined
   if (error) throw new Error(`${error.error.code}: ${error.error.message}`)

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import type { paths } from './generated/waybill.ts'
+import type { components, paths } from './generated/waybill.ts'
 
 export type Outcome = { sent: true; messageId: string; status: string } | { sent: false; advice: string }
 
@@ -51,4 +51,19 @@ export async function notifyShipped(
         advice: response.status < 500 ? `correct the message: ${message}` : 'try again with the same key',
       }
   }
+}
+
+/** Sends a template with the values of its own example, whatever kinds of values it takes. */
+export async function sendExample(
+  options: { url: string; apiKey: string },
+  template: components['schemas']['Template'],
+  to: string,
+): Promise<string> {
+  const client = createClient<paths>({ baseUrl: options.url, headers: { 'X-API-Key': options.apiKey } })
+  if (!template.example) throw new Error('The template cannot be sent.')
+  // A request as `message.send` takes it, which the document describes as an object of any kind.
+  const example = template.example as components['schemas']['SendMessageRequest']
+  const { data, error } = await client.POST('/api/v1/message/send', { body: { ...example, to } })
+  if (error) throw new Error(`${error.error.code}: ${error.error.message}`)
+  return data.data.status
 }

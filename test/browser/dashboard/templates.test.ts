@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendableDemoTemplates } from '../../support/demo-templates.ts'
 import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -126,19 +127,9 @@ test('sends a test and links to its message', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test.each([
-  'invoice',
-  'invoice_ready',
-  'order_delayed',
-  'track_parcel',
-  'login_code',
-  'pick_up_point',
-  'birthday_coupon',
-  'weekend_offer',
-  'new_plants',
-])('sends a test of %s with the values of its header, button or code', async (name) => {
+test.each(sendableDemoTemplates)('sends a test of $name ($language) as it is filled', async ({ name, language }) => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
-  await openOfAccount(`templates?name=${name}&language=en`)
+  await openOfAccount(`templates?name=${name}&language=${language}`)
   await page.getByLabel('Your phone number').fill('34600111222')
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText('WhatsApp accepted the message').waitFor()
