@@ -2,9 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 /**
  * Tests that kill processes, install, or need a browser or compilers: `npm run test:faults`, `test:package`,
- * `test:browser`, `test:snippets`, `test:clients`.
+ * `test:browser`, `test:snippets`, `test:clients`, `test:deploy`.
  */
-const separate = ['test/faults/**', 'test/package/**', 'test/browser/**', 'test/snippets/**', 'test/clients/**']
+const separate = ['test/{browser,clients,deploy,faults,package,snippets}/**']
 
 /** Tests whose result does not depend on the database: they run once, on PGlite where they need one at all. */
 const databaseIndependent = [

@@ -101,6 +101,11 @@ export const contents: readonly Group[] = [
     collapsed: true,
     pages: [
       { slug: 'deploying', file: 'deploying.md', summary: 'Install and run Waybill.' },
+      {
+        slug: 'kubernetes',
+        file: 'kubernetes.md',
+        summary: 'Helm chart, Kustomize base, systemd units and cloud databases.',
+      },
       { slug: 'configuration', file: 'configuration.md', summary: 'Every environment variable.' },
       { slug: 'commands', file: 'commands.md', summary: 'The command line.' },
       { slug: 'operating', file: 'operating.md', summary: 'Health, metrics, logs, backups and keys.' },
