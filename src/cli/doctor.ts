@@ -7,13 +7,14 @@ import type { Deps } from '../deps.ts'
 import { countStalePending } from '../messages/status/stale-pending.ts'
 import { findConnectProblem } from '../platform/db/connect-failure.ts'
 import { listPendingMigrations } from '../platform/db/migrate.ts'
+import { findEmbeddedDatabase } from '../platform/db/database.ts'
 import { PoolerError, rejectPooler } from '../platform/db/pooler.ts'
 import { DatabasePasswordError } from '../platform/db/password-file.ts'
 import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/unavailable.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './rekey-all.ts'
-import { countApprovedTemplates, readServerVersion } from './store.ts'
+import { countApprovedTemplates, readServerVersion, readTlsVersion } from './store.ts'
 
 export interface Finding {
   check: string
@@ -49,7 +50,7 @@ async function checkDatabase({ db }: Deps): Promise<Finding> {
   try {
     await rejectPooler(db)
     const version = await readServerVersion(db)
-    const message = `PostgreSQL ${Math.trunc(version / 10_000)}.${version % 10_000} answers`
+    const message = `PostgreSQL ${Math.trunc(version / 10_000)}.${version % 10_000} answers${await describeEncryption(db)}`
     if (version >= oldestVersion) return { check, ok: true, message }
     return { check, ok: false, message, fix: 'Waybill needs PostgreSQL 14 or newer.' }
   } catch (error) {
@@ -68,6 +69,12 @@ async function checkDatabase({ db }: Deps): Promise<Finding> {
       fix: 'Check DATABASE_URL, and that PostgreSQL is running and accepts this user.',
     }
   }
+}
+
+async function describeEncryption(db: Deps['db']): Promise<string> {
+  if (findEmbeddedDatabase(db)) return ''
+  const version = await readTlsVersion(db)
+  return version === undefined ? ', without TLS' : `, over ${version}`
 }
 
 async function checkMigrations({ db }: Deps): Promise<Finding> {

@@ -47,6 +47,13 @@ export async function countApprovedTemplates(
   return rows.map((row) => ({ accountId: row.account_id, wabaId: row.waba_id, approved: Number(row.approved) }))
 }
 
+/** Returns the TLS version of the connection to PostgreSQL, for example TLSv1.3; undefined without TLS. */
+export async function readTlsVersion(db: Kysely<Database>): Promise<string | undefined> {
+  const { rows } = await sql<{ version: string }>`
+    select version from pg_stat_ssl where pid = pg_backend_pid() and ssl`.execute(db)
+  return rows[0]?.version
+}
+
 /** Returns the server version, for example 150004 for 15.4. */
 export async function readServerVersion(db: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ version: string }>`select current_setting('server_version_num') as version`.execute(db)

@@ -70,21 +70,22 @@ export class SharedPool implements PostgresPool {
 
   async #connect(use: Use): Promise<pg.PoolClient> {
     try {
-      return await this.#open().catch((error: unknown) => {
-        // The password may have been changed since it was read, so it is read once more.
-        if (this.#passwords && isPasswordRejected(error)) return this.#open()
-        throw error
-      })
+      return await (this.#passwords ? this.#connectWith(this.#passwords) : this.#pool.connect())
     } catch (error) {
       this.release(use)
       throw error
     }
   }
 
-  /** A command that prints the password may take longer than a connection is waited for, so it is run first. */
-  async #open(): Promise<pg.PoolClient> {
-    if (this.#passwords && this.#pool.idleCount === 0) await this.#passwords.prepare()
-    return this.#pool.connect()
+  /** A command that prints the password may take longer than a connection is waited for, so it runs first. */
+  async #connectWith(passwords: Passwords): Promise<pg.PoolClient> {
+    if (this.#pool.idleCount === 0) await passwords.prepare()
+    return this.#pool.connect().catch(async (error: unknown) => {
+      if (!isPasswordRejected(error)) throw error
+      // The password may have changed since it was read, so it is read once more.
+      await passwords.prepare()
+      return this.#pool.connect()
+    })
   }
 
   release(use: Use): void {

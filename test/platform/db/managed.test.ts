@@ -182,6 +182,15 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     expect(says).toContain(doctor.findings[0].fix.slice(0, 20))
   })
 
+  test.each([
+    { query: () => `?sslmode=verify-full&sslrootcert=${ca}`, says: 'answers, over TLSv1.3' },
+    { query: () => '', says: 'answers, without TLS' },
+  ])('is reported by waybill doctor: $says', async ({ query, says }) => {
+    const environment = { DATABASE_URL: urlOf({ query: query() }), WAYBILL_SECRET_KEY: secretKey }
+    const { findings } = JSON.parse((await runHere(['doctor', '--json'], environment)).stdout)
+    expect(findings[0]).toMatchObject({ check: 'database', ok: true, message: expect.stringContaining(says) })
+  })
+
   test('explains a server that does not answer', async () => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
@@ -250,6 +259,25 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     node.kill('SIGTERM')
     expect(await node.exited).toMatchObject({ code: 0 })
     expect(node.output.join('\n')).not.toContain('hush-')
+  })
+
+  test('fails no statement if the password from a command has changed', async () => {
+    const file = path.join(folder, 'changing')
+    await writePrivate(file, 'third\n')
+    await changePassword('third')
+    const url = urlOf({ user: 'rotated', password: '', query: `?sslrootcert=${ca}` })
+    const passwordCommand = { text: `cat ${file}`, environment: process.env }
+    await withDatabase({ url, passwordCommand }, (db) =>
+      db.connection().execute(async (first) => {
+        // The command runs at most once a second.
+        await sql`select pg_sleep(1.1)`.execute(first)
+        await writePrivate(file, 'fourth\n')
+        await run(postgres.url, `alter role rotated password 'fourth'`)
+
+        // The only connection is in use, so another one is opened.
+        expect(await readSession(db)).toMatchObject({ name: 'rotated' })
+      }),
+    )
   })
 
   test('is asked to cancel statements as configured, except for migrations', async () => {
