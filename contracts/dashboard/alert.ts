@@ -21,7 +21,7 @@ const TimeZone = line(64).refine(isTimeZone, 'must be the name of a time zone, s
 function isTimeZone(name: string): boolean {
   try {
     // Older engines also take offsets, which know no daylight saving time.
-    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
   } catch {
     return false
   }
@@ -127,7 +127,7 @@ export const updateAlertRules = dashboardProcedure({
   summary: 'Change thresholds, quiet hours and repetition of alerts',
   input: ofAccount(AlertRules.partial().shape),
   output: AlertSettings,
-  audit: ({ accountId: _, ...changed }) => changes.updateAlertRules(nameAlertRules(changed)),
+  audit: (changed) => changes.updateAlertRules(nameAlertRules(changed)),
 })
 
 const ruleNames = {

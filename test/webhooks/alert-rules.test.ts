@@ -63,9 +63,10 @@ async function run(chore: (deps: TestServer['deps']) => Promise<unknown>): Promi
 const setRules = (rules: Parameters<typeof updateAlertRules>[2]) =>
   updateAlertRules(server.deps, account.accountId, rules)
 
+const clock = (time: number) => new Date(time).toISOString().slice(11, 16)
+
 /** Quiet for two hours from the present minute on. */
 async function beQuiet({ exceptCritical = false } = {}): Promise<void> {
-  const clock = (time: number) => new Date(time).toISOString().slice(11, 16)
   const quietHours = {
     timeZone: 'UTC',
     from: clock(now.getTime() - 60_000),

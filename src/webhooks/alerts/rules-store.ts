@@ -23,12 +23,7 @@ const columns = [
   'repeat_hours',
 ] as const satisfies (keyof RuleColumns)[]
 
-export function toRuleColumns({
-  failureRatePercent,
-  deliveryLagSeconds,
-  quietHours,
-  repeatHours,
-}: AlertRules): RuleColumns {
+function toRuleColumns({ failureRatePercent, deliveryLagSeconds, quietHours, repeatHours }: AlertRules): RuleColumns {
   return {
     failure_rate_percent: failureRatePercent,
     delivery_lag_seconds: deliveryLagSeconds,

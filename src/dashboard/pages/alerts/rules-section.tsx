@@ -31,10 +31,10 @@ function toForm({ failureRatePercent, deliveryLagSeconds, quietHours, repeatHour
 function toRules(form: ReturnType<typeof toForm>): AlertRules {
   const { timeZone, from, until, exceptCritical } = form
   return {
-    failureRatePercent: form.failureRate ? Number(form.failureRatePercent) : null,
-    deliveryLagSeconds: form.deliveryLag ? Number(form.deliveryLagSeconds) : null,
+    failureRatePercent: form.failureRate ? form.failureRatePercent : null,
+    deliveryLagSeconds: form.deliveryLag ? form.deliveryLagSeconds : null,
     quietHours: form.quiet ? { timeZone, from, until, exceptCritical } : null,
-    repeatHours: form.repeats ? Number(form.repeatHours) : null,
+    repeatHours: form.repeats ? form.repeatHours : null,
   }
 }
 
