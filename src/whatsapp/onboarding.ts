@@ -61,6 +61,11 @@ interface WabaAccess {
 export interface Onboarding {
   /** Without an app, the token describes itself, which an expired token cannot. */
   inspectToken(token: { accessToken: string; app?: MetaApp | undefined }): Promise<ReadOutcome<TokenInfo>>
+  /**
+   * Asks for a token that expires 60 days from now. The given one must not have expired, and stays valid until its date
+   * (https://developers.facebook.com/docs/marketing-api/system-users/install-apps-and-generate-tokens).
+   */
+  refreshToken(token: { accessToken: string; app: MetaApp }): Promise<ReadOutcome<{ accessToken: string }>>
   /** Lists `wabaIds`, or all accounts of the businesses that the token may use. */
   listBusinessAccounts(token: {
     accessToken: string

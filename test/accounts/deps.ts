@@ -80,6 +80,7 @@ const onboarding: Onboarding = {
   registerNumber: () => Promise.resolve({ ok: true, value: undefined }),
   listSubscribedApps: () => Promise.resolve({ ok: true, value: ['300001'] }),
   subscribeApp: () => Promise.resolve({ ok: true, value: undefined }),
+  refreshToken: () => Promise.reject(new Error('no test refreshes')),
   getAppSubscription: () => Promise.resolve({ ok: true, value: undefined }),
   subscribeCallback: () => Promise.resolve({ ok: true, value: undefined }),
 }

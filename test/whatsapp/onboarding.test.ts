@@ -185,6 +185,28 @@ test('sets the callback URL of an app after a handshake with it', async () => {
   })
 })
 
+test('exchanges a token of the app for another one, and repeats no secret when it is refused', async () => {
+  const { accessToken } = addNumber()
+  const issued = await whatsapp.refreshToken({ accessToken, app })
+  expect(issued).toMatchObject({ ok: true })
+  const renewed = issued.ok ? issued.value.accessToken : ''
+  expect(renewed).not.toBe(accessToken)
+
+  const [before, after] = await Promise.all(
+    [accessToken, renewed].map((one) => whatsapp.inspectToken({ accessToken: one })),
+  )
+  expect(before).toMatchObject({ ok: true, value: { valid: true } })
+  expect(after).toMatchObject({ ok: true, value: { valid: true, appId: app.appId, expiresAt: expect.any(Date) } })
+  for (const wrong of [
+    { accessToken: 'EAAnobodyknowsthistoken', app },
+    { accessToken, app: { ...app, appSecret: 'wrong-secret' } },
+  ]) {
+    const refused = await whatsapp.refreshToken(wrong)
+    expect(refused).toMatchObject({ ok: false, refused: true, error: { code: 190 } })
+    expect(JSON.stringify(refused)).not.toMatch(/EAAnobody|wrong-secret/)
+  }
+})
+
 test('an app secret that is not the app’s is refused, and not repeated', async () => {
   addNumber()
   const refused = await whatsapp.getAppSubscription({ ...app, appSecret: 'wrong-secret' })

@@ -87,7 +87,14 @@ export async function reconnectWhatsAppAccount(
 }
 
 /** What was stored about the previous token says nothing about a new one. */
-const nothingKnown: HealthChanges = { app_id: null, token_expires_at: null, missing_permissions: [] }
+const nothingKnown: HealthChanges = {
+  app_id: null,
+  token_expires_at: null,
+  missing_permissions: [],
+  token_refresh_due_at: null,
+  token_refreshed_at: null,
+  token_refresh_problem: null,
+}
 
 /** Encrypts the secrets that are given. */
 function encrypt(

@@ -1,5 +1,6 @@
 import { deleteOldCutoffs } from '../../accounts/requests/store.ts'
 import { checkDueAccounts } from '../../accounts/whatsapp/health/check.ts'
+import { refreshDueTokens } from '../../accounts/whatsapp/health/refresh.ts'
 import { addMissingHealth } from '../../accounts/whatsapp/health/store.ts'
 import { measureTraffic } from '../../accounts/whatsapp/health/traffic.ts'
 import type { Deps } from '../../deps.ts'
@@ -17,6 +18,7 @@ import { vacuumEmbedded } from '../../platform/db/vacuum.ts'
 import { syncDueTemplates } from '../../templates/periodic-sync.ts'
 import { auditKeptDays } from '../../users/audit/audit.ts'
 import { deleteExpiredSignIns } from '../../users/audit/store.ts'
+import { auditRefreshIn } from '../../users/audit/token-refresh.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
 import { announceThresholds } from '../../webhooks/alerts/announce-thresholds.ts'
 import { sendDueAlerts } from '../../webhooks/alerts/due.ts'
@@ -102,6 +104,11 @@ const chores: Chore[] = [
     everySeconds: 15,
     failure: 'could not check WhatsApp accounts',
     run: checkDueAccounts,
+  },
+  {
+    everySeconds: 60,
+    failure: 'could not refresh access tokens',
+    run: (deps) => refreshDueTokens(deps, auditRefreshIn(deps)),
   },
   {
     everySeconds: 3600,

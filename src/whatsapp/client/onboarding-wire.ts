@@ -19,6 +19,8 @@ export const DebuggedToken = z.object({
   }),
 })
 
+export const IssuedToken = z.object({ access_token: z.string().min(1) })
+
 export const BusinessAccountNode = z.object({ id: Id, name: lenient(Text) })
 
 const HealthStatus = z.object({

@@ -8,6 +8,7 @@ import {
   AppSubscriptionNode,
   BusinessAccountNode,
   DebuggedToken,
+  IssuedToken,
   type HealthStatus,
   NumberNode,
   SubscribedAppNode,
@@ -67,6 +68,20 @@ export function createOnboarding(call: GraphCall): Onboarding {
         mapOutcome(inspected, (token) => hideToken(token, accessToken)),
         asker,
       )
+    },
+    refreshToken: async ({ accessToken, app }) => {
+      const query = new URLSearchParams({
+        grant_type: 'fb_exchange_token',
+        client_id: app.appId,
+        client_secret: app.appSecret,
+        set_token_expires_in_60_days: 'true',
+        fb_exchange_token: accessToken,
+      })
+      const answer = await call('GET', `oauth/access_token?${query.toString()}`, accessToken)
+      const issued = mapOutcome(readAnswer(answer, IssuedToken, accessToken), ({ access_token }) => ({
+        accessToken: access_token,
+      }))
+      return redact(issued, app.appSecret)
     },
     listBusinessAccounts: async ({ accessToken, wabaIds }) => {
       if (!wabaIds) return listAllBusinessAccounts(accessToken)

@@ -4,7 +4,7 @@ import { type Answer, ok } from './http.ts'
 import { failOnboarding } from './onboarding-errors.ts'
 import { businessIdOf } from './phone-numbers.ts'
 import type { ReceivedRequest, SimulatedApp, SimulatedNumber, SimulatorState } from './state.ts'
-import { bearerOf, findAppOfToken, type TokenHolder } from './tokens.ts'
+import { bearerOf, findAppOfToken, findHolder, type TokenHolder } from './tokens.ts'
 
 /** `GET /me/businesses`: the portfolios of the token's business accounts. */
 export function listBusinesses(wabaIds: string[]): Answer {
@@ -178,11 +178,16 @@ export function issueToken(state: SimulatorState, { query }: ReceivedRequest): A
   if (!app) return refuseAppSecret()
   if (query.get('grant_type') === 'client_credentials')
     return ok({ access_token: `${app.id}|${app.secret}`, token_type: 'bearer' })
-  const old = state.tokens.get(query.get('fb_exchange_token') ?? '')
-  if (query.get('grant_type') !== 'fb_exchange_token' || old?.appId !== app.id) return failPlainParameter('grant_type')
+  if (query.get('grant_type') !== 'fb_exchange_token') return failPlainParameter('grant_type')
+  const holder = findHolder(state, query.get('fb_exchange_token') ?? '')
+  if ('kind' in holder) return holder
+  const { token, wabaIds } = holder
+  if (token.appId !== app.id) return refuseAppSecret()
+  const refusal = token.refuses?.['GET oauth']
+  if (refusal !== undefined) return failOnboarding(refusal)
   const accessToken = `EAArefreshed${state.tokens.size}${Math.floor(state.now())}`
   const expiresIn = 60 * 86_400
-  const renewed = { ...old, expiresAt: Math.floor(state.now() / 1000) + expiresIn }
+  const renewed = { ...token, wabaIds, expiresAt: Math.floor(state.now() / 1000) + expiresIn }
   state.tokens.set(accessToken, renewed)
   return ok({ access_token: accessToken, token_type: 'bearer', expires_in: expiresIn })
 }

@@ -31,9 +31,10 @@ export const sandboxTokens: readonly SandboxToken[] = [
   { token: 'sandbox-token-expired', does: 'The token has expired (190)', expiresInSeconds: -3600 },
   {
     token: 'sandbox-token-expiring',
-    does: 'Works, but expires in 5 days',
+    does: 'Works, but expires in 5 days, and a refresh is refused (200)',
     expiresInSeconds: 5 * day,
     number: { status: 'CONNECTED' },
+    refuses: { 'GET oauth': 200 },
   },
   {
     token: 'sandbox-token-no-messaging',
@@ -88,5 +89,11 @@ export const sandboxTokens: readonly SandboxToken[] = [
     token: 'sandbox-token-name-declined',
     does: 'The number is connected, but its display name was declined',
     number: { status: 'CONNECTED', nameStatus: 'DECLINED' },
+  },
+  {
+    token: 'sandbox-token-refreshed',
+    does: 'Works, and expires in 5 days, but Waybill refreshes it within a minute',
+    expiresInSeconds: 5 * day,
+    number: { status: 'CONNECTED' },
   },
 ]

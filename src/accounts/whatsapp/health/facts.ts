@@ -19,6 +19,7 @@ export function toFacts(
     hasAppSecret: row.app_secret_encrypted !== null || deps.callbacks.appSecret !== undefined,
     tokenProblem: health?.token_problem ?? undefined,
     tokenExpiresAt: health?.token_expires_at ?? undefined,
+    tokenRefreshProblem: health?.token_refresh_problem ?? undefined,
     missingPermissions: health?.missing_permissions ?? [],
     numberStatus: health?.number_status ?? undefined,
     nameStatus: health?.name_status ?? undefined,

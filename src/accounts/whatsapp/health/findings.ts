@@ -13,6 +13,8 @@ export interface HealthFacts {
   hasAppSecret: boolean
   tokenProblem: string | undefined
   tokenExpiresAt: Date | undefined
+  /** Why Meta did not issue a token that expires later. */
+  tokenRefreshProblem?: string | undefined
   missingPermissions: string[]
   numberStatus: string | undefined
   nameStatus: string | undefined
@@ -73,7 +75,7 @@ function replaceToken({ whatsAppAccountId }: HealthFacts): string {
 }
 
 function findTokenProblems(facts: HealthFacts, now: Date): HealthFinding[] {
-  const { inactiveReason, tokenProblem, tokenExpiresAt, missingPermissions } = facts
+  const { inactiveReason, tokenProblem, tokenExpiresAt, tokenRefreshProblem, missingPermissions } = facts
   const days = tokenExpiresAt && daysUntil(tokenExpiresAt, now)
   if (inactiveReason?.startsWith(disabledBy) === true)
     return [error('disabled', `${withoutDot(inactiveReason)}.`, requestReview, blocking)]
@@ -111,7 +113,13 @@ function findTokenProblems(facts: HealthFacts, now: Date): HealthFinding[] {
         ]),
     ...(days === undefined || days > expiryDays[0]
       ? []
-      : [warning('token_expiring', `The access token expires ${inDays(days)}.`, replaceToken(facts))]),
+      : [
+          warning(
+            'token_expiring',
+            `The access token expires ${inDays(days)}${tokenRefreshProblem === undefined ? '' : `, and could not be refreshed: ${withoutDot(tokenRefreshProblem)}`}.`,
+            replaceToken(facts),
+          ),
+        ]),
   ]
 }
 

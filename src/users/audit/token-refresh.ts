@@ -1,0 +1,19 @@
+import type { RecordRefresh } from '../../accounts/whatsapp/health/refresh.ts'
+import { appendAuditEntry, type AuditDeps } from './append.ts'
+
+/** Records in the audit log that Waybill refreshed an access token, or that Meta refused to. */
+export function auditRefreshIn(deps: AuditDeps): RecordRefresh {
+  return async (trx, { accountId, whatsAppAccountId, outcome }) => {
+    await appendAuditEntry(
+      { ...deps, db: trx },
+      {
+        accountId,
+        id: deps.newId('aud'),
+        who: 'waybill',
+        what: `refreshed the access token of ${whatsAppAccountId}`,
+        address: 'server',
+        outcome,
+      },
+    )
+  }
+}
