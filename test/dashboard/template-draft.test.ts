@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   blankTemplate,
+  describePath,
   listProblems,
   newButton,
   newCard,
@@ -39,6 +40,26 @@ const drafts: [string, TemplateDefinition][] = [
 test.each(drafts)('%s has a preview, and the rules name what is missing', (_, draft) => {
   expect(toPreview(draft).length).toBeGreaterThan(0)
   expect(listProblems(toSubmission(draft))).toHaveProperty('name')
+})
+
+test('problems are in the order of the form, and name its fields', () => {
+  const draft = { ...blankTemplate, header: { format: 'IMAGE' as const }, buttons: [newButton('URL')] }
+
+  expect(
+    Object.entries(listProblems(toSubmission(draft))).map(([path, problem]) => [describePath(path), problem]),
+  ).toEqual([
+    ['Name', expect.stringMatching(/^Must have lower-case letters/)],
+    ['Header, sample file', expect.stringMatching(/^Choose a file or enter a link/)],
+    ['Body', 'Must not be blank.'],
+    ['Button 1, label', 'Required.'],
+    ['Button 1, URL', 'Required.'],
+  ])
+  expect(describePath('cards.1.buttons.0.url')).toBe('Card 2, button 1, URL')
+  expect(describePath('cards.1.header.sample')).toBe('Card 2, header, sample file')
+  expect(describePath('body.examples.first_name')).toBe('Body, example of {{first_name}}')
+  expect(describePath('authentication.apps.0.packageName')).toBe('One-time code, app 1, package name')
+  expect(describePath('limitedTimeOffer.text')).toBe('Limited-time offer')
+  expect(describePath('cards')).toBe('Cards')
 })
 
 test('what is empty is left out of a submission', () => {

@@ -59,7 +59,7 @@ test('names every problem at its field and asks WhatsApp nothing', async () => {
   await page.getByRole('button', { name: 'Submit for review' }).click()
 
   const problems = page.getByRole('alert').filter({ hasText: 'WhatsApp would reject this template' })
-  for (const path of ['name', 'body.text', 'body.examples.1', 'buttons.0.url'])
+  for (const path of ['Name', 'Body', 'Body, example of {{1}}', 'Button 1, URL'])
     await problems.getByText(path, { exact: true }).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(dashboard.server.simulator.requests).toHaveLength(before)

@@ -19,14 +19,52 @@ export const blankTemplate: TemplateDefinition = {
   body: { text: '' },
 }
 
-/** What the rules say of each field, by its dotted path; the first problem of each. */
+/** What the rules say of each field, by its dotted path, in the order of the form; the first problem of each. */
 export function listProblems(template: TemplateDefinition): Record<string, string> {
-  const problems = findTemplateProblems(template).map(({ path, problem }) => {
-    // The rule names fields of the API, which this form does not show.
-    if (path.at(-1) === 'sample') return [path.join('.'), noSample] as const
-    return [path.join('.'), `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`] as const
+  const problems: Record<string, string> = {}
+  for (const { path, problem } of findTemplateProblems(template))
+    // The rule of samples names fields of the API, which this form does not show.
+    problems[path.join('.')] ??= path.at(-1) === 'sample' ? noSample : toSentence(problem)
+  return problems
+}
+
+function toSentence(problem: string): string {
+  const said = problem.replace(/^is required(?: in a (?:button|header) of (?:type|format) \w+)?/, 'required')
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`
+}
+
+/** The labels of the form, where they differ from the names of the fields. */
+const fieldLabels: Partial<Record<string, string>> = {
+  limitedTimeOffer: 'limited-time offer',
+  authentication: 'one-time code',
+  expirationMinutes: 'expiration',
+  autofillText: 'autofill label',
+  packageName: 'package name',
+  signatureHash: 'signature hash',
+  zeroTapTermsAccepted: 'terms',
+  ttlSeconds: 'lifetime',
+  phoneNumber: 'phone number',
+  flowId: 'flow ID',
+  flowAction: 'flow action',
+  navigateScreen: 'first screen',
+  sample: 'sample file',
+  url: 'URL',
+}
+const listLabels: Partial<Record<string, string>> = { buttons: 'button', cards: 'card', apps: 'app' }
+
+/** `cards.1.buttons.0.url` becomes `Card 2, button 1, URL`. */
+export function describePath(path: string): string {
+  const steps = path.split('.')
+  const words = steps.flatMap((step, index) => {
+    const before = steps[index - 1] ?? ''
+    if (before === 'examples') return [`example of {{${step}}}`]
+    if (/^\d+$/.test(step)) return [`${listLabels[before] ?? before} ${Number(step) + 1}`]
+    if (step === 'examples' || (listLabels[step] !== undefined && index < steps.length - 1)) return []
+    if (step === 'text') return /^\d+$/.test(before) ? ['label'] : []
+    return [fieldLabels[step] ?? step]
   })
-  return Object.fromEntries(problems.toReversed())
+  const described = words.join(', ')
+  return described.charAt(0).toUpperCase() + described.slice(1)
 }
 
 const noSample = 'Choose a file or enter a link: WhatsApp reviews a sample of the file.'
@@ -135,12 +173,15 @@ function previewSection({ header, body, buttons }: Pick<TemplateDefinition, 'hea
       ? [
           {
             type: 'BUTTONS',
-            buttons: buttons.map(({ type, text }) => ({ type, text: text ?? fixedLabels[type] ?? '' })),
+            buttons: buttons.map(({ type, text }) => ({ type, text: (text ?? fixedLabels[type]) || 'Button label' })),
           },
         ]
       : []),
   ]
 }
+
+/** An empty bubble would look like a fault. */
+const emptyBody: TemplateBodyDefinition = { text: '_Your message appears here._' }
 
 /** A draft in the form that the preview shows. */
 export function toPreview(template: TemplateDefinition): TemplateComponent[] {
@@ -148,7 +189,7 @@ export function toPreview(template: TemplateDefinition): TemplateComponent[] {
   const { footer, cards, limitedTimeOffer } = template
   return [
     ...(limitedTimeOffer ? [{ type: 'LIMITED_TIME_OFFER', text: limitedTimeOffer.text }] : []),
-    ...previewSection(template),
+    ...previewSection({ ...template, ...(template.body?.text === '' && { body: emptyBody }) }),
     ...(footer === undefined ? [] : [{ type: 'FOOTER', text: footer }]),
     ...(cards
       ? [

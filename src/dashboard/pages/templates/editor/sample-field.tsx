@@ -58,7 +58,7 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
       inputWrapperOrder={['label', 'description', 'input', 'error']}
       error={shown === undefined ? undefined : <span role="alert">{shown}</span>}
     >
-      <Stack gap="xs" mt={4}>
+      <Stack gap="xs" mt={4} mb={shown === undefined ? 0 : 5}>
         {(sending || isUploaded) && (
           <Paper withBorder px="sm" py="xs" role="status">
             <Group justify="space-between" wrap="nowrap" gap="xs">

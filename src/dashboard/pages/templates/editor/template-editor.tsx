@@ -23,6 +23,7 @@ import { ButtonList } from './button-fields.tsx'
 import { CardList, OfferFields } from './card-fields.tsx'
 import { CodeFields } from './code-fields.tsx'
 import {
+  describePath,
   listProblems,
   newCard,
   previewValues,
@@ -35,7 +36,7 @@ import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
 import { SampleFiles } from './sample-field.tsx'
 
 const categories: { value: TemplateCategory; label: string }[] = [
-  { value: 'UTILITY', label: 'Utility: about an order, account or appointment' },
+  { value: 'UTILITY', label: 'Utility: order or account updates' },
   { value: 'MARKETING', label: 'Marketing: offers and news' },
   { value: 'AUTHENTICATION', label: 'Authentication: one-time codes' },
 ]
@@ -110,7 +111,7 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
               >
                 {Object.entries(problems).map(([path, problem]) => (
                   <Text key={path} size="sm">
-                    <b>{path}</b>: {problem}
+                    <b>{describePath(path)}</b>: {problem}
                   </Text>
                 ))}
               </Alert>
@@ -125,7 +126,7 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
             </Group>
           </Box>
           <Box visibleFrom="md">
-            <Box pos="sticky" top={80}>
+            <Box pos="sticky" top="calc(var(--app-shell-header-offset, 0px) + var(--mantine-spacing-md))">
               <Preview template={template} />
             </Box>
           </Box>
