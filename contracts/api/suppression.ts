@@ -16,7 +16,9 @@ export type SuppressionReason = z.infer<typeof SuppressionReason>
 
 export const Suppression = z
   .object({
-    to: responseField(PhoneNumber).describe('Number of the recipient.'),
+    to: responseField(PhoneNumber).describe(
+      'Number of the recipient; `erased` if an operator erased it. Pass the number to find or remove the entry all the same.',
+    ),
     reason: SuppressionReason,
     since: Timestamp.describe('When the recipient was put on the list.'),
     accountId: responseField(AccountId)

@@ -1,5 +1,6 @@
 import type { ListSecrets } from '../accounts/rekey.ts'
 import { listWhatsAppAccountSecrets } from '../accounts/whatsapp/secrets.ts'
+import { listHashKeys } from '../messages/suppressions/recipient-hash.ts'
 import { listEmailSecrets } from '../platform/email/outbox.ts'
 import { listAuditKeys } from '../users/audit/chain.ts'
 import { listAuthSecrets } from '../users/sign-in/secret.ts'
@@ -16,4 +17,5 @@ export const listStoredSecrets: ListSecrets = async (db) => [
   ...(await listEmailSecrets(db)),
   ...(await listChatSecrets(db)),
   ...(await listPostSecrets(db)),
+  ...(await listHashKeys(db)),
 ]

@@ -263,7 +263,7 @@ test('erases a code whose number is stored in another spelling', async () => {
   await send({ to })
 
   const { rows } = await eraseRecipient(
-    server.deps.db,
+    server.deps,
     { number: to, accountId: account.accountId },
     { audited: (_accountId, _what, run) => run() },
   )

@@ -30,7 +30,7 @@ function newNumber(): string {
 const withoutAudit = { audited: <Result>(_id: string, _what: string, run: () => Promise<Result>) => run() }
 
 function erase(number: string, accountId?: string) {
-  return eraseRecipient(server.deps.db, { number, accountId }, withoutAudit)
+  return eraseRecipient(server.deps, { number, accountId }, withoutAudit)
 }
 
 /** Every table whose rows contain the text, as text, in JSON or in bytes. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { listStoredSecrets } from '../../src/cli/rekey-all.ts'
 import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
 import { setSuppressedCategories } from '../../src/messages/suppressions/settings.ts'
 import { example, post, report, sendOne, status } from '../support/callbacks.ts'
@@ -12,6 +13,8 @@ import {
   text,
   userMessage,
 } from '../support/replies.ts'
+import { findHashKey } from '../../src/messages/suppressions/recipient-hash.ts'
+import { createSecretBox } from '../../src/platform/secrets.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
@@ -337,7 +340,7 @@ test('owners change the list in the dashboard, and viewers read it', async () =>
   expect(said.join()).not.toContain('34600')
 })
 
-test('erasing a recipient removes the entry, and a late rejection adds none', async () => {
+test('erasing a recipient erases the entry, and a late rejection adds none', async () => {
   const to = '34600777001'
   const { waMessageId, messageId } = await sendOne(account, { ...marketing, variables: undefined, to })
   await account.trpc.code.send.mutate({ to, template: 'login_code', language: 'en' })
@@ -345,7 +348,7 @@ test('erasing a recipient removes the entry, and a late rejection adds none', as
   expect(await listSuppressed()).toEqual([[to, 'reply']])
 
   const { rows, complete } = await eraseRecipient(
-    server.deps.db,
+    server.deps,
     { number: to },
     { audited: (_accountId, _what, run) => run() },
   )
@@ -354,5 +357,129 @@ test('erasing a recipient removes the entry, and a late rejection adds none', as
 
   expect(complete).toBe(true)
   expect(rows).toMatchObject({ suppressions: 1, one_time_codes: 1 })
+  expect(await listSuppressed()).toEqual([['erased', 'reply']])
+})
+
+/** Sends a template that suppressed recipients do not get. */
+const sendMarketing = (to: string, from = account) =>
+  from.post('/api/v1/message/send', { ...marketing, variables: undefined, to })
+
+const eraseNumber = (number: string, accountId?: string) =>
+  eraseRecipient(server.deps, { number, accountId }, { audited: (_accountId, _what, run) => run() })
+
+async function storedSuppressions(): Promise<string> {
+  const rows = await server.deps.db.selectFrom('suppressions').selectAll().execute()
+  return JSON.stringify(rows)
+}
+
+test.each([
+  { country: 'Spain', first: '34600777010', second: '34600777010' },
+  { country: 'Mexico', first: '5215599970010', second: '525599970010' },
+  { country: 'Brazil', first: '551199970010', second: '5511999970010' },
+])('keeps an erased recipient in $country opted out without the number', async ({ first, second }) => {
+  const { accountId } = account
+  await account.trpc.suppression.add.mutate({ to: first })
+
+  expect(await eraseNumber(second)).toMatchObject({
+    accountIds: [accountId],
+    rows: { suppressions: 1 },
+    complete: true,
+  })
+
+  expect(await storedSuppressions()).not.toMatch(new RegExp(`${first}|${second}`))
+  for (const to of [first, second]) {
+    const refused = await sendMarketing(to)
+    expect(refused.json()).toMatchObject({ success: false, error: { code: 'RECIPIENT_SUPPRESSED' } })
+    const previewed = await account.post('/api/v1/message/preview', { ...marketing, variables: undefined, to })
+    expect(previewed.json()).toMatchObject({ error: { code: 'RECIPIENT_SUPPRESSED' } })
+    expect(await account.trpc.suppression.list.query({ to })).toMatchObject({ items: [{ to: 'erased' }] })
+  }
+  expect(await listSuppressed()).toEqual([['erased', 'manual']])
+  // A repetition finds nothing, and changes nothing.
+  expect(await eraseNumber(first)).toMatchObject({ accountIds: [], rows: {} })
+  expect((await sendMarketing(first)).statusCode).toBe(422)
+
+  expect(await account.trpc.suppression.remove.mutate({ to: second })).toEqual({ to: second, removed: true })
+  expect(await account.trpc.suppression.remove.mutate({ to: second })).toEqual({ to: second, removed: false })
   expect(await listSuppressed()).toEqual([])
+  expect((await sendMarketing(first)).statusCode).toBe(200)
+})
+
+test('checks many erased recipients at once', async () => {
+  const numbers = Array.from({ length: 30 }, (_, index) => `346007780${String(index).padStart(2, '0')}`)
+  await account.trpc.suppression.import.mutate({ recipients: numbers.slice(0, 20) })
+  for (const number of numbers.slice(0, 10)) await eraseNumber(number)
+
+  const answers = await Promise.all(numbers.map((to) => sendMarketing(to)))
+
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(numbers.map((_, index) => (index < 20 ? 422 : 200)))
+})
+
+test('lets an erased recipient opt in again, and out again', async () => {
+  const to = '34600777020'
+  const first = await sendOne(account, { ...marketing, variables: undefined, to })
+  await hear([userMessage(text('STOP'), first.waMessageId, { from: to })])
+  await eraseNumber(to)
+  expect((await sendMarketing(to)).statusCode).toBe(422)
+
+  const again = await sendOne(account, { to })
+  await hear([userMessage(text('START'), again.waMessageId, { from: to })])
+  expect((await sendMarketing(to)).statusCode).toBe(200)
+  expect(await listSuppressed()).toEqual([])
+
+  // Who opted in is protected by no entry, so nothing remains.
+  await eraseNumber(to)
+  expect(await storedSuppressions()).not.toContain(to)
+  expect((await sendMarketing(to)).statusCode).toBe(200)
+})
+
+test('adding an erased recipient again gives the entry its number back', async () => {
+  const to = '34600777030'
+  await account.trpc.suppression.add.mutate({ to })
+  await eraseNumber(to)
+
+  expect(await account.trpc.suppression.add.mutate({ to })).toMatchObject({ to, added: false })
+
+  expect(await listSuppressed()).toEqual([[to, 'manual']])
+  await eraseNumber(to)
+  expect(await listSuppressed()).toEqual([['erased', 'manual']])
+})
+
+test('erases in one account only, and gives each account another hash', async () => {
+  const to = '34600777040'
+  const other = await server.account()
+  await account.trpc.suppression.add.mutate({ to })
+  await other.trpc.suppression.add.mutate({ to })
+
+  await eraseNumber(to, account.accountId)
+  expect(await listSuppressed()).toEqual([['erased', 'manual']])
+  expect(await other.trpc.suppression.list.query({})).toMatchObject({ items: [{ to }] })
+  await eraseNumber(to)
+
+  const rows = await server.deps.db
+    .selectFrom('suppressions')
+    .select('number_key')
+    .where('account_id', 'in', [account.accountId, other.accountId])
+    .execute()
+  expect(new Set(rows.map(({ number_key }) => number_key)).size).toBe(2)
+  expect(rows.every(({ number_key }) => number_key.startsWith('hmac:'))).toBe(true)
+})
+
+test('finds erased recipients after the key of the server was replaced', async () => {
+  const to = '34600777050'
+  await account.trpc.suppression.add.mutate({ to })
+  await eraseNumber(to)
+  const [stored] = (await listStoredSecrets(server.deps.db)).filter(({ ownerId }) => ownerId === 'suppressions')
+  const before = await findHashKey(server.deps.db, server.deps.secrets)
+  const next = createSecretBox([Buffer.alloc(32, 7)], server.deps.randomBytes)
+  await stored?.replace(
+    server.deps.db,
+    next.encrypt(server.deps.secrets.decrypt(stored.ciphertext, stored.purpose), stored.purpose),
+  )
+
+  expect(await findHashKey(server.deps.db, next)).toEqual(before)
+
+  const [replaced] = (await listStoredSecrets(server.deps.db)).filter(({ ownerId }) => ownerId === 'suppressions')
+  await replaced?.replace(server.deps.db, stored?.ciphertext ?? '')
+  expect((await sendMarketing(to)).statusCode).toBe(422)
 })

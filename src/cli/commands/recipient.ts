@@ -19,7 +19,7 @@ export const recipientErase = dataCommand({
     },
   },
   notes: [
-    'Messages to the number remain without it: the API shows "erased" as their recipient, and counts do not change.\nStop sending to the number first, because a later send stores it again. If the command is interrupted, run it again.',
+    'Messages to the number remain without it: the API shows "erased" as their recipient, and counts do not change.\nA recipient who opted out stays on the suppression list, as "erased", with a keyed hash in place of the number.\nStop sending to the number first, because a later send stores it again. If the command is interrupted, run it again.',
     'PostgreSQL keeps old versions of changed rows on disk until it vacuums the tables. With --rewrite they are removed at\nonce. Backups, and on a PostgreSQL server the archive of its write-ahead log, keep the number until they expire.',
   ],
   examples: ['waybill recipient erase 34600111222', 'waybill recipient erase 34600111222 --account acc_… --rewrite'],
@@ -27,7 +27,7 @@ export const recipientErase = dataCommand({
     const number = parseNumber(given)
     if (account !== undefined) await requireAccount(deps.db, account)
     const erased = await eraseRecipient(
-      deps.db,
+      deps,
       { number, accountId: account },
       {
         report: ({ table, rows }) => report(`${table}: ${rows} rows searched`),
@@ -36,7 +36,7 @@ export const recipientErase = dataCommand({
       },
     )
     if (rewrite) {
-      const tables = [...new Set(listPlaces().map(({ table }) => table)), 'wa_message_ids']
+      const tables = [...new Set(listPlaces().map(({ table }) => table)), 'suppressions', 'wa_message_ids']
       await rewriteTables(deps.db, tables, (table) => report(`${table}: rewriting`))
     }
     const isEmbedded = findEmbeddedDatabase(deps.db) !== undefined

@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely'
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { discardUnwrittenRequests } from '../../accounts/requests/store.ts'
+import type { Deps } from '../../deps.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
-import type { Database } from '../../platform/db/schema.ts'
+import { eraseSuppressions } from '../suppressions/erased-store.ts'
+import { readHashKey } from '../suppressions/recipient-hash.ts'
 import { spellingsOf } from '../suppressions/number-key.ts'
 import { matchNumbers } from './number.ts'
 import { endClaimsOfErased, eraseSomeMessages, findAccountsWithMessagesTo } from './store.ts'
@@ -39,14 +40,16 @@ const maxSearches = 5
 
 /**
  * Removes a person's number from everything that is stored. Messages remain as rows without a recipient, so counts do
- * not change. Each step is a short transaction, and a repetition continues where an interrupted erasure stopped. What
+ * not change, and a suppression remains with a hash in place of the number. Each step is a short transaction, and a repetition continues where an interrupted erasure stopped. What
  * is recorded while it runs is erased too; a message that is requested after it is a new one.
  */
 export async function eraseRecipient(
-  db: Kysely<Database>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>,
   { number, accountId }: Erasure,
   { report, audited }: ErasureHooks,
 ): Promise<Erased> {
+  const { db } = deps
+  const hashKey = await readHashKey(deps)
   // A recipient can answer from another spelling than the one that messages were sent to.
   const numbers = spellingsOf(number)
   const matcher = matchNumbers(numbers)
@@ -83,13 +86,15 @@ export async function eraseRecipient(
   await discardUnwrittenRequests(db)
   await eraseMessages()
   for (let search = 1; search <= maxSearches; search += 1) {
+    const hashed = await retryLocked(() => eraseSuppressions(db, hashKey, { number, accountId }))
+    if (hashed.length > 0) rows['suppressions'] = (rows['suppressions'] ?? 0) + hashed.length
     const swept = await sweep(db, { matcher, accountId }, report)
     for (const [table, count] of Object.entries(swept.erased)) rows[table] = (rows[table] ?? 0) + count
-    for (const id of swept.accountIds) await inAuditOf(id, () => Promise.resolve())
+    for (const id of [...hashed, ...swept.accountIds]) await inAuditOf(id, () => Promise.resolve())
     const settled = await awaitRunningWrites(db)
     const late = await eraseMessages()
     for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
-    const isClean = swept.accountIds.size === 0 && late === 0 && settled
+    const isClean = hashed.length === 0 && swept.accountIds.size === 0 && late === 0 && settled
     if (isClean) return { accountIds: [...recorded].sort(), messages, rows, complete: true }
   }
   return { accountIds: [...recorded].sort(), messages, rows, complete: false }

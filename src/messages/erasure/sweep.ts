@@ -19,7 +19,7 @@ interface Target {
 interface Place {
   table: string
   columns: string[]
-  kind: Extract<NumberColumn, string>
+  kind: Exclude<Extract<NumberColumn, string>, 'hash'>
 }
 
 export interface SweepProgress {

@@ -21,7 +21,7 @@ type IncomingReply = Addressee & UserReply
 type IncomingPreference = Addressee & UserPreferenceChange
 export type FromUser = IncomingReply | IncomingPreference
 
-type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
+type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>
 
 /**
  * Reports replies to our messages, and stores who opted out or in. When this returns, all of it is durable. It shares

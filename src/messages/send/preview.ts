@@ -10,7 +10,7 @@ import { findSendFacts } from './facts-store.ts'
 
 /** Checks what a send checks, and renders the text. Sends and stores nothing. */
 export async function preview(
-  deps: Pick<Deps, 'db' | 'now'>,
+  deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'randomBytes' | 'log'>,
   caller: Caller,
   input: SendMessageRequest,
 ): Promise<MessagePreview> {
@@ -30,7 +30,7 @@ export async function preview(
       language: input.language,
     })
   if (draft.stoppedCategory !== undefined)
-    await assertNotSuppressed(deps.db, { accountId, stoppedCategory: draft.stoppedCategory }, input)
+    await assertNotSuppressed(deps, { accountId, stoppedCategory: draft.stoppedCategory }, input)
   if (namesMedia(draft.filled)) await checkMedia(deps, accountId, draft.filled)
   return {
     to: input.to,

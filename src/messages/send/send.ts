@@ -73,7 +73,7 @@ export async function prepare(deps: Deps, { accountId }: Caller, input: SendMess
     })
   const { from, emitSentEvent, stoppedCategory } = decision
   // Awaited only where it applies, so that other sends don't wait for a turn of the event loop.
-  if (stoppedCategory !== undefined) await assertNotSuppressed(deps.db, { accountId, stoppedCategory }, input)
+  if (stoppedCategory !== undefined) await assertNotSuppressed(deps, { accountId, stoppedCategory }, input)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
   const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from

@@ -16,7 +16,7 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
  * this process ends first it stays `pending` until the status webhook settles it.
  */
 export async function settle(
-  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal'>,
+  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal' | 'secrets'>,
   message: PendingMessage,
   result: SendResult,
   request: IdempotentRequest | undefined,
@@ -72,7 +72,7 @@ async function persist(
 }
 
 async function writeConclusion(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>,
   message: PendingMessage,
   result: SendResult,
   request: IdempotentRequest | undefined,
@@ -97,7 +97,7 @@ async function writeConclusion(
 
 /** When somebody wants to be told, our own answer is taken like WhatsApp's status: with its event. */
 async function settleSent(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>,
   message: PendingMessage,
   waMessageId: string,
   at: Date,

@@ -12,7 +12,7 @@ import { toEvent } from './to-event.ts'
 
 export type IncomingStatus = MessageReference & { report: Report }
 
-type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
+type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>
 
 /** Statuses of one transaction: more of them hold their messages locked, and others up, for too long. */
 const maxStatuses = 1000

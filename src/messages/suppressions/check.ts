@@ -1,7 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { Database } from '../../platform/db/schema.ts'
+import type { Deps } from '../../deps.ts'
+import { cacheHashKey } from './recipient-hash.ts'
 import { findSuppression } from './store.ts'
 
 /** Categories that are always or by default stopped. A template whose category is not known counts as MARKETING. */
@@ -9,11 +9,11 @@ export const defaultStoppedCategory = 'MARKETING'
 
 /** Rejects a message to a suppressed recipient. `stoppedCategory` is the category of the template. */
 export async function assertNotSuppressed(
-  db: Kysely<Database>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>,
   { accountId, stoppedCategory }: { accountId: string; stoppedCategory: string },
   { to }: Pick<SendMessageRequest, 'to'>,
 ): Promise<void> {
-  const found = await findSuppression(db, accountId, to)
+  const found = await findSuppression(deps.db, accountId, to, await cacheHashKey(deps))
   if (found)
     throw new ServiceError(
       'RECIPIENT_SUPPRESSED',

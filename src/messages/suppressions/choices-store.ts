@@ -4,7 +4,9 @@ import type { Deps } from '../../deps.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
+import { restoreErased } from './erased-store.ts'
 import { toNumberKey } from './number-key.ts'
+import { findHashKey } from './recipient-hash.ts'
 
 /** A decision about one recipient, by the recipient or by a user of the account. */
 export interface Choice {
@@ -72,8 +74,11 @@ const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; acc
 export async function applyChoices<Given extends Choice>(
   trx: Kysely<Database>,
   choices: readonly Given[],
-  deps: Pick<Deps, 'newId'>,
+  deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<Given[]> {
+  if (choices.length === 0) return []
+  const hashKey = await findHashKey(trx, deps.secrets)
+  if (hashKey) await restoreErased(trx, hashKey, choices)
   const changed: Given[] = []
   // A statement can change a row once, so the second decision about a number is for the next round.
   for (let round = choices; round.length > 0;) {

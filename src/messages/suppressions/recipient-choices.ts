@@ -19,7 +19,7 @@ export interface RecipientChoice extends Choice {
 export async function applyRecipientChoices(
   trx: Kysely<Database>,
   choices: readonly RecipientChoice[],
-  deps: Pick<Deps, 'newId'>,
+  deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<UnrecordedEvent[]> {
   // A status or a reply can come after the recipient of its message was erased.
   const known = choices.filter(({ number }) => number !== erasedRecipient)
@@ -44,7 +44,7 @@ export function toRejectedChoice(message: RecordedMessage, at: Date): RecipientC
 
 /** Suppresses the recipient of a send that WhatsApp rejected with 131050. */
 export async function suppressRejected(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>,
   message: RecordedMessage,
   at: Date,
 ): Promise<void> {

@@ -6,6 +6,7 @@ import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../plat
 import type { Database, SuppressionsTable } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { toNumberKey } from './number-key.ts'
+import { type HashKey, hashRecipient } from './recipient-hash.ts'
 
 export type SuppressionRow = Selectable<SuppressionsTable>
 
@@ -21,29 +22,40 @@ export function findSuppressions(
   db: Kysely<Database>,
   accountId: string,
   { to, reason, beforeId }: SuppressionFilter,
-  limit: number,
+  { limit, hashKey }: { limit: number; hashKey: HashKey | undefined },
 ): Promise<SuppressionRow[]> {
   let query = db
     .selectFrom('suppressions')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('suppressed', '=', true)
-  if (to !== undefined) query = query.where('number_key', '=', toNumberKey(to))
+  if (to !== undefined) query = query.where('number_key', 'in', keysOf(accountId, to, hashKey))
   if (reason !== undefined) query = query.where('reason', '=', reason)
   if (beforeId !== undefined) query = query.where('id', '<', beforeId)
   return query.orderBy('id', 'desc').limit(limit).execute()
 }
 
+/** The keys that a recipient can have: that of the number, and that of an erased one. */
+function keysOf(accountId: string, number: string, hashKey: HashKey | undefined): string[] {
+  return [toNumberKey(number), ...(hashKey ? [hashRecipient(hashKey, accountId, number)] : [])]
+}
+
 /** The row stays, so that an older opt-out that arrives late changes nothing. False if it was not on the list. */
 export async function unsuppress(
   db: Kysely<Database>,
-  { accountId, number, id, at }: { accountId: string; number: string; id: string; at: Date },
+  {
+    accountId,
+    number,
+    hashKey,
+    id,
+    at,
+  }: { accountId: string; number: string; hashKey: HashKey | undefined; id: string; at: Date },
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('suppressions')
     .set({ suppressed: false, reason: 'manual', id, since: at, changed_at: at, whatsapp_account_id: null })
     .where('account_id', '=', accountId)
-    .where('number_key', '=', toNumberKey(number))
+    .where('number_key', 'in', keysOf(accountId, number, hashKey))
     .where('suppressed', '=', true)
     .executeTakeFirst()
   return numUpdatedRows > 0n
@@ -52,6 +64,8 @@ export async function unsuppress(
 interface Recipient {
   accountId: string
   numberKey: string
+  /** Of an erased recipient. */
+  hash: string
 }
 
 interface FoundSuppression {
@@ -62,19 +76,21 @@ interface FoundSuppression {
 const findOne = statement<Recipient, FoundSuppression>(
   'find_suppression',
   ($) => `select reason, since from suppressions
-  where account_id = ${$.accountId} and number_key = ${$.numberKey} and suppressed`,
+  where account_id = ${$.accountId} and number_key in (${$.numberKey}, ${$.hash}) and suppressed limit 1`,
 )
 
 const recipientColumns: Columns<Recipient> = {
   accountId: { name: 'account_id', type: 'word' },
   numberKey: { name: 'number_key', type: 'word' },
+  hash: { name: 'hash', type: 'word' },
 }
 
 const findMany = statement<Lists<Recipient>, FoundSuppression & { n: number }>(
   'find_many_suppressions',
   ($) => `select r.n::integer as n, s.reason, s.since
   from unnest(${arraysOf($, recipientColumns)}) with ordinality as r (${namesOf(recipientColumns)}, n)
-  join suppressions s on s.account_id = r.account_id and s.number_key = r.number_key and s.suppressed`,
+  join suppressions s
+    on s.account_id = r.account_id and s.number_key = any (array[r.number_key, r.hash]) and s.suppressed`,
 )
 
 const findBatched = batched<Recipient, FoundSuppression | undefined>({
@@ -100,6 +116,9 @@ export function findSuppression(
   db: Kysely<Database>,
   accountId: string,
   number: string,
+  hashKey: HashKey | undefined,
 ): Promise<FoundSuppression | undefined> {
-  return findBatched(db, { accountId, numberKey: toNumberKey(number) })
+  const numberKey = toNumberKey(number)
+  const hash = hashKey ? hashRecipient(hashKey, accountId, number) : numberKey
+  return findBatched(db, { accountId, numberKey, hash })
 }

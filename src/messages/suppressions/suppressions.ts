@@ -12,19 +12,26 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { applyChoices } from './choices-store.ts'
 import { toNumberKey } from './number-key.ts'
+import { findHashKey } from './recipient-hash.ts'
 import { findSuppressions, type SuppressionRow, unsuppress } from './store.ts'
 
 const cursorPattern = /^sup_[0-9a-z]{26}$/
 
 export async function listSuppressions(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'secrets'>,
   { accountId }: Caller,
   { to, reason, cursor, limit }: InputOf<typeof listContract>,
 ): Promise<SuppressionPage> {
   if (cursor !== undefined && !cursorPattern.test(cursor))
     throw invalidField('cursor', 'must be the nextCursor of the page before. Leave it out for the first page.')
   // One extra entry shows whether there is a next page.
-  const rows = await findSuppressions(deps.db, accountId, { to, reason, beforeId: cursor }, limit + 1)
+  const hashKey = to === undefined ? undefined : await findHashKey(deps.db, deps.secrets)
+  const rows = await findSuppressions(
+    deps.db,
+    accountId,
+    { to, reason, beforeId: cursor },
+    { limit: limit + 1, hashKey },
+  )
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return { items: shown.map(toSuppression), ...(rows.length > limit && last && { nextCursor: last.id }) }
@@ -39,7 +46,7 @@ export function toSuppression(row: SuppressionRow): Suppression {
   }
 }
 
-type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now'>
+type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets'>
 
 export async function addSuppression(
   deps: ChangeDeps,
@@ -49,7 +56,7 @@ export async function addSuppression(
   const choice = { accountId, number: to, choice: 'out', reason: 'manual', at: deps.now() } as const
   return deps.db.transaction().execute(async (trx) => {
     const added = await applyChoices(trx, [choice], deps)
-    const [row] = await findSuppressions(trx, accountId, { to }, 1)
+    const [row] = await findSuppressions(trx, accountId, { to }, { limit: 1, hashKey: undefined })
     // A removal that was made by a clock ahead of ours can be newer than this entry.
     const entry = row ? toSuppression(row) : { to, reason: choice.reason, since: choice.at.toISOString() }
     return { ...entry, added: added.length > 0 }
@@ -61,7 +68,8 @@ export async function removeSuppression(
   { accountId }: Caller,
   { to }: InputOf<typeof removeContract>,
 ): Promise<OutputOf<typeof removeContract>> {
-  const removed = await unsuppress(deps.db, { accountId, number: to, id: deps.newId('sup'), at: deps.now() })
+  const hashKey = await findHashKey(deps.db, deps.secrets)
+  const removed = await unsuppress(deps.db, { accountId, number: to, hashKey, id: deps.newId('sup'), at: deps.now() })
   return { to, removed }
 }
 

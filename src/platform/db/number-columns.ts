@@ -1,9 +1,10 @@
 /**
  * What erasing a recipient does with a column: `replace` replaces the number within its text, `replace-unique` replaces
  * the whole text with one that contains the row's `id`, for a column that a unique index covers, `delete-row` deletes
- * the rows whose text contains the number, and `never` says why the column cannot contain one.
+ * the rows whose text contains the number, `hash` replaces the number of a suppression by its hash, and `never` says why
+ * the column cannot contain one.
  */
-export type NumberColumn = 'replace' | 'replace-unique' | 'delete-row' | { never: string }
+export type NumberColumn = 'replace' | 'replace-unique' | 'delete-row' | 'hash' | { never: string }
 
 const id = { never: 'an ID of our own' }
 const word = { never: 'a word of our own, such as a status' }
@@ -47,9 +48,9 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
   seen_replies: { account_id: id, hash: { never: 'a hash of a wamid, which has random digits beside the number' } },
   suppressions: {
     account_id: id,
-    number_key: 'delete-row',
+    number_key: 'hash',
     id,
-    to_number: 'delete-row',
+    to_number: 'hash',
     reason: word,
     whatsapp_account_id: id,
   },

@@ -4,6 +4,7 @@ import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Suppression } from '../../../../contracts/api/suppression.ts'
+import { erasedRecipient } from '../../../../contracts/fields.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
@@ -50,7 +51,7 @@ export function ListSection() {
       {list.isLoading && <LoadingSkeleton lines={4} />}
       {list.isError && <ErrorAlert error={list.error} onRetry={() => list.refetch()} />}
       {list.isSuccess && items.length === 0 && <NobodyFound isSearch={isSearch} />}
-      {items.length > 0 && <SuppressionTable items={items} />}
+      {items.length > 0 && <SuppressionTable items={items} searched={to} />}
       <LoadMore query={list} />
     </Section>
   )
@@ -76,7 +77,13 @@ const reasons = {
   import: { tone: 'neutral', label: 'Imported' },
 } satisfies Record<Suppression['reason'], { tone: Tone; label: string }>
 
-function SuppressionTable({ items }: { items: Suppression[] }) {
+interface SuppressionTableProps {
+  items: Suppression[]
+  /** The number that was searched for: the only one that is known of an erased recipient. */
+  searched: string | undefined
+}
+
+function SuppressionTable({ items, searched }: SuppressionTableProps) {
   const { accountId, canChange } = useAccount()
   const [removing, setRemoving] = useState<string>()
   const remove = useChange({
@@ -88,8 +95,8 @@ function SuppressionTable({ items }: { items: Suppression[] }) {
   const onRemove = canChange ? setRemoving : undefined
   return (
     <>
-      <WideTable items={items} onRemove={onRemove} />
-      <NarrowList items={items} onRemove={onRemove} />
+      <WideTable items={items} searched={searched} onRemove={onRemove} />
+      <NarrowList items={items} searched={searched} onRemove={onRemove} />
       <ConfirmModal
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
@@ -103,13 +110,12 @@ function SuppressionTable({ items }: { items: Suppression[] }) {
   )
 }
 
-interface EntriesProps {
-  items: Suppression[]
+interface EntriesProps extends SuppressionTableProps {
   /** Undefined for viewers. */
   onRemove: ((to: string) => void) | undefined
 }
 
-function WideTable({ items, onRemove }: EntriesProps) {
+function WideTable({ items, searched, onRemove }: EntriesProps) {
   return (
     <Table verticalSpacing="xs" fz="sm" visibleFrom="sm">
       <Table.Thead>
@@ -126,8 +132,10 @@ function WideTable({ items, onRemove }: EntriesProps) {
       </Table.Thead>
       <Table.Tbody>
         {items.map(({ to, reason, since }) => (
-          <Table.Tr key={to}>
-            <Table.Td>{to}</Table.Td>
+          <Table.Tr key={`${to} ${since}`}>
+            <Table.Td>
+              <Recipient to={to} />
+            </Table.Td>
             <Table.Td>
               <ReasonBadge reason={reason} />
             </Table.Td>
@@ -136,7 +144,7 @@ function WideTable({ items, onRemove }: EntriesProps) {
             </Table.Td>
             {onRemove && (
               <Table.Td ta="right">
-                <RemoveButton to={to} onRemove={onRemove} />
+                <RemoveButton to={to === erasedRecipient ? searched : to} onRemove={onRemove} />
               </Table.Td>
             )}
           </Table.Tr>
@@ -147,22 +155,35 @@ function WideTable({ items, onRemove }: EntriesProps) {
 }
 
 /** On a phone. */
-function NarrowList({ items, onRemove }: EntriesProps) {
+function NarrowList({ items, searched, onRemove }: EntriesProps) {
   return (
     <Stack hiddenFrom="sm" gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
       {items.map(({ to, reason, since }) => (
-        <Group key={to} component="li" justify="space-between" align="flex-start" wrap="nowrap">
+        <Group key={`${to} ${since}`} component="li" justify="space-between" align="flex-start" wrap="nowrap">
           <Stack gap={4}>
-            <Text size="sm">{to}</Text>
+            <Text size="sm" component="div">
+              <Recipient to={to} />
+            </Text>
             <ReasonBadge reason={reason} />
             <Text size="xs" c="dimmed">
               <DateTime at={since} />
             </Text>
           </Stack>
-          {onRemove && <RemoveButton to={to} onRemove={onRemove} />}
+          {onRemove && <RemoveButton to={to === erasedRecipient ? searched : to} onRemove={onRemove} />}
         </Group>
       ))}
     </Stack>
+  )
+}
+
+function Recipient({ to }: Pick<Suppression, 'to'>) {
+  if (to !== erasedRecipient) return to
+  return (
+    <Tooltip label="The number was erased; only its keyed hash is kept. To remove the entry, search for the number.">
+      <Text component="span" size="sm" c="dimmed" tabIndex={0}>
+        Erased
+      </Text>
+    </Tooltip>
   )
 }
 
@@ -171,7 +192,8 @@ function ReasonBadge({ reason }: Pick<Suppression, 'reason'>) {
   return <StatusBadge tone={tone}>{label}</StatusBadge>
 }
 
-function RemoveButton({ to, onRemove }: { to: string; onRemove: (to: string) => void }) {
+function RemoveButton({ to, onRemove }: { to: string | undefined; onRemove: (to: string) => void }) {
+  if (to === undefined) return null
   return (
     <Tooltip label={`Remove ${to}`}>
       <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${to}`} onClick={() => onRemove(to)}>

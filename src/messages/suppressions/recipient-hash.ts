@@ -1,0 +1,104 @@
+import { createHmac } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { StoredSecret } from '../../accounts/rekey.ts'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import type { SecretBox } from '../../platform/secrets.ts'
+import { toNumberKey } from './number-key.ts'
+
+/** The key under which suppressions of erased recipients are found again. */
+export type HashKey = Buffer
+
+const id = 'suppressions'
+const purpose = 'recipient_hash_keys.key'
+const keyBytes = 32
+/** No number starts like this. */
+const prefix = 'hmac:'
+
+/**
+ * Returns what stands in place of an erased number: its HMAC, which leads nobody back to the number who has the database
+ * without the key of the server. All spellings of a number have the same, and each account another one.
+ */
+export function hashRecipient(key: HashKey, accountId: string, number: string): string {
+  return (
+    prefix +
+    createHmac('sha256', key)
+      .update(`${accountId}\n${toNumberKey(number)}`)
+      .digest('base64url')
+  )
+}
+
+/** Undefined if no recipient was ever erased or checked: then there is no hash to compare. */
+export async function findHashKey(db: Kysely<Database>, secrets: SecretBox): Promise<HashKey | undefined> {
+  const ciphertext = await findCiphertext(db)
+  return ciphertext === undefined ? undefined : Buffer.from(secrets.decrypt(ciphertext, purpose), 'base64url')
+}
+
+/**
+ * Returns the key, which is generated once and stored encrypted, so that it survives a new WAYBILL_SECRET_KEY. Not for
+ * use in a transaction: its rollback would take back the key.
+ */
+export async function readHashKey({
+  db,
+  secrets,
+  randomBytes,
+}: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>): Promise<HashKey> {
+  const known = await findHashKey(db, secrets)
+  if (known) return known
+  const made = Buffer.from(randomBytes(keyBytes)).toString('base64url')
+  // If two processes start at once, the first insert wins.
+  await db
+    .insertInto('recipient_hash_keys')
+    .values({ id, key_encrypted: secrets.encrypt(made, purpose) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return readHashKey({ db, secrets, randomBytes })
+}
+
+const cached = new WeakMap<Kysely<Database>, Promise<HashKey | undefined>>()
+
+/**
+ * Reads the key once per process, for each send. Without the key of the server that encrypted it, the hashes match
+ * nobody any more: then it is logged, and sends go on.
+ */
+export function cacheHashKey(deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>): Promise<HashKey | undefined> {
+  const known = cached.get(deps.db)
+  if (known) return known
+  const reading = read(deps)
+  cached.set(deps.db, reading)
+  // A database that was unavailable is asked again.
+  reading.catch(() => cached.delete(deps.db))
+  return reading
+}
+
+async function read(deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>): Promise<HashKey | undefined> {
+  const ciphertext = await findCiphertext(deps.db)
+  if (ciphertext === undefined) return readHashKey(deps)
+  try {
+    return Buffer.from(deps.secrets.decrypt(ciphertext, purpose), 'base64url')
+  } catch (error) {
+    deps.log.error({ err: error }, 'could not decrypt the key of erased suppressions; run: waybill doctor')
+    return undefined
+  }
+}
+
+/** Belongs to the server, not to an account. */
+async function findCiphertext(db: Kysely<Database>): Promise<string | undefined> {
+  const row = await db.selectFrom('recipient_hash_keys').select('key_encrypted').where('id', '=', id).executeTakeFirst()
+  return row?.key_encrypted
+}
+
+export async function listHashKeys(db: Kysely<Database>): Promise<StoredSecret[]> {
+  const ciphertext = await findCiphertext(db)
+  if (ciphertext === undefined) return []
+  const replace: StoredSecret['replace'] = async (to, key_encrypted) => {
+    const { numUpdatedRows } = await to
+      .updateTable('recipient_hash_keys')
+      .set({ key_encrypted })
+      .where('id', '=', id)
+      .where('key_encrypted', '=', ciphertext)
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
+  }
+  return [{ ownerId: id, purpose, ciphertext, replace }]
+}
