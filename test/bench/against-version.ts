@@ -5,7 +5,9 @@
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
 import { compare, toRow } from './compare.ts'
 import { compareDeliveries } from './compare-deliveries.ts'
 import { appSecret, phoneNumberId } from './customer.ts'
@@ -14,6 +16,7 @@ import type { Row } from './row.ts'
 import type { Stage } from './stage.ts'
 import { root, startProcess } from './start-process.ts'
 import { startReceiver } from './start-receiver.ts'
+import { type Sides, summarize } from './summarize.ts'
 import type { Target } from './target.ts'
 
 const sendConnections = [64, 128, 256]
@@ -108,6 +111,53 @@ export async function compareWorkers(stage: Stage, otherRoot: string): Promise<R
   await using other = await open(otherRoot, 'other')
   const count = stage.isQuick ? 4_000 : 16_000
   return [await compareDeliveries(stage, { ours, other }, { count, receiver }, { measure: 'deliveries/s' })]
+}
+
+/** Until the window of the endpoint no longer grows. */
+const slowWarmUpMilliseconds = 20_000
+const slowRoundSeconds = 10
+
+/** Deliveries to one endpoint that responds after two seconds. Both sides run at once, since they mostly wait. */
+export async function compareSlowEndpoint(stage: Stage, otherRoot: string): Promise<Row[]> {
+  await using resources = new AsyncDisposableStack()
+  const upstream = resources.use(await startProcess('test/bench/upstream.ts'))
+  const receiver = resources.use(await startProcess('test/bench/troubled-receiver.ts'))
+  const open = async (checkout: string) => {
+    const { createCustomer } = await load<typeof import('./customer.ts')>(checkout, 'customer.ts')
+    const { queueDeliveries } = await load<typeof import('./our-deliverer.ts')>(checkout, 'our-deliverer.ts')
+    const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/add.ts')>(
+      checkout,
+      '../../src/webhooks/endpoints/add.ts',
+    )
+    const customer = resources.use(await createCustomer(stage, upstream.url))
+    const { accountId, deps, environment } = customer
+    const { endpointId } = await addEndpoint(deps, accountId, { url: `${receiver.url}/slow` })
+    await queueDeliveries(customer, [endpointId], 20_000)
+    resources.use(
+      await startProcess('src/cli/waybill.js', { root: checkout, args: ['serve', '--role', 'worker'], environment }),
+    )
+    return async () => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::integer as count from webhook_finished_deliveries where outcome = 'delivered'`.execute(deps.db)
+      return rows[0]?.count ?? 0
+    }
+  }
+  const count = { ours: await open(root), other: await open(otherRoot) }
+  const countBoth = async () => ({ ours: await count.ours(), other: await count.other() })
+  await delay(slowWarmUpMilliseconds)
+  const rounds: Sides<number>[] = []
+  while (rounds.length < stage.rounds.count) {
+    const before = await countBoth()
+    await delay(slowRoundSeconds * 1_000)
+    const after = await countBoth()
+    rounds.push({
+      ours: (after.ours - before.ours) / slowRoundSeconds,
+      other: (after.other - before.other) / slowRoundSeconds,
+    })
+  }
+  return [
+    summarize(rounds, { measure: 'deliveries/s to an endpoint that takes 2 s', unit: 'per second', goal: undefined }),
+  ]
 }
 
 /** Loads a module from a checkout, whose code fits its own schema. Tries the given paths in order. */

@@ -1,10 +1,10 @@
 /**
  * `npm run bench` measures every row and prints a Markdown table; `npm run bench -- send` measures one row and
- * `--quick` uses shorter rounds. `--against DIR` compares sends, statuses and deliveries with another checkout instead.
+ * `--quick` uses shorter rounds. `--against DIR` compares sends, statuses, deliveries and a slow endpoint with another checkout instead.
  * Every figure is the median of rounds that alternate between both sides.
  */
 import { parseArgs } from 'node:util'
-import { compareSends, compareStatuses, compareWorkers } from './against-version.ts'
+import { compareSends, compareSlowEndpoint, compareStatuses, compareWorkers } from './against-version.ts'
 import type { Benchmark } from './benchmark.ts'
 import { describeMachine } from './machine.ts'
 import { ceiling } from './rows/ceiling.ts'
@@ -18,6 +18,7 @@ import { nodes } from './rows/nodes.ts'
 import { overload } from './rows/overload.ts'
 import { route } from './rows/route.ts'
 import { send } from './rows/send.ts'
+import { slow } from './rows/slow.ts'
 import { slowUpstream } from './rows/slow-upstream.ts'
 import { statuses } from './rows/statuses.ts'
 import { stored } from './rows/stored.ts'
@@ -38,6 +39,7 @@ const rows: Benchmark[] = [
   deliveries,
   deliveriesBare,
   dead,
+  slow,
   stored,
   memory,
   uploadsInMemory,
@@ -63,6 +65,7 @@ function compareWith(checkout: string): Benchmark[] {
     { name: 'send', against: checkout, run: (stage) => compareSends(stage, checkout) },
     { name: 'statuses', against: checkout, run: (stage) => compareStatuses(stage, checkout) },
     { name: 'deliveries', against: checkout, run: (stage) => compareWorkers(stage, checkout) },
+    { name: 'slow', against: checkout, run: (stage) => compareSlowEndpoint(stage, checkout) },
   ]
 }
 

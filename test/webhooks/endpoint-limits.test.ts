@@ -57,10 +57,7 @@ test.each([1, 3, 7, 10, 64, 250, 1_000])('starts %i attempts a second, with shor
     const now = milliseconds / 1_000
     const endpoint = { ...unlimited, maxPerSecond, pacedSeconds: pacedUntil - now }
     const allowed = countAllowed(endpoint)
-    if (allowed === 0) {
-      expect(secondsUntilAllowed(endpoint)).toBeGreaterThan(0)
-      continue
-    }
+    if (allowed === 0) continue
     starts.push(...Array.from({ length: allowed }, () => now))
     pacedUntil = now + paceAfter(endpoint, allowed)
   }
@@ -68,6 +65,15 @@ test.each([1, 3, 7, 10, 64, 250, 1_000])('starts %i attempts a second, with shor
   const burst = 1 + Math.floor(maxPerSecond / 20)
   for (const from of starts)
     expect(starts.filter((at) => at >= from && at < from + 1).length).toBeLessThanOrEqual(maxPerSecond + burst)
+})
+
+test.each([
+  { endpoint: { maxPerSecond: 1, pacedSeconds: -0.25 }, seconds: 0.75 },
+  { endpoint: { maxPerSecond: 1, pacedSeconds: 3 }, seconds: 4 },
+  { endpoint: { maxPerSecond: 1_000, pacedSeconds: 0 }, seconds: 0.02 },
+  { endpoint: { maxConcurrent: 5, running: 5 }, seconds: 0.05 },
+])('looks at $endpoint again after $seconds s', ({ endpoint, seconds }) => {
+  expect(secondsUntilAllowed({ ...unlimited, ...endpoint })).toBeCloseTo(seconds)
 })
 
 test('sends no more concurrent requests than the owner allows, whatever the number of workers', async () => {

@@ -83,6 +83,8 @@ export class EndpointConcurrency {
   readonly #maxSlowHeld: number
   /** Whether capacity for unproven endpoints is short, so that each freed slot matters. */
   #isShort = false
+  /** How many attempts may start before `resume` is called; infinite if none has to wait for that. */
+  #startable = Infinity
 
   constructor({ maxSlowHeld }: { maxSlowHeld: number }) {
     this.#maxSlowHeld = maxSlowHeld
@@ -174,7 +176,34 @@ export class EndpointConcurrency {
     lane.isLimited = isLimited
     lane.held += 1
     lane.waiting.push(start)
-    startNext(lane)
+    this.#startNext(lane)
+  }
+
+  /** Starts no attempts until `resume` is called. */
+  pause(): void {
+    this.#startable = 0
+  }
+
+  /** Starts up to `attempts` that wait; the next ones as others end. */
+  resume(attempts: number): void {
+    if (this.#startable === Infinity) return
+    this.#startable = attempts
+    for (const lane of this.#lanes.values()) {
+      if (this.#startable === 0) break
+      this.#startNext(lane)
+    }
+    this.#startable = Infinity
+  }
+
+  #startNext(lane: Lane): void {
+    const limit = maxRunning(lane.window)
+    while (lane.running < limit && this.#startable > 0) {
+      const start = lane.waiting.shift()
+      if (!start) return
+      this.#startable -= 1
+      lane.running += 1
+      start()
+    }
   }
 
   /** Returns whether to claim more deliveries now. Slow endpoints get theirs at regular intervals. */
@@ -188,7 +217,7 @@ export class EndpointConcurrency {
     lane.fails = ended.outcome === 'failed'
     if (!lane.fails) lane.deliveredAt = now
     lane.window = adapt(lane.window, ended.outcome === 'failed' ? ended : { ...ended, hasMore: lane.hasMore })
-    startNext(lane)
+    this.#startNext(lane)
     if (freesPlace) return true
     return healthOf(lane, now) !== 'slow' && lane.hasMore && lane.held < claimable(lane.window)
   }
@@ -241,14 +270,4 @@ function healthOf(lane: Lane, now: number): EndpointHealth {
 
 function isUnproven(health: EndpointHealth): boolean {
   return health === 'unknown' || health === 'failing'
-}
-
-function startNext(lane: Lane): void {
-  const limit = maxRunning(lane.window)
-  while (lane.running < limit) {
-    const start = lane.waiting.shift()
-    if (!start) return
-    lane.running += 1
-    start()
-  }
 }

@@ -53,6 +53,11 @@ const maxClaimed = 256
 const maxRecorded = 256
 const recordingsAtOnce = 1
 /**
+ * If more responses than this are not recorded yet, no attempt starts: what is not recorded when this process is killed
+ * is delivered again.
+ */
+const maxUnrecorded = 64
+/**
  * After a small claim, the worker waits for more deliveries to gather, because a statement for each would cost too
  * much.
  */
@@ -108,6 +113,8 @@ export class Worker {
   #limitedDueAt = Infinity
   #limitedCheckedAt = -Infinity
   #hasLimited = false
+  /** Number of responses that are not recorded yet. */
+  #unrecorded = 0
   #stopping = false
   #woken = false
   #wakeSleeper: (() => void) | undefined
@@ -331,11 +338,21 @@ export class Worker {
     if (isLate || this.#held.get(delivery.id) !== held) return this.#leave(held, { outcome: 'failed' })
     const startedAt = new Date(now + held.databaseOffset)
     const result = await this.#attempt(delivery, startedAt)
+    if (++this.#unrecorded >= maxUnrecorded) this.#concurrency.pause()
     const { outcome, durationMilliseconds: milliseconds } = result
     this.#leave(held, outcome === 'delivered' ? { outcome, milliseconds } : { outcome: 'failed' })
     this.#options.observer.attempted(result)
     const waitSeconds = this.#waitAfter(delivery, result)
-    await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
+    try {
+      await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
+    } finally {
+      this.#unrecorded -= 1
+      this.#resume()
+    }
+  }
+
+  #resume(): void {
+    if (this.#unrecorded === maxUnrecorded / 2) this.#concurrency.resume(maxUnrecorded)
   }
 
   /** Ends the delivery's slot at its endpoint, so that another can start. */
