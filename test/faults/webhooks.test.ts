@@ -163,7 +163,6 @@ test('repeats less than one in a hundred acknowledged deliveries after a worker 
   await startWorkerProcess()
   await expect.poll(finishedCount, { timeout: 60_000, interval: 200 }).toBe(total)
   const repeated = [...acknowledged.values()].filter((times) => times > 1).length
-  console.log({ total, before, repeated })
   expect(acknowledged.size).toBe(total)
   expect(repeated / before).toBeLessThan(0.01)
 }, 120_000)

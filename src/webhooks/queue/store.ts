@@ -208,16 +208,16 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
     from unnest(${arraysOf($, attemptColumns)}) as r (${namesOf(attemptColumns)})
   ), finished as (
     delete from webhook_deliveries d using result r
-    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
-      and r.wait_seconds is null
+    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation
+      and d.due_at - now() > interval '0' and r.wait_seconds is null
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts + 1 as number, d.created_at, r.outcome,
       r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
   ), postponed as (
     update webhook_deliveries d
     set attempts = d.attempts + 1, claimed = false, due_at = now() + r.wait_seconds * interval '1 second'
     from result r
-    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation and d.due_at > now()
-      and r.wait_seconds is not null
+    where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation
+      and d.due_at - now() > interval '0' and r.wait_seconds is not null
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts as number, d.created_at, r.outcome,
       r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
   ), recorded as (
@@ -266,8 +266,9 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
 /**
  * Records attempts, finishes or reschedules their deliveries and updates their endpoints, in one statement. Applies
  * only to deliveries whose claim still holds: the generation matches, and the lease has not expired by the database
- * clock. Endpoints are locked in the order of their IDs, so that two batches cannot deadlock. Writes to all accounts;
- * each row names its own.
+ * clock. That comparison is written so that no index fits it: the planner would rather read all future retries than look
+ * up each delivery by its key. Endpoints are locked in the order of their IDs, so that two batches cannot deadlock.
+ * Writes to all accounts; each row names its own.
  */
 export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
   const attempts = ended.map(({ delivery, result, startedAt, waitSeconds }) => ({

@@ -8,7 +8,7 @@ import { queueDeliveries } from '../our-deliverer.ts'
 import { startProcess } from '../start-process.ts'
 
 const troubled = { slow: 20, dead: 5, failing: 5 }
-const waitingForEach = 5_000
+const waitingForEach = 3_000
 /** An account can have 20 endpoints. */
 const perAccount = 15
 /** Until the windows of the slow endpoints no longer grow. */
