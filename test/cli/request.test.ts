@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiRequestDetails, ApiRequestPage } from '../../contracts/dashboard/request.ts'
+import type { DataCommand } from '../../src/cli/command.ts'
 import { requestGet, requestList } from '../../src/cli/commands/request.ts'
 import { parseLine } from '../../src/cli/syntax.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
@@ -11,11 +12,10 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-async function run(command: typeof requestList | typeof requestGet, ...words: string[]) {
+async function run(command: DataCommand, ...words: string[]) {
   return command.run(
     server.deps,
-    // Each command gets a line that it has parsed itself.
-    parseLine(command, words) as never,
+    parseLine(command, words),
     () => {},
     () => Promise.resolve(),
   )
