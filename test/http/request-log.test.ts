@@ -288,7 +288,7 @@ test('erases a number from the log, also from requests that are not written yet'
   }
 
   const result = await eraseRecipient(
-    server.deps.db,
+    server.deps,
     { number },
     { audited: (_accountId, what, run) => (expect(what).toBe(changes.eraseRecipient()), run()) },
   )
