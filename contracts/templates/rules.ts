@@ -462,7 +462,7 @@ function checkUrl(url: string, example: string | undefined, path: Path): Templat
 }
 
 const cardButtonTypes: readonly TemplateButtonType[] = ['QUICK_REPLY', 'URL', 'PHONE_NUMBER']
-const cardFormats: readonly TemplateHeaderDefinition['format'][] = ['IMAGE', 'VIDEO', 'PRODUCT']
+const cardFormats: ReadonlySet<TemplateHeaderDefinition['format']> = new Set(['IMAGE', 'VIDEO', 'PRODUCT'])
 const notWithCards = ['header', 'footer', 'buttons', 'limitedTimeOffer'] as const
 
 /** Cards all have the same parts (Meta, "Media card carousel templates"). */
@@ -516,7 +516,7 @@ function checkCard(
   const wrong = buttons.findIndex(({ type }) => !cardButtonTypes.includes(type))
   return [
     ...when(
-      !cardFormats.includes(header.format),
+      !cardFormats.has(header.format),
       at('header', 'format'),
       'must be IMAGE, VIDEO or PRODUCT: a card shows a picture, a video or a product',
     ),

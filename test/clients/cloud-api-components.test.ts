@@ -31,11 +31,6 @@ describe.skipIf(missing.length > 0)('Waybill and pywa', () => {
   })
 
   const nothing = { parameters: [] }
-  const product = (productId: string): NonNullable<Message['header']> => ({
-    kind: 'product',
-    catalogId: '77',
-    productId,
-  })
   const sent: Record<string, Message> = {
     positional: { header: { kind: 'text', text: 'A-1' }, parameters: [{ text: 'Ada' }, { text: '25%' }] },
     named: {
@@ -168,4 +163,8 @@ function toComparable(value: unknown): unknown {
     if (typeof inner === 'string' && lowerCased.has(key)) return inner.toLowerCase()
     return typeof inner === 'string' && numbers.has(key) ? Number(inner) : inner
   })
+}
+
+function product(productId: string): NonNullable<Message['header']> {
+  return { kind: 'product', catalogId: '77', productId }
 }
