@@ -162,6 +162,11 @@ function readSection(components: StoredComponent[]): Section | string {
   const buttons = find('BUTTONS')?.buttons?.map(readButton)
   const unknown = buttons?.find((button) => typeof button === 'string')
   if (unknown !== undefined) return unknown
+  const kinds = find('BUTTONS')?.buttons?.map(({ type }) => type.toUpperCase()) ?? []
+  // The only documented form, and the only one that a definition may have.
+  if (header?.format === 'PRODUCT' && kinds.join() !== 'SPM')
+    return 'it has a header of format PRODUCT without an SPM button alone'
+  if (header?.format !== 'PRODUCT' && kinds.includes('SPM')) return 'it has an SPM button without a product'
   return {
     ...(header && { header }),
     ...(body && { body: readBody(body) }),
@@ -173,6 +178,7 @@ function readCard(components: StoredComponent[]): TemplateCardDefinition | strin
   const section = readSection(components)
   if (typeof section === 'string') return section
   const { header, ...rest } = section
+  if (header?.format === 'PRODUCT' && rest.body) return 'it has a product card with a text'
   return header ? { header, ...rest } : 'it has a card without a header'
 }
 

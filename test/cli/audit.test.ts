@@ -99,6 +99,7 @@ test('audits every command that changes an existing account', () => {
     'audit list',
     'audit verify',
     'doctor',
+    'media get',
     'message get',
     'message list',
     'migrate',
