@@ -114,13 +114,15 @@ test('a banned number is not registered again', async () => {
 
 test('asks at a terminal for what is missing, and does not show secrets', async () => {
   const { accountId } = await server.account()
-  const { accessToken } = newNumber()
+  const { accessToken, wabaId } = newNumber()
 
   const answer = await connect([accountId], [accessToken, '246810', ''])
 
   expect(answer).toMatchObject({ exitCode: 0, text: expect.stringMatching(/^wa_\w+ is connected\.$/) })
   // The command ran once for each question, and changed something once.
   expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toHaveLength(1)
+  // WhatsApp was asked once what the token may use.
+  expect(server.simulator.requests.filter(({ path }) => path === `/${wabaId}`)).toHaveLength(1)
   expect(reported.join('\n')).toContain('✓ registration: The number is registered with the Cloud API.')
   expect(answer.asked).not.toMatch(/EAAcommand|246810/)
 })

@@ -89,6 +89,7 @@ export async function reconnectWhatsAppAccount(
 /** What was stored about the previous token says nothing about a new one. */
 const nothingKnown: HealthChanges = {
   app_id: null,
+  token_checked_at: null,
   token_expires_at: null,
   missing_permissions: [],
   token_refresh_due_at: null,

@@ -6,6 +6,7 @@ import { type Simulator, startSimulator } from '../../whatsapp/simulator/simulat
 import { localCommand } from '../command.ts'
 import { prepareDemo, sendFirstMessage } from '../sandbox/demo.ts'
 import { writeWelcome } from '../sandbox/welcome.ts'
+import { callbackPath } from '../../whatsapp/callbacks/path.ts'
 
 /** Ignored variables, so that the sandbox never uses real data or the real WhatsApp. */
 const ignored = ['DATABASE_URL', 'DATABASE_URL_FILE', 'GRAPH_API_URL', 'META_APP_SECRET', 'META_APP_SECRET_FILE']
@@ -30,7 +31,7 @@ export const sandbox = localCommand({
         whenListening: async ({ deps }, url) => {
           const demo = await prepareDemo(deps, simulator, url)
           simulator.reportTo({
-            url: `${url}/webhooks/whatsapp`,
+            url: url + callbackPath,
             appSecret,
             ...(json ? {} : { onCallbackAccepted: writeReport }),
           })

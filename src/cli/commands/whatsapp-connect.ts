@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { needsRegistration, Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
 import { PhoneNumber } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'
+import type { Deps } from '../../deps.ts'
+import { BoundedMap } from '../../platform/bounded-map.ts'
 import { type Answer, auditedForOperator, dataCommand, type Question } from '../command.ts'
 import { connectNumber, type FoundNumber, listNumbers, type NamedStep } from '../connect.ts'
 import { UsageError } from '../failure.ts'
@@ -49,8 +52,8 @@ export const whatsappConnect = dataCommand({
         text: 'Access token of a system user (Meta Business Suite > Settings > System users; it is not shown):',
         isSecret: true,
       })
-    const token = await inspectToken(deps, accessToken)
-    if (!token.valid || token.accounts.length === 0 || token.missing.length > 0) return stopAtToken(token)
+    const token = await inspectOnce(deps, accessToken)
+    if (!isUsable(token)) return stopAtToken(token)
     const numbers = listNumbers(token)
     const number = numbers.find(({ phoneNumberId }) => phoneNumberId === options['phone-number-id'])
     if (!number) return askForNumber(token, numbers, options['phone-number-id'])
@@ -75,6 +78,8 @@ export const whatsappConnect = dataCommand({
             template: options['test-template'],
             language: options['test-language'],
           }
+    // The next run of the command asks again.
+    reportsOf(deps).delete(toKey(accessToken))
     report(`✓ token: ${token.message}`)
     const input = {
       accountId,
@@ -100,6 +105,41 @@ export const whatsappConnect = dataCommand({
     }
   },
 })
+
+/** Reports by WhatsApp, because the command runs again with each answer of a user. */
+const reports = new WeakMap<Deps['whatsapp'], BoundedMap<string, { token: TokenReport; at: number }>>()
+const maxReports = 20
+/** A user answers the questions of one run within this time. */
+const reportMilliseconds = 2 * 60_000
+
+function reportsOf({ whatsapp }: Pick<Deps, 'whatsapp'>) {
+  const known = reports.get(whatsapp)
+  if (known) return known
+  const made = new BoundedMap<string, { token: TokenReport; at: number }>(maxReports)
+  reports.set(whatsapp, made)
+  return made
+}
+
+/** A digest, so that no token stays in memory. */
+function toKey(accessToken: string): string {
+  return createHash('sha256').update(accessToken).digest('base64url')
+}
+
+/** Asks WhatsApp once for all questions of a run. A token that cannot be used is asked about again. */
+async function inspectOnce(deps: Deps, accessToken: string): Promise<TokenReport> {
+  const found = reportsOf(deps)
+  const key = toKey(accessToken)
+  const now = deps.now().getTime()
+  const known = found.get(key)
+  if (known && Math.abs(now - known.at) < reportMilliseconds) return known.token
+  const token = await inspectToken(deps, accessToken)
+  if (isUsable(token)) found.set(key, { token, at: now })
+  return token
+}
+
+function isUsable({ valid, accounts, missing }: TokenReport): boolean {
+  return valid && accounts.length > 0 && missing.length === 0
+}
 
 function checkNumber(to: string): string {
   const parsed = PhoneNumber.safeParse(to)

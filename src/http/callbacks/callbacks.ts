@@ -11,6 +11,7 @@ import { isSameSecret } from '../../platform/secrets.ts'
 import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type ReceivedBody } from './body.ts'
 import { watchSignatures } from './signature-watch.ts'
 import { createCallbackTurns, type TurnLimits } from './turns.ts'
+import { callbackPath, callbackPathOf } from '../../whatsapp/callbacks/path.ts'
 
 export interface CallbackOptions {
   /** App secret for numbers that have no app secret of their own. */
@@ -23,7 +24,7 @@ export interface CallbackOptions {
  * All apps can call the first. At the second, the app's secret is known from the WhatsApp account. What cannot be an
  * id is no path of ours: anybody can ask for it, and the database would stumble over a NUL.
  */
-const paths = ['/webhooks/whatsapp', String.raw`/webhooks/whatsapp/:whatsAppAccountId(^\w+$)`] as const
+const paths = [callbackPath, callbackPathOf(String.raw`:whatsAppAccountId(^\w+$)`)] as const
 
 interface CallbackRoute {
   Params: { whatsAppAccountId?: string }

@@ -1,4 +1,5 @@
 import { callbackFields } from '../../../whatsapp/callbacks/fields.ts'
+import { callbackPath, callbackPathOf } from '../../../whatsapp/callbacks/path.ts'
 import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import type { Deps } from '../../../deps.ts'
 import { type HealthOwner, saveHealth } from '../health/store.ts'
@@ -86,7 +87,7 @@ export function callbackUrlOf(
   whatsAppAccountId: string,
   { hasOwnApp }: { hasOwnApp: boolean },
 ): string {
-  const path = hasOwnApp ? `/webhooks/whatsapp/${whatsAppAccountId}` : '/webhooks/whatsapp'
+  const path = hasOwnApp ? callbackPathOf(whatsAppAccountId) : callbackPath
   return new URL(path, callbacks.baseUrl ?? publicUrl).href
 }
 

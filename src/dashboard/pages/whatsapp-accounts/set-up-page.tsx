@@ -80,7 +80,11 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
       <Step title="Access token" state={steps.token} about="WhatsApp accepts the token for this number.">
         <Text size="sm" c="dimmed">
           {health.token.expiresAt === undefined ? (
-            'It does not expire.'
+            health.token.valid === true ? (
+              'It does not expire.'
+            ) : (
+              'WhatsApp has not said yet when it expires.'
+            )
           ) : (
             <>
               It expires <DateTime at={health.token.expiresAt} />.
