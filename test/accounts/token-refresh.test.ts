@@ -77,6 +77,8 @@ const send = () =>
 const makeDue = () =>
   server.deps.db.updateTable('whatsapp_account_health').set({ token_refresh_due_at: null }).execute()
 
+const crash = () => Promise.reject(new Error('the process died'))
+
 const noSecretLogged = () =>
   expect(server.log.some((line) => line.includes('EAA') || line.includes('test-app-secret'))).toBe(false)
 
@@ -204,7 +206,6 @@ test('keeps the token if the new one cannot use the number', async () => {
 })
 
 test('keeps a working token through a crash before the new one is stored, and refreshes it later', async () => {
-  const crash = () => Promise.reject(new Error('the process died'))
   await refreshDueTokens(server.deps, crash)
 
   expect(await storedToken()).toBe(oldToken)
