@@ -13,7 +13,7 @@ import type { ArrivalOptions, ArrivalResult } from './measure-arrivals.ts'
 import { numbered } from './numbered-ids.ts'
 
 /** More than are ever in progress at this rate. */
-const connections = 64
+const connections = 256
 
 /** When the status of each message was sent, and its latency once the webhook has arrived. */
 const sentAt = new Map<string, number>()

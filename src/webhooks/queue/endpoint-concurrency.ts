@@ -112,7 +112,12 @@ export class EndpointConcurrency {
 
   /** Returns whether a slow endpoint has more due deliveries. */
   hasMoreOfSlow(now: number): boolean {
-    return this.#hasLane((lane) => lane.hasMore && healthOf(lane, now) === 'slow')
+    return this.#hasLane((lane) => canTakeMore(lane) && healthOf(lane, now) === 'slow')
+  }
+
+  /** Returns whether an endpoint whose last attempt failed can take more due deliveries. */
+  hasMoreOfFailing(): boolean {
+    return this.#hasLane((lane) => lane.fails && canTakeMore(lane))
   }
 
   #hasLane(isSought: (lane: Lane) => boolean): boolean {
@@ -206,7 +211,7 @@ export class EndpointConcurrency {
     }
   }
 
-  /** Returns whether to claim more deliveries now. Slow endpoints get theirs at regular intervals. */
+  /** Returns whether to claim more deliveries now. Slow and failing endpoints get theirs at regular intervals. */
   end(endpointId: string, ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number }, now: number) {
     const lane = this.#lanes.get(endpointId)
     if (!lane) return false
@@ -219,7 +224,7 @@ export class EndpointConcurrency {
     lane.window = adapt(lane.window, ended.outcome === 'failed' ? ended : { ...ended, hasMore: lane.hasMore })
     this.#startNext(lane)
     if (freesPlace) return true
-    return healthOf(lane, now) !== 'slow' && lane.hasMore && lane.held < claimable(lane.window)
+    return !lane.fails && healthOf(lane, now) !== 'slow' && canTakeMore(lane)
   }
 
   /**
@@ -266,6 +271,10 @@ export function windowsOf({ of, unknownWindow }: ClaimPass): StartWindows {
 function healthOf(lane: Lane, now: number): EndpointHealth {
   if (now - lane.deliveredAt <= healthMilliseconds) return isSlow(lane.window) ? 'slow' : 'proven'
   return lane.fails ? 'failing' : 'unknown'
+}
+
+function canTakeMore({ hasMore, isLimited, held, window }: Lane): boolean {
+  return hasMore && !isLimited && held < claimable(window)
 }
 
 function isUnproven(health: EndpointHealth): boolean {

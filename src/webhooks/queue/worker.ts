@@ -57,13 +57,14 @@ const recordingsAtOnce = 1
  * is delivered again.
  */
 const maxUnrecorded = 64
+const countedMilliseconds = 500
 /**
  * After a small claim, the worker waits for more deliveries to gather, because a statement for each would cost too
  * much.
  */
 const fewClaimed = 32
 const gatherMilliseconds = 5
-/** Slow endpoints get their next deliveries together, since a claim for each would delay those of others. */
+/** Slow and failing endpoints get their next deliveries together, since a claim for each would delay those of others. */
 const slowTurnMilliseconds = 50
 /** The same for endpoints with limits of their owner, which have a claim of their own. */
 const limitedTurnMilliseconds = 10
@@ -218,10 +219,9 @@ export class Worker {
   async #claimSlow(): Promise<void> {
     const now = performance.now()
     if (now - this.#claimedSlowAt < slowTurnMilliseconds) return
-    const pass = this.#concurrency.planSlow(maxClaimed, now)
-    if (!pass) return
     this.#claimedSlowAt = now
-    await this.#claimPasses([pass], pass.limit)
+    const pass = this.#concurrency.planSlow(maxClaimed, now)
+    if (pass) await this.#claimPasses([pass], pass.limit)
   }
 
   async #checkLimited(now: number): Promise<boolean> {
@@ -338,7 +338,9 @@ export class Worker {
     if (isLate || this.#held.get(delivery.id) !== held) return this.#leave(held, { outcome: 'failed' })
     const startedAt = new Date(now + held.databaseOffset)
     const result = await this.#attempt(delivery, startedAt)
-    if (++this.#unrecorded >= maxUnrecorded) this.#concurrency.pause()
+    // Only quick responses can come in such numbers; a few hundred of slow endpoints must not delay the others.
+    const isCounted = result.outcome === 'delivered' && result.durationMilliseconds < countedMilliseconds
+    if (isCounted && ++this.#unrecorded >= maxUnrecorded) this.#concurrency.pause()
     const { outcome, durationMilliseconds: milliseconds } = result
     this.#leave(held, outcome === 'delivered' ? { outcome, milliseconds } : { outcome: 'failed' })
     this.#options.observer.attempted(result)
@@ -346,13 +348,12 @@ export class Worker {
     try {
       await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
     } finally {
-      this.#unrecorded -= 1
-      this.#resume()
+      if (isCounted) this.#resumeAfterRecord()
     }
   }
 
-  #resume(): void {
-    if (this.#unrecorded === maxUnrecorded / 2) this.#concurrency.resume(maxUnrecorded)
+  #resumeAfterRecord(): void {
+    if (--this.#unrecorded === maxUnrecorded / 2) this.#concurrency.resume(maxUnrecorded)
   }
 
   /** Ends the delivery's slot at its endpoint, so that another can start. */
@@ -445,13 +446,14 @@ export class Worker {
     if (this.#woken || this.#stopping) return true
     const pollAt = this.#claimedAllAt + this.#options.pollMilliseconds
     const slowAt = this.#concurrency.hasMoreOfSlow(now) ? this.#claimedSlowAt + slowTurnMilliseconds : Infinity
+    const allAt = this.#concurrency.hasMoreOfFailing() ? this.#claimedAllAt + slowTurnMilliseconds : pollAt
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, Math.max(0, Math.min(pollAt, slowAt, this.#limitedAt()) - now))
+    const timer = setTimeout(resolve, Math.max(0, Math.min(pollAt, allAt, slowAt, this.#limitedAt()) - now))
     this.#wakeSleeper = resolve
     await promise
     this.#wakeSleeper = undefined
     clearTimeout(timer)
-    return this.#woken || performance.now() >= pollAt
+    return this.#woken || performance.now() >= Math.min(pollAt, allAt)
   }
 
   #reportDatabaseLost(error: unknown): void {
