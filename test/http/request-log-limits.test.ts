@@ -213,6 +213,56 @@ test('answers as fast as ever while the log cannot be written, and drops what do
   await limited.close()
 })
 
+test('repeats an insert that the database gave up', async () => {
+  const { limited, readDropped } = await startLimited({})
+  const account = await limited.account()
+  const locked = Promise.withResolvers<void>()
+  const unlock = Promise.withResolvers<void>()
+  const holding = server.deps.db.transaction().execute(async (trx) => {
+    await sql`lock table api_requests in access exclusive mode`.execute(trx)
+    locked.resolve()
+    await unlock.promise
+  })
+  await locked.promise
+  try {
+    await account.get('/api/v1/message')
+    await expect.poll(countBlockedInserts).toBe(1)
+    await expect.poll(countBlockedInserts).toBe(0)
+  } finally {
+    unlock.resolve()
+    await holding
+  }
+
+  expect(await readStored(account, 1)).toHaveLength(1)
+  for (const reason of ['limit', 'full', 'database']) expect(await readDropped(reason)).toBe(0)
+  await limited.close()
+})
+
+async function countBlockedInserts(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%insert_api_requests%'`.execute(
+    server.deps.db,
+  )
+  return rows[0]?.count ?? 0
+}
+
+test('drops what the database refuses for good, and counts it', async () => {
+  const { limited, readDropped } = await startLimited({})
+  const account = await limited.account()
+  await sql`alter table api_requests rename to api_requests_away`.execute(server.deps.db)
+  try {
+    expect((await account.get('/api/v1/message')).statusCode).toBe(200)
+    await expect.poll(() => readDropped('database')).toBe(1)
+  } finally {
+    await sql`alter table api_requests_away rename to api_requests`.execute(server.deps.db)
+  }
+  await account.get('/api/v1/message')
+
+  expect(await readStored(account, 1)).toHaveLength(1)
+  await limited.close()
+})
+
 test('writes what waits when the server stops', async () => {
   const { limited } = await startLimited({})
   const account = await limited.account()
