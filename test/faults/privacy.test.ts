@@ -58,6 +58,12 @@ async function insertMessages(db: Kysely<Database>, account: string, count: numb
     select account_id, 'evt_' || substr(id, 5), 'message.sent', id,
       replace(jsonb_build_object('to', to_number, 'waMessageId', wa_message_id)::text, '": "', '":"'), created_at
     from messages where account_id = ${account}`.execute(db)
+  await sql`
+    insert into api_requests (account_id, id, method, path, status, error_code, duration_ms, key_start, address,
+      external_id, request)
+    select ${account}, 'req_' || lpad(to_hex(i), 12, '0') || '_1', 'POST', '/api/v1/message/send', 400,
+      'VALIDATION_ERROR', 1, 'wb_live_000000', '192.0.2.1', 'for +' || ${number}, '{"to":"' || ${number} || '"}'
+    from generate_series(1, 3000) i`.execute(db)
 }
 
 async function countMessagesTo(recipient: string): Promise<number> {
@@ -87,7 +93,9 @@ test('erases the rest of a number after the command was killed', async () => {
   const { rows: left } = await sql`
     select from messages where to_number <> 'erased' or wa_message_id <> '' or external_id <> 'for erased'
     union all
-    select from events where payload like ${`%${number}%`} or payload like '%wamid%'`.execute(app.deps.db)
+    select from events where payload like ${`%${number}%`} or payload like '%wamid%'
+    union all
+    select from api_requests r where r::text like ${`%${number}%`}`.execute(app.deps.db)
   expect(left).toEqual([])
   expect(await countMessagesTo('erased')).toBe(messages)
   expect(await verifyAudit(app.deps, accountId)).toMatchObject({ ok: true })
