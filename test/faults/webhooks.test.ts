@@ -142,31 +142,6 @@ test('redelivers what a killed worker held within the lease, before 50,000 waiti
   expect((Date.now() - killedAt) / 1000).toBeLessThan(leaseSeconds + 3)
 })
 
-test('repeats less than one in a hundred acknowledged deliveries after a worker was killed', async () => {
-  const perEndpoint = 5_000
-  const acknowledged = new Map<string, number>()
-  receiver.behave((received, response) => {
-    const id = `${received.path} ${received.id}`
-    response.on('finish', () => acknowledged.set(id, (acknowledged.get(id) ?? 0) + 1))
-    response.end()
-  })
-  const paths = ['/a', '/b', '/c', '/d']
-  for (const path of paths) await webhooks.addEndpoint(receiver.url + path)
-  for (let n = 0; n < perEndpoint; n += 500) await webhooks.emit(500)
-  const total = paths.length * perEndpoint
-
-  const victim = await startWorkerProcess()
-  await expect.poll(() => acknowledged.size, { interval: 1, timeout: 60_000 }).toBeGreaterThan(total / 2)
-  victim.kill('SIGKILL')
-  await victim.exited
-  const before = acknowledged.size
-  await startWorkerProcess()
-  await expect.poll(finishedCount, { timeout: 60_000, interval: 200 }).toBe(total)
-  const repeated = [...acknowledged.values()].filter((times) => times > 1).length
-  expect(acknowledged.size).toBe(total)
-  expect(repeated / before).toBeLessThan(0.01)
-}, 120_000)
-
 test('finishes attempts in progress on SIGTERM and releases the rest immediately', async () => {
   await webhooks.addEndpoint(receiver.url)
   const { behaviour, release } = holdRequests()

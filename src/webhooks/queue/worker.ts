@@ -53,12 +53,10 @@ const maxClaimed = 256
 const maxRecorded = 256
 const recordingsAtOnce = 1
 /**
- * While this share of what a worker has delivered is not recorded yet, no attempt starts: what is not recorded when the
- * process is killed is delivered again. Few are allowed at any time, and many do not make recording faster.
+ * While this many responses are not recorded, no attempt starts: what is not recorded when the process is killed is
+ * delivered again. Lower limits make a worker slower.
  */
-const unrecordedShare = 1 / 250
-const minUnrecorded = 32
-const maxUnrecorded = 512
+const maxUnrecorded = 1_024
 const countedMilliseconds = 500
 /**
  * After a small claim, the worker waits for more deliveries to gather, because a statement for each would cost too
@@ -118,7 +116,6 @@ export class Worker {
   #hasLimited = false
   /** Number of responses that are not recorded yet. */
   #unrecorded = 0
-  #delivered = 0
   #stopping = false
   #woken = false
   #wakeSleeper: (() => void) | undefined
@@ -343,7 +340,7 @@ export class Worker {
     const result = await this.#attempt(delivery, startedAt)
     // Only quick responses can come in such numbers; a few hundred of slow endpoints must not delay the others.
     const isCounted = result.outcome === 'delivered' && result.durationMilliseconds < countedMilliseconds
-    if (isCounted && ++this.#unrecorded >= this.#unrecordedLimit()) this.#concurrency.pause()
+    if (isCounted && ++this.#unrecorded >= maxUnrecorded) this.#concurrency.pause()
     const { outcome, durationMilliseconds: milliseconds } = result
     this.#leave(held, outcome === 'delivered' ? { outcome, milliseconds } : { outcome: 'failed' })
     this.#options.observer.attempted(result)
@@ -355,15 +352,9 @@ export class Worker {
     }
   }
 
-  #unrecordedLimit(): number {
-    return Math.min(Math.max(Math.floor(this.#delivered * unrecordedShare), minUnrecorded), maxUnrecorded)
-  }
-
   #resumeAfterRecord(): void {
     this.#unrecorded -= 1
-    this.#delivered += 1
-    const limit = this.#unrecordedLimit()
-    if (this.#unrecorded <= limit / 2) this.#concurrency.resume(limit)
+    if (this.#unrecorded <= maxUnrecorded / 2) this.#concurrency.resume(maxUnrecorded)
   }
 
   /** Ends the delivery's slot at its endpoint, so that another can start. */
