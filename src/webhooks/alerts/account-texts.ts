@@ -1,5 +1,6 @@
 import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
 import type { AlertChange } from './report.ts'
+import { formatTime } from './text.ts'
 
 /** The alert of an event about a WhatsApp account. */
 export function toAccountChange(accountId: string, event: WhatsAppAccountEvent): AlertChange {
@@ -41,7 +42,7 @@ export function toAccountChange(accountId: string, event: WhatsAppAccountEvent):
         text: {
           title: `The access token of ${number} ${describeDays(event.data.daysLeft)}`,
           paragraphs: [
-            `The access token of the WhatsApp account ${number} expires at ${event.data.expiresAt.slice(0, 16).replace('T', ' ')} UTC.`,
+            `The access token of the WhatsApp account ${number} expires at ${formatTime(event.data.expiresAt)}.`,
             'Without a new one, nothing can be sent from it then. Replace the token.',
           ],
         },

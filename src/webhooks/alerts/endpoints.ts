@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
+import { formatTime } from './text.ts'
 import { type ChangedEndpointRow, findChangedEndpoints, markEndpoint } from './endpoints-store.ts'
 
 /**
@@ -61,7 +62,7 @@ function toChange(row: ChangedEndpointRow): AlertChange {
       title: `The webhook endpoint at ${host} ${enabled ? 'fails' : 'was disabled'}`,
       paragraphs: enabled
         ? [
-            `No delivery to the endpoint ${subjectId} has succeeded since ${row.failing_since?.toISOString() ?? 'several minutes'}.`,
+            `No delivery to the endpoint ${subjectId} has succeeded since ${row.failing_since ? formatTime(row.failing_since.toISOString()) : 'several minutes'}.`,
             'Deliveries are retried. Check the server that receives them.',
           ]
         : [

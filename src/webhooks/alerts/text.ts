@@ -33,3 +33,8 @@ export function linkTo(
 ): NonNullable<AlertText['link']> {
   return { label: pages[code].label, url: `${publicUrl}/settings/${accountId}/${pageOf(code, subjectId)}` }
 }
+
+/** Returns a time as people read it, such as `2026-11-22 16:57 UTC`: alerts have no locale. */
+export function formatTime(iso: string): string {
+  return `${iso.slice(0, 16).replace('T', ' ')} UTC`
+}

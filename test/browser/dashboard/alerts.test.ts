@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+
+let dashboard: DashboardBrowser
+let chat: WebhookReceiver
+
+beforeAll(async () => {
+  chat = await startWebhookReceiver()
+  dashboard = await startDashboard()
+})
+
+afterAll(async () => {
+  await dashboard?.close()
+  await chat?.close()
+})
+
+/** Adds an endpoint that has failed for ten minutes, and announces it. */
+async function failEndpoint(accountId: string): Promise<void> {
+  const { deps } = dashboard.server
+  const { endpointId } = await addEndpoint(deps, accountId, { url: 'http://127.0.0.1:9/' })
+  await deps.db
+    .updateTable('webhook_endpoints')
+    .set({ failing_since: new Date(Date.now() - 600_000) })
+    .where('id', '=', endpointId)
+    .execute()
+  await announceEndpoints(deps)
+}
+
+test('posts a test message to a chat, and removes the chat', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const path = `/services/${account.accountId}`
+  await openOfAccount('alerts')
+  await page.getByLabel('Format').selectOption('Slack')
+  await page.getByLabel('Webhook URL', { exact: true }).fill(chat.url + path)
+  await page.getByRole('button', { name: 'Save chat' }).click()
+
+  await page.getByText(/^Alerts are posted to Slack at 127\.0\.0\.1/).waitFor()
+  await page.getByRole('button', { name: 'Send test message' }).click()
+  await page.getByText('Test message posted.').waitFor()
+  expect(chat.at(path)).toHaveLength(1)
+  expect(await page.content()).not.toContain(path)
+
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove chat' }).click()
+  await page.getByRole('button', { name: 'Save chat' }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('names what is wrong with the URL of a chat at its field', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('alerts')
+  const url = page.getByLabel('Webhook URL', { exact: true })
+  await page.getByRole('button', { name: 'Save chat' }).click()
+  await page.getByText('Enter the webhook URL of the channel.').waitFor()
+
+  await url.fill('https://chat.example.com/hooks/1')
+  await page.getByRole('button', { name: 'Save chat' }).click()
+
+  await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true')
+  expect(await url.inputValue()).toBe('https://chat.example.com/hooks/1')
+  expect(pageErrors).toEqual([])
+})
+
+test('keeps rules and quiet hours', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('alerts')
+  await page.getByLabel('Failure rate in percent').fill('35')
+  await page.getByRole('switch', { name: 'Quiet hours' }).click()
+  await page.getByLabel('From').fill('21:30')
+  await page.getByRole('combobox', { name: 'Time zone' }).fill('Europe/Madrid')
+  await page.getByRole('button', { name: 'Save rules' }).click()
+  await page.getByText('Alert rules saved.').waitFor()
+
+  await page.reload()
+
+  await expect.poll(() => page.getByLabel('From').inputValue()).toBe('21:30')
+  expect(await page.getByLabel('Failure rate in percent').inputValue()).toBe('35')
+  expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('Europe/Madrid')
+  expect(pageErrors).toEqual([])
+})
+
+test('shows wrong rules at their fields', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('alerts')
+  const rate = page.getByLabel('Failure rate in percent')
+  await rate.fill('')
+  await page.getByRole('button', { name: 'Save rules' }).click()
+
+  await page.getByText('Enter a number.').waitFor()
+  expect(await rate.getAttribute('aria-invalid')).toBe('true')
+  await rate.fill('20')
+  await page.getByRole('switch', { name: 'Quiet hours' }).click()
+  await page.getByRole('combobox', { name: 'Time zone' }).fill('Atlantis')
+  await page.getByRole('button', { name: 'Save rules' }).click()
+  await page.getByText('must be the name of a time zone, such as Europe/Madrid').waitFor()
+  expect(await page.getByRole('combobox', { name: 'Time zone' }).getAttribute('aria-invalid')).toBe('true')
+  expect(pageErrors).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)('lists alerts until they are acknowledged, in %s', async (colorScheme) => {
+  const { page, openOfAccount, account, email, pageErrors } = await dashboard.signedIn({ colorScheme })
+  await failEndpoint(account.accountId)
+  await openOfAccount('alerts')
+
+  await page.getByRole('button', { name: /^Acknowledge: / }).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await page.getByRole('button', { name: /^Acknowledge: / }).click()
+
+  await page.getByText(`acknowledged by ${email}`).waitFor()
+  expect(await page.getByRole('button', { name: /^Acknowledge: / }).count()).toBe(0)
+  expect(pageErrors).toEqual([])
+})
+
+test('shows viewers the alerts on a phone, without letting them change anything', async () => {
+  const viewport = { width: 390, height: 844 }
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer', viewport })
+  await failEndpoint(account.accountId)
+  await openOfAccount('alerts')
+
+  const acknowledge = page.getByRole('button', { name: /^Acknowledge: / })
+  await acknowledge.waitFor()
+  expect(await acknowledge.getAttribute('aria-disabled')).toBe('true')
+  expect(await page.getByLabel('Webhook URL', { exact: true }).isDisabled()).toBe(true)
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
