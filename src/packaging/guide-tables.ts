@@ -29,10 +29,10 @@ import { environmentVariables, readConfig, secretVariables } from '../platform/c
 import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { adviseOnFailure, explainedCodes } from '../whatsapp/failure-advice.ts'
-import { sandboxRecipients } from '../whatsapp/simulator/recipients.ts'
-import { sandboxMedia } from '../whatsapp/simulator/sandbox-media.ts'
-import { reviewedNames } from '../whatsapp/simulator/template-review.ts'
-import { sandboxTokens } from '../whatsapp/simulator/sandbox-tokens.ts'
+import { sandboxRecipients } from '../whatsapp/simulator/messages/recipients.ts'
+import { sandboxMedia } from '../whatsapp/simulator/media/sandbox-media.ts'
+import { reviewedNames } from '../whatsapp/simulator/templates/template-review.ts'
+import { sandboxTokens } from '../whatsapp/simulator/onboarding/sandbox-tokens.ts'
 
 const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
 

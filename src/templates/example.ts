@@ -5,10 +5,10 @@ import {
   OneTimeCode,
 } from '../../contracts/api/components.ts'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
-import { findCouponProblem } from './button-values.ts'
-import { type ButtonPart, type HeaderPart, listParts, type SectionParts } from './parts.ts'
+import { findCouponProblem } from './fill/button-values.ts'
+import { type ButtonPart, type HeaderPart, listParts, type SectionParts } from './fill/parts.ts'
 import { listPlaceholders, type TemplateText } from './render.ts'
-import { findCodeProblem, fitValues, type TemplateValues } from './values.ts'
+import { findCodeProblem, fitValues, type TemplateValues } from './fill/values.ts'
 
 /** The example of the interface's own documentation. */
 const to = '34600111222'

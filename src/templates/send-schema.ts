@@ -9,7 +9,7 @@ import {
   listParts,
   type SectionParts,
   type TemplateParts,
-} from './parts.ts'
+} from './fill/parts.ts'
 import { listPlaceholders, type TemplateText } from './render.ts'
 
 type JsonSchema = Record<string, unknown>

@@ -1,7 +1,7 @@
 import type { Template, TemplateComponent } from '../../contracts/api/template.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
 import { writeExample } from './example.ts'
-import { listParts } from './parts.ts'
+import { listParts } from './fill/parts.ts'
 import { listPlaceholders } from './render.ts'
 import { writeSendSchema } from './send-schema.ts'
 import type { TemplateRow } from './store.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TemplateValues } from '../../src/templates/values.ts'
-import type { NewTemplate } from '../../src/whatsapp/simulator/templates.ts'
+import type { TemplateValues } from '../../src/templates/fill/values.ts'
+import type { NewTemplate } from '../../src/whatsapp/simulator/templates/templates.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer

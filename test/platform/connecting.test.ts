@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/platform/config.ts'
-import { PasswordCommand } from '../../src/platform/db/password-command.ts'
-import { findPassword } from '../../src/platform/db/password-file.ts'
-import { decideVerification, readTls } from '../../src/platform/db/tls.ts'
+import { PasswordCommand } from '../../src/platform/db/connect/password-command.ts'
+import { findPassword } from '../../src/platform/db/connect/password-file.ts'
+import { decideVerification, readTls } from '../../src/platform/db/connect/tls.ts'
 
 const secretKey = Buffer.alloc(32, 7).toString('base64')
 

@@ -1,4 +1,4 @@
-import { demoTemplates } from '../../src/whatsapp/simulator/demo-templates.ts'
+import { demoTemplates } from '../../src/whatsapp/simulator/templates/demo-templates.ts'
 
 /** The approved templates of the sandbox. */
 export const sendableDemoTemplates = demoTemplates

@@ -6,12 +6,12 @@ import { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { StoredComponent } from '../../src/platform/db/schema.ts'
 import { writeExample } from '../../src/templates/example.ts'
 import { writeSendSchema } from '../../src/templates/send-schema.ts'
-import { fitValues } from '../../src/templates/values.ts'
+import { fitValues } from '../../src/templates/fill/values.ts'
 import { toComponents } from '../../src/whatsapp/client/components.ts'
-import { demoTemplates } from '../../src/whatsapp/simulator/demo-templates.ts'
-import { SendComponents } from '../../src/whatsapp/simulator/send-components.ts'
-import { checkTemplate } from '../../src/whatsapp/simulator/template-check.ts'
-import type { GraphTemplate } from '../../src/whatsapp/simulator/templates.ts'
+import { demoTemplates } from '../../src/whatsapp/simulator/templates/demo-templates.ts'
+import { SendComponents } from '../../src/whatsapp/simulator/messages/send-components.ts'
+import { checkTemplate } from '../../src/whatsapp/simulator/messages/template-check.ts'
+import type { GraphTemplate } from '../../src/whatsapp/simulator/templates/templates.ts'
 
 const ajv = new Ajv2020({ strict: false })
 addFormats.default(ajv)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fill, listPlaceholders, type TemplateText } from '../../src/templates/render.ts'
-import { findVariableProblems } from '../../src/templates/variables.ts'
+import { findVariableProblems } from '../../src/templates/fill/variables.ts'
 
 const shipped = {
   parameterFormat: 'POSITIONAL',

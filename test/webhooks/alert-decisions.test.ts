@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { QuietHours } from '../../contracts/dashboard/alert.ts'
-import { type AlertFacts, decide } from '../../src/webhooks/alerts/decide.ts'
-import { findQuietEnd } from '../../src/webhooks/alerts/quiet-hours.ts'
-import { compareFailureRate, compareLag } from '../../src/webhooks/alerts/thresholds.ts'
+import { type AlertFacts, decide } from '../../src/webhooks/alerts/rules/decide.ts'
+import { findQuietEnd } from '../../src/webhooks/alerts/rules/quiet-hours.ts'
+import { compareFailureRate, compareLag } from '../../src/webhooks/alerts/rules/thresholds.ts'
 
 const night = { timeZone: 'Europe/Madrid', from: '22:00', until: '07:00', exceptCritical: false } as const
 const noRules = { quietHours: null, repeatHours: null }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { PhoneNumber } from '../../contracts/fields.ts'
 import { callbackFields } from '../../src/whatsapp/callbacks/fields.ts'
-import { sandboxRecipients } from '../../src/whatsapp/simulator/recipients.ts'
+import { sandboxRecipients } from '../../src/whatsapp/simulator/messages/recipients.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../src/whatsapp/simulator/state.ts'
 import { servedVersion } from '../../src/whatsapp/simulator/versions.ts'

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { type Config, readConfig } from '../../platform/config.ts'
-import type { LockHolder } from '../../platform/db/data-folder.ts'
+import type { LockHolder } from '../../platform/db/embedded/data-folder.ts'
 import { localCommand } from '../command.ts'
 import { describeLockHolder, ownDataFolder } from '../control/data-folder.ts'
 import { UsageError } from '../failure.ts'

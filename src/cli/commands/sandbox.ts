@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Config, readConfig } from '../../platform/config.ts'
 import { maskNumber } from '../../platform/log.ts'
-import type { CallbackTarget } from '../../whatsapp/simulator/reporter.ts'
+import type { CallbackTarget } from '../../whatsapp/simulator/messages/reporter.ts'
 import { type Simulator, startSimulator } from '../../whatsapp/simulator/simulator.ts'
 import { localCommand } from '../command.ts'
 import { prepareDemo, sendFirstMessage } from '../sandbox/demo.ts'

@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { describeMove } from '../move/marker.ts'
-import { claimDataFolder, type DataFolder, type LockHolder, readLockHolder } from '../../platform/db/data-folder.ts'
+import {
+  claimDataFolder,
+  type DataFolder,
+  type LockHolder,
+  readLockHolder,
+} from '../../platform/db/embedded/data-folder.ts'
 
 /** On a slow disk, the first start creates and flushes the whole database before it releases the folder. */
 const patienceMilliseconds = 30_000

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { moveTable } from '../../platform/db/unfinished-move.ts'
+import { moveTable } from '../../platform/db/embedded/unfinished-move.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { listMovedTables, type MovedTable } from './tables.ts'
 

@@ -4,7 +4,7 @@ import { type JournalPlace, openSendJournal, readBootId } from '../../messages/j
 import { noJournal, type SendJournal } from '../../messages/journal/journal.ts'
 import { startJournalReplay } from '../../messages/journal/replay.ts'
 import type { Config } from '../../platform/config.ts'
-import { createPrivateFolder } from '../../platform/db/data-folder.ts'
+import { createPrivateFolder } from '../../platform/db/embedded/data-folder.ts'
 
 export interface RunningJournal {
   journal: SendJournal

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { z } from 'zod'
-import { createPrivateFolder, lockFile } from '../../platform/db/data-folder.ts'
+import { createPrivateFolder, lockFile } from '../../platform/db/embedded/data-folder.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { JournalEntry, SendJournal } from './journal.ts'
 

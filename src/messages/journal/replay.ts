@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Deps } from '../../deps.ts'
-import { lockFile } from '../../platform/db/data-folder.ts'
+import { lockFile } from '../../platform/db/embedded/data-folder.ts'
 import { failUnwritten } from '../send/settle-store.ts'
 import { journalFile, journalLockFile, type JournalPlace, readJournal } from './file.ts'
 import type { JournalEntry } from './journal.ts'

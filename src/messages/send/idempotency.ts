@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
-import { isEmptyList } from '../../templates/values.ts'
+import { isEmptyList } from '../../templates/fill/values.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from '../columns.ts'
 

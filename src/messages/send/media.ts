@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { forgetRefusedIds, type MediaSender } from '../../media/at-whatsapp.ts'
 import { ensureNamedMedia, findNamedMedia, type NamedMedia } from '../../media/for-send.ts'
 import type { MediaRow } from '../../media/store.ts'
-import type { FilledTemplate } from '../../templates/values.ts'
+import type { FilledTemplate } from '../../templates/fill/values.ts'
 import type { OutgoingHeader, SendOutcome } from '../../whatsapp/whatsapp.ts'
 
 /** Files that were uploaded to Waybill; the IDs of WhatsApp are digits. */

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import type { DatabaseConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
-import { AuthenticatedClient, type ConnectionOptions, connectionOptions } from './connection.ts'
+import { AuthenticatedClient, type ConnectionOptions, connectionOptions } from './connect/connection.ts'
 import type { Database } from './schema.ts'
 
 /** Topics on which processes notify each other. A notification carries no data. */

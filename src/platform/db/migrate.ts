@@ -26,7 +26,7 @@ import * as endpointLimits from './migrations/0020-endpoint-limits.ts'
 import * as apiRequests from './migrations/0021-api-requests.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
-import { rejectPooler } from './pooler.ts'
+import { rejectPooler } from './connect/pooler.ts'
 import type { Database } from './schema.ts'
 import { isLockTimeout } from './unavailable.ts'
 

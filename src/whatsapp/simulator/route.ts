@@ -1,8 +1,8 @@
 import { failWith, unknownObject, unknownPath } from './errors.ts'
 import type { Answer } from './http.ts'
-import { handleMedia, uploadMedia } from './media.ts'
-import { sendMessage } from './messages.ts'
-import { failOnboarding } from './onboarding-errors.ts'
+import { handleMedia, uploadMedia } from './media/media.ts'
+import { sendMessage } from './messages/messages.ts'
+import { failOnboarding } from './onboarding/onboarding-errors.ts'
 import {
   deregisterNumber,
   getBusinessAccount,
@@ -12,13 +12,13 @@ import {
   listBusinesses,
   listOwnedAccounts,
   registerNumber,
-} from './onboarding.ts'
-import { getPhoneNumber, listPhoneNumbers } from './phone-numbers.ts'
+} from './onboarding/onboarding.ts'
+import { getPhoneNumber, listPhoneNumbers } from './onboarding/phone-numbers.ts'
 import type { ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'
-import { createTemplate, deleteTemplates, editTemplate } from './template-changes.ts'
-import { readSample, receiveUpload, startUpload } from './uploads.ts'
-import { getTemplate, listTemplates } from './templates.ts'
-import { bearerOf, debugToken, findHolder, type TokenHolder } from './tokens.ts'
+import { createTemplate, deleteTemplates, editTemplate } from './templates/template-changes.ts'
+import { readSample, receiveUpload, startUpload } from './media/uploads.ts'
+import { getTemplate, listTemplates } from './templates/templates.ts'
+import { bearerOf, debugToken, findHolder, type TokenHolder } from './onboarding/tokens.ts'
 
 /** A request by a valid token, about the object `id` and one of its edges. */
 export interface RoutedRequest extends ReceivedRequest {

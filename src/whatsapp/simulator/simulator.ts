@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { callbackFields } from '../callbacks/fields.ts'
-import { demoTemplates } from './demo-templates.ts'
+import { demoTemplates } from './templates/demo-templates.ts'
 import { unknownVersion } from './errors.ts'
 import { type Answer, receive, respond } from './http.ts'
-import { type CallbackTarget, StatusReporter } from './reporter.ts'
+import { type CallbackTarget, StatusReporter } from './messages/reporter.ts'
 import { route } from './route.ts'
-import { sandboxTokens, type SandboxToken } from './sandbox-tokens.ts'
+import { sandboxTokens, type SandboxToken } from './onboarding/sandbox-tokens.ts'
 import type {
   AcceptedMessage,
   ReceivedRequest,
@@ -16,9 +16,9 @@ import type {
   SimulatedToken,
   SimulatorState,
 } from './state.ts'
-import { TemplateReviewer } from './template-review.ts'
-import { createTemplateList, type TemplateList } from './templates.ts'
-import { demoAppId } from './tokens.ts'
+import { TemplateReviewer } from './templates/template-review.ts'
+import { createTemplateList, type TemplateList } from './templates/templates.ts'
+import { demoAppId } from './onboarding/tokens.ts'
 import { servedVersion } from './versions.ts'
 
 export interface SimulatorOptions {

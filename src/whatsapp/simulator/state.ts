@@ -1,9 +1,9 @@
-import type { SimulatedMedia } from './media.ts'
-import type { PlannedAnswer } from './answers.ts'
-import type { OnboardingErrorCode } from './onboarding-errors.ts'
-import type { Plan } from './reporter.ts'
-import type { TemplateReviewer } from './template-review.ts'
-import type { GraphTemplate, TemplateList } from './templates.ts'
+import type { SimulatedMedia } from './media/media.ts'
+import type { PlannedAnswer } from './messages/answers.ts'
+import type { OnboardingErrorCode } from './onboarding/onboarding-errors.ts'
+import type { Plan } from './messages/reporter.ts'
+import type { TemplateReviewer } from './templates/template-review.ts'
+import type { GraphTemplate, TemplateList } from './templates/templates.ts'
 
 /** A simulated business phone number. */
 export interface SimulatedNumber {

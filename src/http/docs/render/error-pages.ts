@@ -4,7 +4,7 @@ import { toFailureBody } from '../../api/errors.ts'
 import { toMcpFailureBody } from '../../mcp/mcp.ts'
 import { rules } from '../../../whatsapp/error-codes.ts'
 import { adviseOnFailure, explainedCodes } from '../../../whatsapp/failure-advice.ts'
-import { sandboxRecipients } from '../../../whatsapp/simulator/recipients.ts'
+import { sandboxRecipients } from '../../../whatsapp/simulator/messages/recipients.ts'
 
 /** The page of one error code, in Markdown. Its links are relative to the folder of the guides. */
 interface ErrorPage {

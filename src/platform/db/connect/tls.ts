@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import { ConfigError } from '../../config.ts'
+
+/** What is verified of a server's certificate: nothing, its authority, or its authority and the host name. */
+export type Verification = 'off' | 'none' | 'authority' | 'full'
+
+interface Requested {
+  mode: string | undefined
+  hasRootCertificate: boolean
+  /** `uselibpqcompat=true`: the weaker definitions of libpq. */
+  isLibpq: boolean
+}
+
+/**
+ * `disable`, `verify-ca` and `verify-full` are what libpq defines. `require`, `prefer` and `allow` verify everything too,
+ * where libpq verifies nothing or even falls back to a connection in plain text: providers put `sslmode=require` into
+ * their URLs, and who reads it expects a safe connection.
+ */
+export function decideVerification({ mode, hasRootCertificate, isLibpq }: Requested): Verification {
+  switch (mode) {
+    case 'disable':
+      return 'off'
+    case 'no-verify':
+      return 'none'
+    case 'verify-ca':
+      return hasRootCertificate ? 'authority' : 'full'
+    case 'require':
+      if (!isLibpq) return 'full'
+      return hasRootCertificate ? 'authority' : 'none'
+    case 'prefer':
+      return isLibpq ? 'none' : 'full'
+    case undefined:
+    case 'allow':
+    case 'verify-full':
+      return 'full'
+  }
+  throw invalid(`sslmode=${mode} is unknown. Use disable, require, verify-ca or verify-full`)
+}
+
+const fileParameters = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const
+type FileParameter = keyof typeof fileParameters
+const fileNames = Object.keys(fileParameters) as FileParameter[]
+const parameters = [...fileNames, 'sslmode', 'sslpassword', 'sslnegotiation', 'uselibpqcompat']
+
+export interface UrlAndTls {
+  /** Without the parameters that `ssl` replaces. */
+  url: string
+  /** Undefined if the URL says nothing about TLS: then `PGSSLMODE` decides. */
+  ssl?: false | ConnectionOptions
+  sslnegotiation?: 'direct'
+}
+
+/** Takes the TLS parameters out of a `postgres://` URL. Throws a ConfigError if they cannot be used. */
+export function readTls(text: string): UrlAndTls {
+  const url = new URL(text)
+  const given = Object.fromEntries(parameters.map((name) => [name, url.searchParams.get(name) ?? undefined]))
+  if (given['sslmode'] === undefined && !fileNames.some((name) => given[name] !== undefined)) return { url: text }
+  for (const name of parameters) url.searchParams.delete(name)
+  url.searchParams.delete('ssl')
+  // As in libpq, this name stands for the authorities that the system trusts.
+  if (given['sslrootcert'] === 'system') delete given['sslrootcert']
+  const verification = decideVerification({
+    mode: given['sslmode'],
+    hasRootCertificate: given['sslrootcert'] !== undefined,
+    isLibpq: given['uselibpqcompat'] === 'true',
+  })
+  if (verification === 'off') return { url: url.href, ssl: false }
+  if ((given['sslcert'] === undefined) !== (given['sslkey'] === undefined))
+    throw invalid('sslcert and sslkey belong together: set both, or neither')
+  const ssl: ConnectionOptions = {
+    ...(verification === 'none' && { rejectUnauthorized: false }),
+    ...(verification === 'authority' && { checkServerIdentity: () => undefined }),
+    ...(given['sslpassword'] !== undefined && { passphrase: given['sslpassword'] }),
+  }
+  for (const name of fileNames) {
+    const file = given[name]
+    if (file !== undefined)
+      Object.defineProperty(ssl, fileParameters[name], {
+        get: followFile(name, file),
+        enumerable: true,
+        configurable: true,
+      })
+  }
+  return { url: url.href, ssl, ...(given['sslnegotiation'] === 'direct' && { sslnegotiation: 'direct' }) }
+}
+
+/**
+ * Returns a function that reads the file for each new connection, so that renewed certificates are used. While a file
+ * cannot be read, because it is being replaced, its last content is used.
+ */
+function followFile(name: FileParameter, file: string): () => string {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw invalid(`${name} names a file that cannot be read (${code}): ${file}`)
+  }
+  if (!content.includes('-----BEGIN')) throw invalid(`${name} must name a file in PEM format: ${file}`)
+  return () => {
+    try {
+      content = readFileSync(file, 'utf8')
+    } catch {
+      // Keeps the last content.
+    }
+    return content
+  }
+}
+
+function invalid(problem: string): ConfigError {
+  return new ConfigError([`DATABASE_URL: ${problem}`])
+}

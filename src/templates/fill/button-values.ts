@@ -1,0 +1,121 @@
+import { type ButtonProducts, componentLimits, type MessageButton } from '../../../contracts/api/components.ts'
+import type { OutgoingButton } from '../../whatsapp/whatsapp.ts'
+import type { ButtonField, ButtonPart } from './parts.ts'
+import type { Report } from './problem.ts'
+import { fillUrl } from '../render.ts'
+import { findValueProblem } from './variables.ts'
+
+const samples: Record<Exclude<ButtonField, 'code' | 'nothing'>, string> = {
+  url: '"url": "…"',
+  payload: '"payload": "…"',
+  couponCode: '"couponCode": "…"',
+  flow: '"flow": {"token": "…"}',
+  products: '"products": {"thumbnailProductId": "…", "sections": [{"title": "…", "productIds": ["…"]}]}',
+}
+
+/** Returns the buttons that carry a value, as WhatsApp takes them. */
+export function fitButtons(
+  parts: readonly ButtonPart[],
+  buttons: readonly MessageButton[] | undefined,
+  report: Report,
+): OutgoingButton[] {
+  const given = buttons ?? []
+  for (const part of parts)
+    if (part.isRequired && !given.some(({ index }) => index === part.index))
+      report({ path: ['buttons'], part: describe(part), problem: `is missing; send ${sampleOf(part)}` })
+  return given.flatMap((button, position) => {
+    const reportHere: Report = ({ path, ...rest }) => report({ path: ['buttons', position, ...path], ...rest })
+    const isRepeated = given.findIndex(({ index }) => index === button.index) !== position
+    if (isRepeated) reportHere({ path: ['index'], problem: `there is already a value for button ${button.index}` })
+    return fitButton(parts, button, reportHere) ?? []
+  })
+}
+
+/** Such as `button index 1, 'Track order'`. */
+function describe({ index, label }: ButtonPart): string {
+  return `button index ${index}, '${label}'`
+}
+
+function sampleOf({ index, field }: ButtonPart): string {
+  return field === 'code' || field === 'nothing' ? 'nothing' : `{"index": ${index}, ${samples[field]}}`
+}
+
+function fitButton(parts: readonly ButtonPart[], button: MessageButton, report: Report): OutgoingButton | undefined {
+  const part = parts[button.index]
+  if (!part) {
+    report({ path: ['index'], problem: describeIndexes(parts.length) })
+    return undefined
+  }
+  const named = describe(part)
+  if (part.field === 'nothing' || part.field === 'code') {
+    report({ path: [], part: named, problem: `a button of type ${part.type} takes no value; remove it` })
+    return undefined
+  }
+  if (button[part.field] === undefined) {
+    report({ path: [], part: named, problem: `a button of type ${part.type} takes ${sampleOf(part)}` })
+    return undefined
+  }
+  const problem = findProblem(part, button)
+  if (problem !== undefined) report({ path: [part.field], part: named, problem })
+  return toOutgoing(part, button)
+}
+
+function describeIndexes(count: number): string {
+  if (count === 0) return 'the template has no buttons; remove it'
+  return count === 1
+    ? 'the template has one button, of index 0'
+    : `the template has ${count} buttons, 0 to ${count - 1}`
+}
+
+function findProblem({ type, url }: ButtonPart, button: MessageButton): string | undefined {
+  if (button.url !== undefined) return findUrlProblem(url ?? '', button.url)
+  if (button.couponCode !== undefined) return findCouponProblem(button.couponCode)
+  if (button.products)
+    return type === 'MPM' ? findSectionsProblem(button.products) : findThumbnailProblem(button.products)
+  return undefined
+}
+
+function findUrlProblem(url: string, value: string): string | undefined {
+  const problem = findValueProblem(value)
+  if (problem !== undefined) return problem
+  const { length } = fillUrl(url, value)
+  return length <= componentLimits.urlCharacters
+    ? undefined
+    : `with it filled in, the address has ${length} characters; WhatsApp takes at most ${componentLimits.urlCharacters}`
+}
+
+export function findCouponProblem(code: string): string | undefined {
+  if (code === '') return 'must not be empty'
+  if (!/^[A-Za-z0-9]+$/.test(code)) return 'must hold only letters from A to Z and digits'
+  return code.length <= componentLimits.couponCodeCharacters
+    ? undefined
+    : `must have at most ${componentLimits.couponCodeCharacters} characters`
+}
+
+function findSectionsProblem({ thumbnailProductId, sections = [] }: ButtonProducts): string | undefined {
+  if (thumbnailProductId === undefined) return 'thumbnailProductId is missing'
+  if (sections.length === 0) return 'sections is missing'
+  const products = sections.reduce((count, { productIds }) => count + productIds.length, 0)
+  return products <= componentLimits.products
+    ? undefined
+    : `holds ${products} products; WhatsApp takes at most ${componentLimits.products}`
+}
+
+function findThumbnailProblem({ thumbnailProductId, sections }: ButtonProducts): string | undefined {
+  if (sections) return 'a catalogue button shows the whole catalogue; remove sections'
+  return thumbnailProductId === undefined ? 'thumbnailProductId is missing' : undefined
+}
+
+/** Undefined if the button carries no value of the template's kind, which is reported as a problem. */
+function toOutgoing({ index, type }: ButtonPart, button: MessageButton): OutgoingButton | undefined {
+  const { url, payload, couponCode, flow, products } = button
+  if (url !== undefined) return { index, kind: 'url', text: url }
+  if (payload !== undefined) return { index, kind: 'quickReply', payload }
+  if (couponCode !== undefined) return { index, kind: 'copyCode', couponCode }
+  if (flow) return { index, kind: 'flow', ...flow }
+  if (products?.thumbnailProductId === undefined) return undefined
+  const { thumbnailProductId, sections = [] } = products
+  return type === 'MPM'
+    ? { index, kind: 'products', thumbnailProductId, sections }
+    : { index, kind: 'catalog', thumbnailProductId }
+}

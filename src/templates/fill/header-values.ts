@@ -1,0 +1,95 @@
+import { componentLimits, type DocumentFile, type MessageHeader } from '../../../contracts/api/components.ts'
+import type { MediaReference, OutgoingHeader } from '../../whatsapp/whatsapp.ts'
+import type { HeaderPart } from './parts.ts'
+import type { Report } from './problem.ts'
+import { fill } from '../render.ts'
+import { countCharacters, findValueProblem } from './variables.ts'
+
+const samples: Record<HeaderPart['kind'], string> = {
+  text: '{"text": "…"}',
+  image: '{"image": {"link": "https://…"}}',
+  video: '{"video": {"link": "https://…"}}',
+  document: '{"document": {"link": "https://…", "filename": "…"}}',
+  location: '{"location": {"latitude": …, "longitude": …, "name": "…", "address": "…"}}',
+  product: '{"product": {"catalogId": "…", "productId": "…"}}',
+}
+
+/** Returns the header as WhatsApp takes it; undefined if it has none, or one that does not fit. */
+export function fitHeader(
+  part: HeaderPart | undefined,
+  header: MessageHeader | undefined,
+  report: Report,
+): OutgoingHeader | undefined {
+  if (!part) {
+    if (header) report({ path: ['header'], problem: 'the template has no header that takes a value; remove it' })
+    return undefined
+  }
+  const filled = header && toOutgoing(part, header)
+  if (!filled) {
+    const problem = `${header ? 'must be' : 'is missing; send'} ${samples[part.kind]}`
+    report({ path: ['header'], part: describe(part), problem })
+    return undefined
+  }
+  const problem = findProblem(part, filled)
+  if (problem !== undefined) report({ path: ['header', ...problem.path], part: describe(part), problem: problem.text })
+  return filled
+}
+
+/** Such as `text header 'Order {{1}}'` or `document header`. */
+function describe(part: HeaderPart): string {
+  return part.kind === 'text' ? `text header '${part.text}'` : `${part.kind} header`
+}
+
+/** Undefined if the header holds a value of another kind. */
+function toOutgoing(part: HeaderPart, header: MessageHeader): OutgoingHeader | undefined {
+  const { text, image, video, document, location, product } = header
+  switch (part.kind) {
+    case 'text':
+      return text === undefined ? undefined : { kind: 'text', name: part.name, text }
+    case 'image':
+      return image && { kind: 'image', media: toReference(image) }
+    case 'video':
+      return video && { kind: 'video', media: toReference(video) }
+    case 'document':
+      return document && { kind: 'document', media: toReference(document), filename: document.filename }
+    case 'location':
+      return location && { kind: 'location', ...location }
+    case 'product':
+      return product && { kind: 'product', ...product }
+  }
+}
+
+/** The contract demands exactly one of the two. */
+function toReference({ link, mediaId }: DocumentFile): MediaReference {
+  return mediaId === undefined ? { link: link ?? '' } : { id: mediaId }
+}
+
+function findProblem(part: HeaderPart, filled: OutgoingHeader): { path: string[]; text: string } | undefined {
+  if (part.kind === 'text' && filled.kind === 'text') {
+    const text = findTextProblem(part, filled.text)
+    return text === undefined ? undefined : { path: ['text'], text }
+  }
+  if (!('media' in filled) || !('link' in filled.media)) return undefined
+  const text = findLinkProblem(filled.media.link)
+  return text === undefined ? undefined : { path: [filled.kind, 'link'], text }
+}
+
+function findTextProblem({ text, key }: Extract<HeaderPart, { kind: 'text' }>, value: string): string | undefined {
+  const problem = findValueProblem(value)
+  if (problem !== undefined) return problem
+  const limit = componentLimits.headerCharacters
+  const length = countCharacters(fill(text, { [key]: value }), limit)
+  return length <= limit
+    ? undefined
+    : `with it filled in, the header has ${length} characters; WhatsApp takes at most ${limit}`
+}
+
+/** WhatsApp serves the samples of templates from here, to others than itself (reference, section 1.1). */
+const sampleHost = 'scontent.whatsapp.net'
+
+function findLinkProblem(link: string): string | undefined {
+  if (!URL.canParse(link)) return 'must be a public http or https address, such as https://…/file.pdf'
+  return new URL(link).hostname === sampleHost
+    ? "must not be the sample's address in the list of templates, which WhatsApp does not download; use one of your own"
+    : undefined
+}

@@ -1,0 +1,216 @@
+import type { StoredComponent } from '../../platform/db/schema.ts'
+import { listKeys, type TemplateText } from '../render.ts'
+
+/** What a send can fill in a message, or in a card of one, beside the variables of the body. */
+export interface SectionParts {
+  header: HeaderPart | undefined
+  /** All buttons, by index. */
+  buttons: readonly ButtonPart[]
+  /** WhatsApp's limit of the filled-in body, where it is shorter than usual. */
+  maxBodyCharacters: number | undefined
+}
+
+export interface CardPart extends SectionParts {
+  text: TemplateText
+}
+
+export interface TemplateParts extends SectionParts {
+  /** The button of a one-time code, in an AUTHENTICATION template. */
+  codeButton: ButtonPart | undefined
+  /** Of a carousel. */
+  cards: readonly CardPart[] | undefined
+  /** Text of a limited-time offer, and whether a send says when it ends. */
+  offer: { text: string; hasExpiration: boolean } | undefined
+  /** Why no send can fill this template; undefined if one can. */
+  unsupported: string | undefined
+}
+
+export type HeaderPart =
+  /** `name` is set for a named variable only. */
+  | { kind: 'text'; text: string; key: string; name: string | undefined; example: string | undefined }
+  | { kind: 'image' | 'video' | 'document' | 'location' | 'product' }
+
+/** The field of a button that carries its value; `nothing` if the button takes none. */
+export type ButtonField = 'url' | 'payload' | 'couponCode' | 'flow' | 'products' | 'code' | 'nothing'
+
+export interface ButtonPart {
+  index: number
+  type: string
+  label: string
+  field: ButtonField
+  isRequired: boolean
+  /** Address of a URL button; absent from the button of a one-time code, whose address recipients never see. */
+  url: string | undefined
+  /** As WhatsApp lists it. */
+  example: string | undefined
+}
+
+const partsOf = new WeakMap<TemplateText, TemplateParts>()
+
+/** The result is cached per template object, which the sends of a batch share. */
+export function listParts(template: TemplateText): TemplateParts {
+  let parts = partsOf.get(template)
+  if (!parts) {
+    parts = readParts(template)
+    partsOf.set(template, parts)
+  }
+  return parts
+}
+
+/** Reference, sections 1.5 and 1.6. */
+const maxBodyCharacters = { singleProduct: 160, limitedTimeOffer: 600, card: 160 }
+
+function readParts({ components, parameterFormat }: TemplateText): TemplateParts {
+  const section = readSection(components, parameterFormat)
+  const offer = readOffer(components.find(({ type }) => type === 'LIMITED_TIME_OFFER'))
+  const cards = components.find(({ type }) => type === 'CAROUSEL')?.cards
+  const cardSections = cards?.map((card) => ({
+    text: { components: card.components, parameterFormat },
+    ...readSection(card.components, parameterFormat),
+    maxBodyCharacters: maxBodyCharacters.card,
+  }))
+  const unknown = components.find((component) => !isKnown(component))
+  return {
+    ...section,
+    ...(offer && { maxBodyCharacters: maxBodyCharacters.limitedTimeOffer }),
+    codeButton: section.buttons.find(({ field }) => field === 'code'),
+    cards: cardSections,
+    offer,
+    unsupported:
+      section.unsupported ??
+      cardSections?.find((card) => card.unsupported !== undefined)?.unsupported ??
+      (unknown && `it has a component of type ${unknown.type}, which Waybill does not know`),
+  }
+}
+
+/** Parts that take no value, or may be sent without one. */
+const plainButtons = new Set(['QUICK_REPLY', 'PHONE_NUMBER', 'URL'])
+
+/** Whether variables alone fill the template: a cheap answer for most sends, false in doubt. */
+export function takesVariablesAlone(components: readonly StoredComponent[]): boolean {
+  return components.every(({ type, format = 'TEXT', text, buttons }) => {
+    if (type === 'BODY' || type === 'FOOTER') return true
+    if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
+    if (type !== 'BUTTONS') return false
+    return buttons?.every((button) => plainButtons.has(button.type) && button.url?.includes('{{') !== true) === true
+  })
+}
+
+const knownComponents = new Set([
+  'HEADER',
+  'BODY',
+  'FOOTER',
+  'BUTTONS',
+  'LIMITED_TIME_OFFER',
+  'CALL_PERMISSION_REQUEST',
+])
+
+function isKnown({ type, cards }: StoredComponent): boolean {
+  return knownComponents.has(type) || (type === 'CAROUSEL' && cards !== undefined && cards.length > 0)
+}
+
+function readSection(
+  components: StoredComponent[],
+  parameterFormat: string,
+): SectionParts & { unsupported: string | undefined } {
+  const header = readHeader(
+    components.find(({ type }) => type === 'HEADER'),
+    parameterFormat,
+  )
+  const buttons = readButtons(components)
+  const unsupported = typeof header === 'string' ? header : findUnsupportedButton(buttons)
+  return {
+    header: typeof header === 'string' ? undefined : header,
+    buttons,
+    maxBodyCharacters: buttons.some(({ type }) => type === 'SPM') ? maxBodyCharacters.singleProduct : undefined,
+    unsupported,
+  }
+}
+
+function readOffer(component: StoredComponent | undefined): TemplateParts['offer'] {
+  const offer = component?.['limited_time_offer']
+  if (typeof offer !== 'object' || offer === null) return undefined
+  const text = 'text' in offer && typeof offer.text === 'string' ? offer.text : ''
+  return { text, hasExpiration: 'has_expiration' in offer && offer.has_expiration === true }
+}
+
+const headerKinds: Partial<Record<string, Exclude<HeaderPart['kind'], 'text'>>> = {
+  IMAGE: 'image',
+  VIDEO: 'video',
+  DOCUMENT: 'document',
+  LOCATION: 'location',
+  PRODUCT: 'product',
+}
+
+/** Returns why a header cannot be filled, as a text. */
+function readHeader(header: StoredComponent | undefined, parameterFormat: string): HeaderPart | string | undefined {
+  const { format = 'TEXT', text = '' } = header ?? {}
+  if (format !== 'TEXT') {
+    const kind = headerKinds[format]
+    return kind ? { kind } : `it has a header of format ${format}, which Waybill does not know`
+  }
+  const keys = listKeys(text)
+  const [key] = keys
+  if (key === undefined) return /\{\{.*?\}\}/.test(text) ? 'its header holds a variable that cannot be read' : undefined
+  if (keys.length > 1) return 'its header holds more than one variable'
+  const name = parameterFormat === 'NAMED' ? key : undefined
+  return { kind: 'text', text, key, name, example: readHeaderExample(header?.example) }
+}
+
+/** `header_text: ["May"]`, or `header_text_named_params: [{ param_name, example }]` (reference, section 2). */
+function readHeaderExample(example: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const first = firstOf(example?.['header_text']) ?? firstOf(example?.['header_text_named_params'])
+  if (typeof first === 'string') return first
+  const named = typeof first === 'object' && first !== null && 'example' in first ? first.example : undefined
+  return typeof named === 'string' ? named : undefined
+}
+
+function firstOf(value: unknown): unknown {
+  return Array.isArray(value) ? value[0] : value
+}
+
+function readButtons(components: StoredComponent[]): ButtonPart[] {
+  return components
+    .flatMap(({ type, buttons }) => (type === 'BUTTONS' ? (buttons ?? []) : []))
+    .map((button, index) => {
+      const { type, text, url } = button
+      const field = fieldOf(type, url)
+      const example = firstOf(button['example'])
+      return {
+        index,
+        type,
+        label: text ?? type,
+        field,
+        isRequired: requiredFields.has(field) || type === 'MPM',
+        url: field === 'code' ? undefined : url,
+        example: typeof example === 'string' ? example : undefined,
+      }
+    })
+}
+
+/** Reference, section 1.3. Every other kind of button takes nothing. */
+const fields: Partial<Record<string, ButtonField>> = {
+  QUICK_REPLY: 'payload',
+  COPY_CODE: 'couponCode',
+  FLOW: 'flow',
+  CATALOG: 'products',
+  MPM: 'products',
+  OTP: 'code',
+}
+const requiredFields = new Set<ButtonField>(['url', 'couponCode', 'code'])
+
+/** WhatsApp lists the button of a one-time code as a URL button with this address (reference, section 2). */
+const codeAddress = /^https:\/\/(?:www\.)?whatsapp\.com\/otp\/code/
+
+function fieldOf(type: string, url: string | undefined): ButtonField {
+  if (type !== 'URL') return fields[type] ?? 'nothing'
+  if (url === undefined || !url.includes('{{')) return 'nothing'
+  return codeAddress.test(url) ? 'code' : 'url'
+}
+
+function findUnsupportedButton(buttons: ButtonPart[]): string | undefined {
+  const unsupported = buttons.find(
+    ({ type, field, url = '' }) => type === 'ORDER_DETAILS' || (field === 'url' && listKeys(url).length !== 1),
+  )
+  return unsupported && `its button of type ${unsupported.type} requires a parameter that Waybill does not know`
+}

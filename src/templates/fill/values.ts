@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { componentLimits } from '../../../contracts/api/components.ts'
+import type { SendMessageRequest } from '../../../contracts/api/message.ts'
+import type { OutgoingTemplate } from '../../whatsapp/whatsapp.ts'
+import { fitButtons } from './button-values.ts'
+import { fitCards } from './card-values.ts'
+import { fitHeader } from './header-values.ts'
+import { listParts, takesVariablesAlone, type TemplateParts } from './parts.ts'
+import type { Problem, Report } from './problem.ts'
+import { listPlaceholders, type TemplateText } from '../render.ts'
+import { findValueProblem, findVariableProblems, listParameters } from './variables.ts'
+
+const valueFields = ['variables', 'header', 'buttons', 'code', 'cards', 'limitedTimeOffer'] as const
+
+/** What a request brings to fill a template. */
+export type TemplateValues = Pick<SendMessageRequest, (typeof valueFields)[number] | 'components'>
+
+/** The values of a message, as WhatsApp takes them. */
+export type FilledTemplate = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData' | 'beforeWrite'>
+
+interface Fit {
+  filled: FilledTemplate
+  /** All problems, not only the first. */
+  problems: Problem[]
+  /** Why no send can fill the template; undefined if one can. */
+  unsupported?: string | undefined
+}
+
+/** Fits the values of a request to the template. */
+export function fitValues(template: TemplateText, given: TemplateValues): Fit {
+  const isPlain = bringsVariablesAlone(given)
+  const values = isPlain ? given : withoutEmptyLists(given)
+  // Most sends bring nothing else, and need none of the work below.
+  if ((isPlain || bringsVariablesAlone(values)) && takesVariablesAlone(template.components)) {
+    const { variables = {} } = values
+    const problems = findVariableProblems(template, variables).map((problem) => ({ path: ['variables'], problem }))
+    return { filled: { parameters: listParameters(template, variables) }, problems }
+  }
+  const problems: Problem[] = []
+  const report: Report = (problem) => problems.push(problem)
+  const parts = listParts(template)
+  if (values.components) return { filled: passOn(parts, values.components, values, report), problems }
+  const filled = parts.codeButton
+    ? fitCode(template, parts.codeButton.index, values, report)
+    : fitParts(template, parts, values, report)
+  return { filled, problems, unsupported: parts.unsupported }
+}
+
+/** Some generated clients send an empty list for each optional list, so it counts as absent. */
+export function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+function withoutEmptyLists(values: TemplateValues): TemplateValues {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmptyList(value)))
+}
+
+function bringsVariablesAlone({ header, buttons, code, cards, limitedTimeOffer, components }: TemplateValues): boolean {
+  return (header ?? buttons ?? code ?? cards ?? limitedTimeOffer ?? components) === undefined
+}
+
+function fitParts(
+  template: TemplateText,
+  parts: TemplateParts,
+  values: TemplateValues,
+  report: Report,
+): FilledTemplate {
+  const { variables = {} } = values
+  if (values.code !== undefined)
+    report({ path: ['code'], problem: 'the template has no one-time code; use variables and buttons' })
+  for (const problem of findVariableProblems(template, variables, parts.maxBodyCharacters))
+    report({ path: ['variables'], problem })
+  const header = fitHeader(parts.header, values.header, report)
+  const buttons = fitButtons(parts.buttons, values.buttons, report)
+  const cards = fitCards(parts.cards, values.cards, report)
+  const limitedTimeOffer = fitOffer(parts.offer, values.limitedTimeOffer, report)
+  return {
+    parameters: listParameters(template, variables),
+    ...(header && { header }),
+    ...(buttons.length > 0 && { buttons }),
+    ...(cards && { cards }),
+    ...(limitedTimeOffer && { limitedTimeOffer }),
+  }
+}
+
+function fitOffer(
+  offer: TemplateParts['offer'],
+  given: TemplateValues['limitedTimeOffer'],
+  report: Report,
+): FilledTemplate['limitedTimeOffer'] {
+  const path = ['limitedTimeOffer']
+  if (!offer?.hasExpiration) {
+    if (given) report({ path, problem: 'the template has no offer that ends; remove it' })
+    return undefined
+  }
+  if (!given)
+    report({ path, part: `offer '${offer.text}'`, problem: 'is missing; send {"expiresAt": "2026-12-24T18:00:00Z"}' })
+  return given && { expiresAt: new Date(given.expiresAt) }
+}
+
+/** The components of the caller are sent as they are, so they stand for all other values. */
+function passOn(
+  { codeButton }: TemplateParts,
+  components: NonNullable<TemplateValues['components']>,
+  values: TemplateValues,
+  report: Report,
+): FilledTemplate {
+  for (const name of valueFields)
+    if (isGiven(values[name]))
+      report({ path: [name], problem: 'cannot be combined with components; remove one of them' })
+  return {
+    parameters: readBodyParameters(components),
+    components,
+    ...(codeButton && { secrets: listTexts(components).filter((text) => text.length >= minSecretCharacters) }),
+  }
+}
+
+/** Shorter values also occur in the words of an error. */
+const minSecretCharacters = 4
+
+/** Every text in them, wherever it stands: any of them can be the one-time code. */
+function listTexts(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([key, value]) =>
+    key === 'text' && typeof value === 'string' ? [value] : listTexts(value),
+  )
+}
+
+function isGiven(value: TemplateValues[keyof TemplateValues]): boolean {
+  return value !== undefined && (typeof value === 'string' || Object.keys(value).length > 0)
+}
+
+const RawParameters = z.array(z.object({ parameter_name: z.string().optional(), text: z.string().catch('') }))
+
+/** What a preview shows of them, as far as it is text. */
+function readBodyParameters(components: object[]): FilledTemplate['parameters'] {
+  const body = components.find((component) => 'type' in component && component.type === 'body')
+  const parsed = RawParameters.safeParse(body && 'parameters' in body ? body.parameters : [])
+  return parsed.success ? parsed.data.map(({ parameter_name: name, text }) => ({ name, text })) : []
+}
+
+/** WhatsApp takes the code twice, in the body and in the button (reference, section 1.4). */
+function fitCode(template: TemplateText, index: number, values: TemplateValues, report: Report): FilledTemplate {
+  const { code = '' } = values
+  for (const name of valueFields)
+    if (name !== 'code' && isGiven(values[name]))
+      report({ path: [name], problem: 'the template takes only a one-time code, in the field code; remove it' })
+  if (values.code === undefined)
+    report({
+      path: ['code'],
+      problem: `is missing; the template takes a one-time code of at most ${componentLimits.codeCharacters} characters`,
+    })
+  else {
+    const problem = findCodeProblem(code)
+    if (problem !== undefined) report({ path: ['code'], problem })
+  }
+  return {
+    parameters: listParameters(template, Object.fromEntries(listPlaceholders(template).map(({ key }) => [key, code]))),
+    buttons: [{ index, kind: 'url', text: code }],
+    secrets: [code],
+  }
+}
+
+export function findCodeProblem(code: string): string | undefined {
+  if (/\p{Extended_Pictographic}/u.test(code)) return 'must not contain an emoji'
+  if (code.includes('://')) return 'must not contain an address'
+  return findValueProblem(code)
+}

@@ -1,0 +1,71 @@
+import type { TextParameter } from '../../whatsapp/whatsapp.ts'
+import { fill, findText, listPlaceholders, type TemplateText } from '../render.ts'
+
+/** Reference, section 3.2: a body with other components, and a body alone. */
+const maxBodyCharacters = { withOtherComponents: 1024, alone: 32_768 }
+
+/**
+ * Returns the problems of `variables` for this template, one sentence each; empty if they fit. Values are never
+ * repeated, because they may be personal data.
+ */
+export function findVariableProblems(
+  template: TemplateText,
+  variables: Readonly<Record<string, string>>,
+  maxCharacters?: number,
+): string[] {
+  const needed = listPlaceholders(template).map((placeholder) => placeholder.key)
+  const missing = needed.filter((key) => !Object.hasOwn(variables, key))
+  const unknown = Object.keys(variables).filter((key) => !needed.includes(key))
+  const problems = [
+    ...missing.map((key) => `"${key}" is missing; it fills {{${key}}}`),
+    ...(unknown.length === 0 ? [] : [describeUnknown(unknown, needed)]),
+    ...needed
+      .filter((key) => Object.hasOwn(variables, key))
+      .flatMap((key) => findValueProblem(variables[key] ?? '')?.replace(/^/, `"${key}" `) ?? []),
+  ]
+  return problems.length > 0 ? problems : describeLength(template, variables, maxCharacters)
+}
+
+function describeUnknown(unknown: string[], needed: string[]): string {
+  const needs = needed.length === 0 ? 'takes no variables' : `takes ${quote(needed)}`
+  const more = unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''
+  return `the template ${needs}; remove ${quote(unknown.slice(0, 5))}${more}`
+}
+
+function quote(keys: string[]): string {
+  return keys.map((key) => JSON.stringify(key.slice(0, 64))).join(', ')
+}
+
+/** Returns why WhatsApp would reject a text parameter: reference, section 3.2. */
+export function findValueProblem(value: string): string | undefined {
+  if (value.trim() === '') return 'must not be empty'
+  if (/[\n\r\u2028\u2029]/.test(value)) return 'must not contain a line break'
+  if (value.includes('\t')) return 'must not contain a tab'
+  if (/ {5,}/.test(value)) return 'must not contain more than four spaces in a row'
+  if (value.includes('\0')) return 'must not contain a NUL character'
+  return undefined
+}
+
+function describeLength(
+  { components }: TemplateText,
+  variables: Readonly<Record<string, string>>,
+  maxCharacters?: number,
+): string[] {
+  const limit =
+    maxCharacters ?? (components.length > 1 ? maxBodyCharacters.withOtherComponents : maxBodyCharacters.alone)
+  const length = countCharacters(fill(findText(components, 'BODY') ?? '', variables), limit)
+  return length <= limit
+    ? []
+    : [`with them filled in, the body has ${length} characters; WhatsApp takes at most ${limit}`]
+}
+
+/** A character has one or two UTF-16 units, so if the units are within the limit, the characters need no counting. */
+export function countCharacters(text: string, limit: number): number {
+  return text.length <= limit ? text.length : [...text].length
+}
+
+/** The values in the order of the placeholders; with their names, if the template names them. */
+export function listParameters(template: TemplateText, variables: Readonly<Record<string, string>>): TextParameter[] {
+  const named = template.parameterFormat === 'NAMED'
+  return listPlaceholders(template).map(({ key }) => ({ ...(named && { name: key }), text: variables[key] ?? '' }))
+}

@@ -1,0 +1,102 @@
+import { type Kysely, sql } from 'kysely'
+import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
+import { lockAccount } from '../../../accounts/whatsapp/store.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
+import { type AlertChange, type ReportDeps, reportChanges, toSeverity } from '../report.ts'
+import { findRules } from './rules-store.ts'
+import { wakeSenders } from '../send.ts'
+import { findOpenAlerts } from '../store.ts'
+import {
+  compareFailureRate,
+  compareLag,
+  type FindOpen,
+  type LagFacts,
+  thresholdCodes,
+  type TrafficFacts,
+} from './thresholds.ts'
+
+/** Alerts about failure rates and late deliveries, each once, whichever node does it. Returns the number of changes. */
+export async function announceThresholds(deps: ReportDeps & Pick<Deps, 'db' | 'announcements'>): Promise<number> {
+  const facts = await readFacts(deps.db)
+  const found = await findChanges(deps.db, facts)
+  let changes = 0
+  for (const accountId of new Set(found.map((change) => change.accountId)))
+    changes += await deps.db.transaction().execute(async (trx) => {
+      // Another node may have found the same; it holds the lock until its alert is stored.
+      await lockAccount(trx, accountId)
+      const confirmed = await findChanges(trx, ofAccount(facts, accountId))
+      await reportChanges(deps, trx, confirmed)
+      return confirmed.length
+    })
+  if (changes > 0) wakeSenders(deps)
+  return changes
+}
+
+interface Facts {
+  traffic: TrafficFacts[]
+  lags: LagFacts[]
+}
+
+function ofAccount({ traffic, lags }: Facts, accountId: string): Facts {
+  return {
+    traffic: traffic.filter((one) => one.accountId === accountId),
+    lags: lags.filter((one) => one.accountId === accountId),
+  }
+}
+
+async function findChanges(db: Kysely<Database>, { traffic, lags }: Facts): Promise<AlertChange[]> {
+  const accountIds = [...traffic, ...lags].map(({ accountId }) => accountId)
+  if (accountIds.length === 0) return []
+  const rulesOf: (accountId: string) => AlertRules = await findRules(db, accountIds)
+  const findOpen = await readOpen(db)
+  return [
+    ...traffic.flatMap((one) => compareFailureRate(one, rulesOf(one.accountId), findOpen) ?? []),
+    ...lags.flatMap((one) => compareLag(one, rulesOf(one.accountId), findOpen) ?? []),
+  ]
+}
+
+async function readOpen(db: Kysely<Database>): Promise<FindOpen> {
+  const rows = await findOpenAlerts(db, thresholdCodes)
+  return (code, accountId, subjectId) => {
+    const open = rows.find((row) => row.code === code && row.account_id === accountId && row.subject_id === subjectId)
+    return open && toSeverity(open)
+  }
+}
+
+/** Reads accounts with failures or late deliveries, and those with an open alert. Reads all accounts. */
+async function readFacts(db: Kysely<Database>): Promise<Facts> {
+  const [traffic, lags] = await Promise.all([readTraffic(db), readLags(db)])
+  return { traffic, lags }
+}
+
+async function readTraffic(db: Kysely<Database>): Promise<TrafficFacts[]> {
+  const { rows } = await sql<{
+    accountId: string
+    whatsAppAccountId: string
+    name: string
+    traffic: StoredTraffic
+  }>`
+    select w.account_id as "accountId", w.id as "whatsAppAccountId", h.traffic,
+      coalesce(w.display_phone_number, 'phone number ID ' || w.phone_number_id) as name
+    from whatsapp_account_health h
+    join whatsapp_accounts w on w.id = h.whatsapp_account_id
+    where h.traffic is not null and ((h.traffic->>'failed')::integer > 0 or exists (
+      select from alerts a
+      where a.account_id = w.account_id and a.code = 'failure_rate' and a.subject_id = w.id and a.recovered_at is null
+    ))`.execute(db)
+  return rows
+}
+
+/** As the queue's gauge: how long the oldest delivery of an enabled endpoint has been due. */
+async function readLags(db: Kysely<Database>): Promise<LagFacts[]> {
+  const { rows } = await sql<LagFacts>`
+    select e.account_id as "accountId",
+      coalesce(max(greatest(0, extract(epoch from now() - first.due_at))), 0)::float8 as seconds
+    from webhook_endpoints e
+    left join lateral (
+      select due_at from webhook_deliveries where endpoint_id = e.id order by due_at limit 1
+    ) first on e.enabled
+    group by e.account_id`.execute(db)
+  return rows
+}

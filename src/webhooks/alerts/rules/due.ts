@@ -1,0 +1,53 @@
+import type { Deps } from '../../../deps.ts'
+import { decide } from './decide.ts'
+import { type ReportDeps, toSeverity } from '../report.ts'
+import { findRules } from './rules-store.ts'
+import { type MemberAlert, sendAlerts, wakeSenders } from '../send.ts'
+import { type AlertRow, changeAlert, hasDueAlerts, lockDueAlerts } from '../store.ts'
+import { isAlertCode, linkTo } from '../text.ts'
+
+/**
+ * Sends alerts that waited for the end of quiet hours, or that are to be repeated, each once, whichever node does it.
+ * Returns the number that was sent.
+ */
+export async function sendDueAlerts(deps: ReportDeps & Pick<Deps, 'db' | 'announcements'>): Promise<number> {
+  const now = deps.now()
+  // This runs every few seconds on every node, and nearly always finds nothing.
+  if (!(await hasDueAlerts(deps.db, now))) return 0
+  const sent = await deps.db.transaction().execute(async (trx) => {
+    const rows = await lockDueAlerts(trx, now)
+    const rulesOf = await findRules(
+      trx,
+      rows.map(({ account_id }) => account_id),
+    )
+    const alerts: MemberAlert[] = []
+    for (const row of rows) {
+      const { send, dueAt } = decide({
+        now,
+        change: 'due',
+        severity: toSeverity(row),
+        previousSeverity: toSeverity(row),
+        wasSent: row.sent_at !== null,
+        acknowledged: row.acknowledged_at !== null,
+        recovered: row.recovered_at !== null,
+        rules: rulesOf(row.account_id),
+      })
+      await changeAlert(trx, row, { due_at: dueAt ?? null, ...(send && { sent_at: now }) })
+      if (send) alerts.push(toAlert(deps, row))
+    }
+    await sendAlerts(deps, trx, alerts)
+    return alerts.length
+  })
+  if (sent > 0) wakeSenders(deps)
+  return sent
+}
+
+function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, row: AlertRow): MemberAlert {
+  const { account_id: accountId, code, subject_id: subjectId } = row
+  const isRecovery = row.recovered_at !== null
+  const title = (isRecovery ? row.recovery_title : null) ?? row.title
+  const body = (isRecovery ? row.recovery_body : null) ?? row.body
+  // A code of a later version has no page here.
+  const link = isAlertCode(code) ? linkTo(publicUrl, { accountId, code, subjectId }) : undefined
+  return { accountId, text: { title, paragraphs: body.split('\n'), link } }
+}

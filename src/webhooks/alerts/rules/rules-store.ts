@@ -1,0 +1,75 @@
+import type { Kysely } from 'kysely'
+import { type AlertRules, defaultAlertRules } from '../../../../contracts/dashboard/alert.ts'
+import type { AlertSettingsTable, Database } from '../../../platform/db/schema.ts'
+
+type RuleColumns = Pick<
+  AlertSettingsTable,
+  | 'failure_rate_percent'
+  | 'delivery_lag_seconds'
+  | 'quiet_time_zone'
+  | 'quiet_from'
+  | 'quiet_until'
+  | 'quiet_except_critical'
+  | 'repeat_hours'
+>
+
+const columns = [
+  'failure_rate_percent',
+  'delivery_lag_seconds',
+  'quiet_time_zone',
+  'quiet_from',
+  'quiet_until',
+  'quiet_except_critical',
+  'repeat_hours',
+] as const satisfies (keyof RuleColumns)[]
+
+function toRuleColumns({ failureRatePercent, deliveryLagSeconds, quietHours, repeatHours }: AlertRules): RuleColumns {
+  return {
+    failure_rate_percent: failureRatePercent,
+    delivery_lag_seconds: deliveryLagSeconds,
+    quiet_time_zone: quietHours?.timeZone ?? null,
+    quiet_from: quietHours?.from ?? null,
+    quiet_until: quietHours?.until ?? null,
+    quiet_except_critical: quietHours?.exceptCritical ?? null,
+    repeat_hours: repeatHours,
+  }
+}
+
+export const defaultRuleColumns = toRuleColumns(defaultAlertRules)
+
+function toRules(row: RuleColumns): AlertRules {
+  const { quiet_time_zone: timeZone, quiet_from: from, quiet_until: until, quiet_except_critical: critical } = row
+  return {
+    failureRatePercent: row.failure_rate_percent,
+    deliveryLagSeconds: row.delivery_lag_seconds,
+    quietHours:
+      timeZone !== null && from !== null && until !== null
+        ? { timeZone, from, until, exceptCritical: critical === true }
+        : null,
+    repeatHours: row.repeat_hours,
+  }
+}
+
+/** Returns a function that finds the rules of each account; accounts without settings have the defaults. */
+export async function findRules(
+  db: Kysely<Database>,
+  accountIds: readonly string[],
+): Promise<(accountId: string) => AlertRules> {
+  if (accountIds.length === 0) return () => defaultAlertRules
+  const rows = await db
+    .selectFrom('alert_settings')
+    .select(['account_id', ...columns])
+    .where('account_id', 'in', [...new Set(accountIds)])
+    .execute()
+  const rules = new Map(rows.map((row) => [row.account_id, toRules(row)]))
+  return (accountId) => rules.get(accountId) ?? defaultAlertRules
+}
+
+export async function saveRules(db: Kysely<Database>, accountId: string, rules: AlertRules): Promise<void> {
+  const values = toRuleColumns(rules)
+  await db
+    .insertInto('alert_settings')
+    .values({ account_id: accountId, ...values })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values))
+    .execute()
+}

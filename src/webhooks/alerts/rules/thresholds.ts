@@ -1,0 +1,96 @@
+import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
+import type { StoredTraffic } from '../../../platform/db/schema.ts'
+import type { AlertChange } from '../report.ts'
+import type { AlertCode } from '../text.ts'
+
+export const thresholdCodes = ['failure_rate', 'delivery_lag'] as const satisfies AlertCode[]
+
+/** The messages of the last hour of a WhatsApp account. */
+export interface TrafficFacts {
+  accountId: string
+  whatsAppAccountId: string
+  /** As people know the number. */
+  name: string
+  traffic: Pick<StoredTraffic, 'sent' | 'failed' | 'failures'>
+}
+
+/** How late the oldest due webhook delivery of an account is. */
+export interface LagFacts {
+  accountId: string
+  seconds: number
+}
+
+/** The severity of the open alert about the same; undefined if there is none. */
+export type FindOpen = (code: AlertCode, accountId: string, subjectId: string) => AlertChange['severity'] | undefined
+
+/** Fewer messages say nothing about a rate. */
+const minMessages = 20
+const criticalPercent = 50
+/** An alert ends well below its threshold, so that a value close to it does not alternate. */
+const recoveryShare = 0.75
+
+/** Compares the failure rate with its threshold. */
+export function compareFailureRate(
+  { accountId, whatsAppAccountId, name, traffic: { sent, failed, failures } }: TrafficFacts,
+  { failureRatePercent: limit }: Pick<AlertRules, 'failureRatePercent'>,
+  findOpen: FindOpen,
+): AlertChange | undefined {
+  if (limit === null) return undefined
+  const total = sent + failed
+  const percent = total < minMessages ? 0 : (100 * failed) / total
+  const open = findOpen('failure_rate', accountId, whatsAppAccountId)
+  const severity = percent >= criticalPercent ? 'critical' : 'warning'
+  const about = { accountId, code: 'failure_rate', subjectId: whatsAppAccountId } as const
+  if (percent > limit && (open === undefined || (open === 'warning' && severity === 'critical')))
+    return {
+      ...about,
+      kind: 'raised',
+      severity,
+      text: {
+        title: `${Math.round(percent)}% of the messages of ${name} fail`,
+        paragraphs: [
+          `${failed} of ${total} messages of the last hour failed${failures[0] ? `, most often with code ${failures[0].code}` : ''}.`,
+          'Each failed message says what its code means and what to do.',
+        ],
+      },
+    }
+  if (open === undefined || percent > limit * recoveryShare) return undefined
+  return {
+    ...about,
+    kind: 'recovered',
+    severity: open,
+    text: {
+      title: `The messages of ${name} fail less often`,
+      paragraphs: [`${failed} of ${total} messages of the last hour failed.`],
+    },
+  }
+}
+
+/** Compares how late webhook deliveries are with the threshold. */
+export function compareLag(
+  { accountId, seconds }: LagFacts,
+  { deliveryLagSeconds: limit }: Pick<AlertRules, 'deliveryLagSeconds'>,
+  findOpen: FindOpen,
+): AlertChange | undefined {
+  if (limit === null) return undefined
+  const open = findOpen('delivery_lag', accountId, accountId)
+  const about = { accountId, code: 'delivery_lag', subjectId: accountId, severity: 'warning' } as const
+  if (seconds > limit && open === undefined)
+    return {
+      ...about,
+      kind: 'raised',
+      text: {
+        title: 'Webhook deliveries are late',
+        paragraphs: [
+          `The oldest delivery has been due for ${Math.round(seconds)} seconds.`,
+          'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
+        ],
+      },
+    }
+  if (open === undefined || seconds > limit * recoveryShare) return undefined
+  return {
+    ...about,
+    kind: 'recovered',
+    text: { title: 'Webhook deliveries are on time again', paragraphs: ['No delivery is late.'] },
+  }
+}

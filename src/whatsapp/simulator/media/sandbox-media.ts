@@ -1,0 +1,49 @@
+import type { Plan } from '../messages/reporter.ts'
+
+/** The statuses of a message whose file WhatsApp cannot use. */
+export interface Delivery {
+  plan: Plan
+}
+
+/** A file whose ID or link determines what becomes of a message. */
+interface SandboxMedia {
+  /** An ID of WhatsApp, or a link. */
+  file: string
+  /** In one sentence, for the guide. */
+  does: string
+  delivery?: Delivery
+  /** The send is refused, as for an ID that does not exist. */
+  expired?: true
+}
+
+/** Nobody can own a host below `.example` (RFC 2606). */
+export const sandboxMedia: readonly SandboxMedia[] = [
+  {
+    file: 'https://fails.example/403',
+    does: 'Sent, then failed (131053): the server of the link refuses the download',
+    delivery: { plan: 'mediaForbidden' },
+  },
+  {
+    file: 'https://fails.example/404',
+    does: 'Sent, then failed (131053): the server of the link has no such file',
+    delivery: { plan: 'mediaMissing' },
+  },
+  {
+    file: 'https://fails.example/type',
+    does: 'Sent, then failed (131053): the file is of another type than announced',
+    delivery: { plan: 'mediaWrongType' },
+  },
+  {
+    file: '9000000000131053',
+    does: 'Sent, then failed (131053): the uploaded file is of another type than announced',
+    delivery: { plan: 'mediaWrongType' },
+  },
+  { file: '9000000000000033', does: 'Rejected (100): the uploaded file has expired', expired: true },
+  { file: '9000000000000001', does: 'Accepted: an uploaded file that each number has, of any type' },
+]
+
+const byFile = new Map(sandboxMedia.map((media) => [media.file, media]))
+
+export function findSandboxMedia({ id, link }: { id?: string | undefined; link?: string | undefined }) {
+  return byFile.get(id ?? link ?? '')
+}

@@ -1,0 +1,94 @@
+import type { AcceptedMessage } from '../state.ts'
+import { createWamid } from './wamid.ts'
+
+/** What a recipient does, this many milliseconds after the message was accepted. */
+export interface PlannedAnswer {
+  afterMs: number
+  answer:
+    | { kind: 'tap'; button: 'first' | 'last' }
+    | { kind: 'flow' }
+    | { kind: 'text'; body: string; isReply?: boolean }
+    | { kind: 'preference'; value: 'stop' | 'resume' }
+  /** How often WhatsApp sends the callback; once by default. */
+  times?: number
+}
+
+/** An item of a callback: the list that it belongs to, and the field of the callback. */
+export interface CallbackItem {
+  field: 'messages' | 'user_preferences'
+  list: 'statuses' | 'messages' | 'user_preferences'
+  value: object
+}
+
+/** Undefined if the message has no button or flow to answer. */
+export function writeAnswer(
+  message: AcceptedMessage,
+  { answer }: PlannedAnswer,
+  randomBytes: (size: number) => Uint8Array,
+): CallbackItem | undefined {
+  if (answer.kind === 'preference') return writePreference(message, answer.value)
+  const content = writeContent(message, answer)
+  if (!content) return undefined
+  const isReply = answer.kind !== 'text' || answer.isReply !== false
+  return {
+    field: 'messages',
+    list: 'messages',
+    value: {
+      ...(isReply && { context: { from: digitsOf(message.from.displayPhoneNumber), id: message.waMessageId } }),
+      from: message.waId,
+      id: createWamid(message.waId, randomBytes(9)),
+      timestamp: String(nowInSeconds()),
+      ...content,
+    },
+  }
+}
+
+type Content = Exclude<PlannedAnswer['answer'], { kind: 'preference' }>
+
+function writeContent(message: AcceptedMessage, answer: Content): object | undefined {
+  switch (answer.kind) {
+    case 'text':
+      return { type: 'text', text: { body: answer.body } }
+    case 'tap': {
+      const button = listButtons(message, 'QUICK_REPLY').at(answer.button === 'first' ? 0 : -1)
+      // Without a payload in the send, WhatsApp returns the label.
+      return button && { type: 'button', button: { text: button.text, payload: button.payload ?? button.text } }
+    }
+    case 'flow': {
+      const [button] = listButtons(message, 'FLOW')
+      if (!button) return undefined
+      const response = JSON.stringify({ flow_token: button.flowToken ?? 'unused', answer: 'Yes' })
+      const reply = { name: 'flow', body: 'Sent', response_json: response }
+      return { type: 'interactive', interactive: { type: 'nfm_reply', nfm_reply: reply } }
+    }
+  }
+}
+
+function listButtons({ template, buttonValues }: AcceptedMessage, type: string) {
+  const buttons = template.components.flatMap((component) => component.buttons ?? [])
+  return buttons.flatMap((button, index) =>
+    button.type === type ? [{ text: button.text ?? '', ...buttonValues.get(index) }] : [],
+  )
+}
+
+function writePreference({ waId }: AcceptedMessage, value: 'stop' | 'resume'): CallbackItem {
+  return {
+    field: 'user_preferences',
+    list: 'user_preferences',
+    value: {
+      wa_id: waId,
+      detail: `User requested to ${value} marketing messages`,
+      category: 'marketing_messages',
+      value,
+      timestamp: nowInSeconds(),
+    },
+  }
+}
+
+export function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, '')
+}
+
+function nowInSeconds(): number {
+  return Math.floor(Date.now() / 1000)
+}

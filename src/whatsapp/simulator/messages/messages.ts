@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { fail, failWith } from '../errors.ts'
+import { type Answer, ok } from '../http.ts'
+import { invalidParameter } from '../invalid-parameter.ts'
+import { checkMedia } from '../media/media.ts'
+import { behaviourOf } from './recipients.ts'
+import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
+import type { AcceptedMessage, SimulatedNumber, SimulatorState } from '../state.ts'
+import { checkTemplate, templateMissing } from './template-check.ts'
+import { createWamid } from './wamid.ts'
+
+const Message = z.object({
+  messaging_product: z.literal('whatsapp'),
+  recipient_type: z.literal('individual').optional(),
+  to: z.string(),
+  type: z.string().default('text'),
+  biz_opaque_callback_data: z.string().max(512).optional(),
+  template: z.unknown().optional(),
+})
+type Message = z.infer<typeof Message>
+
+const TemplateOfMessage = z.object({
+  name: z.string().min(1),
+  language: z.object({ code: z.string().min(1), policy: z.literal('deterministic').optional() }),
+  components: SendComponents.default([]),
+})
+
+/** `POST /<phone number id>/messages`: reference, section 1. */
+export function sendMessage(state: SimulatorState, from: SimulatedNumber, body: unknown): Answer {
+  const message = Message.safeParse(body)
+  if (!message.success) return invalidParameter(message.error, body)
+  const waId = toWaId(message.data.to, from.callingCode)
+  if (!/^[1-9]\d{6,14}$/.test(waId)) return invalidValue('Recipient phone number is not valid')
+  if (waId === digitsOf(from.displayPhoneNumber)) return sameNumber()
+  if (message.data.type !== 'template') return outsideWindow(message.data.type)
+  return sendTemplate(state, from, waId, message.data)
+}
+
+function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string, message: Message): Answer {
+  const behaviour = behaviourOf(waId)
+  if (behaviour.kind === 'fail') return failWith(behaviour.code)
+  if (behaviour.kind === 'answer') return behaviour.answer
+  if (message.template === undefined) return requiredMissing('Parameter template is missing')
+  const asked = TemplateOfMessage.safeParse(message.template)
+  if (!asked.success) return invalidParameter(asked.error, message, ['template'])
+
+  const { name, language, components } = asked.data
+  const template = state.templates
+    .get(from.wabaId)
+    ?.all()
+    .find((one) => one.name === name && one.language === language.code)
+  if (!template) return templateMissing(name, language.code)
+  const wrong = checkTemplate(template, components)
+  if (wrong) return wrong
+  const media = checkMedia(state, from, components)
+  if (media && 'kind' in media) return media
+
+  const waMessageId = createWamid(waId, state.randomBytes(9))
+  const messageStatus = behaviour.messageStatus ?? 'accepted'
+  state.onAccepted({
+    waMessageId,
+    waId,
+    from,
+    template,
+    messageStatus,
+    plan: media?.plan ?? behaviour.plan,
+    answers: behaviour.answers ?? [],
+    buttonValues: readButtonValues(components),
+    ...(message.biz_opaque_callback_data === undefined ? {} : { callbackData: message.biz_opaque_callback_data }),
+  })
+  const answer =
+    behaviour.answer ??
+    ok({
+      messaging_product: 'whatsapp',
+      contacts: [{ input: message.to, wa_id: waId }],
+      messages: [{ id: waMessageId, message_status: messageStatus }],
+    })
+  return behaviour.delayMs === undefined ? answer : { kind: 'late', delayMs: behaviour.delayMs, answer }
+}
+
+/** What the recipient's taps return, by the index of the button. */
+function readButtonValues(components: SendComponents): AcceptedMessage['buttonValues'] {
+  return new Map(
+    components.flatMap((component) => {
+      if (component.type !== 'button') return []
+      const { payload, action } = component.parameters[0] ?? {}
+      return [[component.index, { payload, flowToken: action?.flow_token }] as const]
+    }),
+  )
+}
+
+/**
+ * Ignores punctuation between digits. Without a plus sign, the sender's calling code is prepended (reference, section
+ * 1), unless the number already starts with it, as bare numbers in Meta's examples do.
+ */
+function toWaId(to: string, callingCode: string): string {
+  const digits = digitsOf(to)
+  return to.trim().startsWith('+') || digits.startsWith(callingCode) ? digits : callingCode + digits
+}
+
+function digitsOf(text: string): string {
+  return text.replace(/[+\s\-()]/g, '')
+}
+
+function sameNumber(): Answer {
+  return fail({
+    status: 400,
+    code: 131021,
+    title: 'Recipient cannot be sender',
+    details: 'Recipient and sender phone number is the same.',
+  })
+}
+
+/** Simulated numbers never receive messages, so no customer service window is open for free-form messages. */
+function outsideWindow(type: string): Answer {
+  if (!freeFormTypes.has(type)) {
+    return fail({ status: 400, code: 131051, title: 'Unsupported message type', details: `Unsupported type ${type}` })
+  }
+  return fail({
+    status: 400,
+    code: 131047,
+    title: 'Re-engagement message',
+    details: 'More than 24 hours have passed since the recipient last replied to the sender number.',
+  })
+}
+
+const freeFormTypes = new Set([
+  'text',
+  'image',
+  'video',
+  'audio',
+  'document',
+  'sticker',
+  'location',
+  'contacts',
+  'interactive',
+])
