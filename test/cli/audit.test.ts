@@ -106,6 +106,8 @@ test('audits every command that changes an existing account', () => {
     'owner list',
     'recipient erase',
     'rekey',
+    'request get',
+    'request list',
     'suppression list',
     'template export',
     'template list',
