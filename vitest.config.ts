@@ -37,7 +37,7 @@ const onBothDatabases = [
 ]
 
 /** The data folder, which PostgreSQL doesn't have. */
-const onPGliteOnly = ['test/cli/{data-folder,sandbox}.test.ts']
+const onPGliteOnly = ['test/cli/{data-folder,sandbox,webhook-embedded}.test.ts']
 
 export default defineConfig({
   test: {

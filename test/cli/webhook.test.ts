@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { type Kysely, sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
-import { openPGlite } from '../../src/platform/db/database.ts'
-import type { Database } from '../../src/platform/db/schema.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { verifyWebhook } from '../../src/receiver/webhook.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -18,7 +15,7 @@ import { createEmbeddedInstallation, type Ended, type Installation } from './ins
 /** The tests start many processes one after another, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
-let postgres: TestDatabase | undefined
+let postgres: TestDatabase
 let environment: NodeJS.ProcessEnv
 let waybill: Installation
 let receiver: Server
@@ -27,10 +24,11 @@ let received: { headers: IncomingHttpHeaders; body: string }[] = []
 let status = 204
 
 beforeAll(async () => {
-  postgres = inject('database').kind === 'postgres' ? await openTestDatabase() : undefined
+  postgres = await openTestDatabase()
   environment = {
     WEBHOOK_ALLOW_PRIVATE: 'true',
-    ...(postgres && { DATABASE_URL: postgres.url, WAYBILL_SECRET_KEY: randomBytes(32).toString('base64') }),
+    DATABASE_URL: postgres.url,
+    WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
   }
   waybill = await createEmbeddedInstallation(environment)
   receiver = createServer(async (request, response) => {
@@ -75,14 +73,6 @@ async function add(accountId: string, ...more: string[]): Promise<PrintedWebhook
   return json(['webhook', 'add', accountId, '--url', url, ...more])
 }
 
-/** Only while no process of this installation uses the database. */
-async function withDatabase(work: (db: Kysely<Database>) => Promise<void>): Promise<void> {
-  if (postgres) return work(postgres.db)
-  const db = openPGlite(path.join(waybill.dataDir, 'pgdata'))
-  await work(db)
-  await db.destroy()
-}
-
 /** Dated a minute ago, so that no clock is behind it. */
 function newId(prefix: 'evt' | 'dlv'): string {
   return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
@@ -91,7 +81,7 @@ function newId(prefix: 'evt' | 'dlv'): string {
 async function emit(accountId: string, count: number): Promise<void> {
   const event = { accountId, type: 'message.delivered', messageId: 'msg_1', payload: '{}', createdAt: new Date() }
   const events = Array.from({ length: count }, () => ({ ...event, id: newId('evt') }))
-  await withDatabase((db) => insertEvents(db, events, () => newId('dlv')))
+  await insertEvents(postgres.db, events, () => newId('dlv'))
 }
 
 test('adds, lists, disables, enables and removes an endpoint', async () => {
@@ -245,16 +235,14 @@ test('lists, retries and recovers deliveries with progress', async () => {
     nextCursor: expect.stringMatching(/^evt_/),
   })
   const deliveryId = page.items[0]?.deliveryId ?? ''
-  await withDatabase(async (db) => {
-    await sql`
-      with gone as (delete from webhook_deliveries where id = ${deliveryId} returning *)
-      insert into webhook_finished_deliveries
-      select account_id, id, endpoint_id, event_id, 'failed', 1, created_at, now() from gone`.execute(db)
-    await sql`
-      insert into webhook_attempts
-      select account_id, id, endpoint_id, event_id, 1, now(), 250, 500, 'HTTP 500', 'oops' || chr(10)
-      from webhook_finished_deliveries where id = ${deliveryId}`.execute(db)
-  })
+  await sql`
+    with gone as (delete from webhook_deliveries where id = ${deliveryId} returning *)
+    insert into webhook_finished_deliveries
+    select account_id, id, endpoint_id, event_id, 'failed', 1, created_at, now() from gone`.execute(postgres.db)
+  await sql`
+    insert into webhook_attempts
+    select account_id, id, endpoint_id, event_id, 1, now(), 250, 500, 'HTTP 500', 'oops' || chr(10)
+    from webhook_finished_deliveries where id = ${deliveryId}`.execute(postgres.db)
 
   const failed = await waybill.run(['webhook', 'deliveries', endpointId, '--state', 'failed'])
   expect(failed.stdout).toMatch(/^Delivery +dlv_\w+\nEvent +evt_\w+ \(message\.delivered of msg_1\)\nState +failed at /)
@@ -319,27 +307,3 @@ test('rejects a private address without WEBHOOK_ALLOW_PRIVATE', async () => {
     stderr: expect.stringContaining('must be an https URL with a public host'),
   })
 })
-
-test.runIf(inject('database').kind === 'pglite')(
-  "uses the server's WEBHOOK_ALLOW_PRIVATE while a server runs",
-  async () => {
-    const accountId = await createAccount()
-    await emit(accountId, 6000)
-    const args = ['webhook', 'add', accountId, '--url', url]
-    const strict = await waybill.serve({ env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
-    expect(await waybill.run(args)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('public host') })
-    await strict.stop()
-
-    const server = await waybill.serve()
-    const { endpointId } = await json(args, { env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
-    expect(await json(['webhook', 'test', endpointId])).toMatchObject({ delivered: true })
-    await json(['webhook', 'disable', endpointId])
-    expect(await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])).toEqual({
-      exitCode: 0,
-      stdout: `Queued for ${endpointId}: 6000 deliveries.\n`,
-      stderr: '5000 deliveries queued so far …\n',
-    })
-    expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6000 })
-    await server.stop()
-  },
-)
