@@ -169,6 +169,12 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
 }
 
 function NotSendableAlert({ template: { status, reason } }: { template: OwnTemplate }) {
+  if (status === 'PENDING')
+    return (
+      <Alert color="gray" icon={<IconInfoCircle />} title={describeStatus(status).meaning}>
+        <Text size="sm">A review takes from a few minutes to a day. The template can be sent once it is approved.</Text>
+      </Alert>
+    )
   return (
     <Alert
       color={status === 'APPROVED' ? 'gray' : 'yellow'}

@@ -12,7 +12,11 @@ const statuses: Partial<Record<string, StatusWords>> = {
   APPROVED: { tone: 'good', label: 'Approved', meaning: 'WhatsApp has approved it.' },
   PENDING: { tone: 'active', label: 'Pending', meaning: 'WhatsApp is reviewing it.' },
   IN_APPEAL: { tone: 'active', label: 'In appeal', meaning: 'WhatsApp is reviewing your appeal.' },
-  REJECTED: { tone: 'bad', label: 'Rejected', meaning: 'WhatsApp rejected it. Edit it or appeal.' },
+  REJECTED: {
+    tone: 'bad',
+    label: 'Rejected',
+    meaning: 'WhatsApp rejected it. Edit it and submit it again, or appeal in WhatsApp Manager.',
+  },
   PAUSED: {
     tone: 'warning',
     label: 'Paused',

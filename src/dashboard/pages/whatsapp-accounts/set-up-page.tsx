@@ -8,13 +8,13 @@ import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { NotFoundPage } from '../../layout/fallback-pages.tsx'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/session.ts'
+import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { useSync, useTemplates } from '../templates/use-templates.ts'
-import { isShownInStep, type StepState, toChecklist } from './checklist.ts'
+import { isShownInStep, type StepName, type StepState, toChecklist } from './checklist.ts'
 import { RegisterForm } from './register-form.tsx'
 import { StepResult } from './step-result.tsx'
 import { TestStep } from './test-step.tsx'
@@ -64,20 +64,31 @@ function CheckNowButton({ whatsAppAccountId }: { whatsAppAccountId: string }) {
   )
 }
 
+/** In the order in which a number is set up. */
+const names: readonly StepName[] = ['token', 'subscription', 'callback', 'registration', 'templates', 'test', 'status']
+
 function Steps({ health }: { health: WhatsAppAccountHealth }) {
   const { accountId } = useAccount()
+  const { sandbox } = useUser()
   const whatsAppAccountId = health.accountId
   const templates = useTemplates(whatsAppAccountId)
   const [test, setTest] = useState<SentTest>()
   const approved = templates.data?.items.filter(({ status }) => status === 'APPROVED').length ?? 0
   const steps = toChecklist(health, approved, test !== undefined && test.status !== 'failed')
   const done = Object.values(steps).filter((step) => step.done).length
+  const next = names.find((name) => !steps[name].done)
+  const place = (name: StepName) => ({ state: steps[name], number: names.indexOf(name) + 1, isNext: name === next })
   return (
     <Stack gap="sm" mb="lg">
       <Text size="sm" c="dimmed" role="status">
-        {done} of {Object.keys(steps).length} steps done
+        {done} of {names.length} steps done{next === undefined && ': this number is ready to send.'}
       </Text>
-      <Step title="Access token" state={steps.token} about="WhatsApp accepts the token for this number.">
+      <Step
+        {...place('token')}
+        title="Access token"
+        purpose="The secret with which Waybill sends from this number."
+        done="WhatsApp accepts the token for this number."
+      >
         <Text size="sm" c="dimmed">
           {health.token.expiresAt === undefined ? (
             health.token.valid === true ? (
@@ -101,37 +112,54 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         </Text>
       </Step>
       <ActionStep
+        {...place('subscription')}
         title="Subscription"
-        state={steps.subscription}
-        about="The app is subscribed to the WhatsApp Business Account. Without it, WhatsApp reports no statuses."
+        purpose="Lets your app hear whether messages were delivered and read."
+        done="Your app hears whether messages were delivered and read."
         action="Subscribe"
         perform={() => settings.whatsAppAccount.subscribe.mutate({ accountId, whatsAppAccountId })}
       />
       <ActionStep
+        {...place('callback')}
         title="Callback URL"
-        state={steps.callback}
-        about="Meta sends statuses to this server."
+        purpose="Tells Meta where to send the statuses of messages."
+        done="Meta sends the statuses of messages to this server."
         action="Set callback URL"
         perform={() => settings.whatsAppAccount.configureCallback.mutate({ accountId, whatsAppAccountId })}
       />
-      <Step title="Registration" state={steps.registration} about="The number is registered with the Cloud API.">
+      <Step
+        {...place('registration')}
+        title="Registration"
+        purpose="Allows the number to send by program, through Meta's Cloud API."
+        done="The number is registered with Meta's Cloud API."
+      >
         <RegisterForm whatsAppAccountId={whatsAppAccountId} status={health.number.status} />
       </Step>
-      <Step title="Templates" state={steps.templates} about="WhatsApp sends approved templates only.">
-        <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} />
+      <Step {...place('templates')} title="Templates" purpose="WhatsApp sends approved templates only.">
+        <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} isNext={next === 'templates'} />
       </Step>
-      <Step title="Test message" state={steps.test} about="A real message to your own phone.">
+      <Step
+        {...place('test')}
+        title="Test message"
+        purpose={
+          sandbox
+            ? 'A simulated message: it reaches no phone and costs nothing.'
+            : 'A real message to your own phone. WhatsApp may charge for it.'
+        }
+      >
         <TestStep
           whatsAppAccountId={whatsAppAccountId}
           templates={templates.data?.items ?? []}
           test={test}
           onSent={setTest}
+          isNext={next === 'test'}
         />
       </Step>
       <Step
+        {...place('status')}
         title="First status"
-        state={steps.status}
-        about="WhatsApp reaches this server with the status of a message."
+        purpose="Shows that WhatsApp reaches this server."
+        done="WhatsApp reaches this server with the statuses of messages."
       >
         {health.callbacks.lastStatusAt === undefined ? (
           <Text size="sm" c="dimmed">
@@ -150,28 +178,42 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
 interface StepProps {
   title: string
   state: StepState
-  about: string
+  number: number
+  /** Whether it is the first that is not done. */
+  isNext: boolean
+  /** What it is for, and what is true once it is done; by default the same. */
+  purpose: string
+  done?: string
   children?: ReactNode
 }
 
-function Step({ title, state, about, children }: StepProps) {
+function Step({ title, state, number, purpose, done = purpose, children }: StepProps) {
+  const isStuck = !state.done && state.findings.some(({ severity }) => severity === 'error')
   return (
     <Paper component="section" aria-label={`${title}: ${state.done ? 'done' : 'to do'}`} withBorder p="md">
       <Group align="flex-start" gap="md" wrap="nowrap">
         <ThemeIcon
-          variant={state.done ? 'filled' : 'default'}
-          color={state.done ? 'waybill' : 'gray'}
+          variant={state.done ? 'filled' : isStuck ? 'light' : 'default'}
+          color={state.done ? 'waybill' : isStuck ? 'red' : 'gray'}
           radius="xl"
           size={28}
           aria-hidden
         >
-          {state.done ? <IconCheck size={16} /> : state.findings.length > 0 ? <IconAlertCircle size={16} /> : null}
+          {state.done ? (
+            <IconCheck size={16} />
+          ) : isStuck ? (
+            <IconAlertCircle size={16} />
+          ) : (
+            <Text size="xs" fw={600}>
+              {number}
+            </Text>
+          )}
         </ThemeIcon>
         <Stack gap="xs" flex={1} miw={0}>
           <Title order={2} size="h4">
             {title}
           </Title>
-          <Text size="sm">{about}</Text>
+          <Text size="sm">{state.done ? done : purpose}</Text>
           {state.findings.map((finding) => (
             <FindingText key={finding.code} finding={finding} />
           ))}
@@ -215,7 +257,7 @@ function ActionStep({ action, perform, ...step }: ActionStepProps) {
       <Group>
         <ChangeButton
           size="xs"
-          variant={step.state.done ? 'default' : 'filled'}
+          variant={step.isNext ? 'filled' : 'default'}
           loading={run.isPending}
           onClick={() => run.mutate()}
         >
@@ -226,7 +268,13 @@ function ActionStep({ action, perform, ...step }: ActionStepProps) {
   )
 }
 
-function SyncTemplates({ approved, syncedAt }: { approved: number; syncedAt: string | undefined }) {
+interface SyncTemplatesProps {
+  approved: number
+  syncedAt: string | undefined
+  isNext: boolean
+}
+
+function SyncTemplates({ approved, syncedAt, isNext }: SyncTemplatesProps) {
   const sync = useSync({ onFailure: () => {} })
   return (
     <>
@@ -237,7 +285,7 @@ function SyncTemplates({ approved, syncedAt }: { approved: number; syncedAt: str
         </Text>
         <ChangeButton
           size="xs"
-          variant={approved > 0 ? 'default' : 'filled'}
+          variant={isNext ? 'filled' : 'default'}
           loading={sync.isPending}
           onClick={() => sync.mutate()}
         >

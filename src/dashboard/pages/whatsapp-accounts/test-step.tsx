@@ -21,6 +21,7 @@ interface TestStepProps {
   /** The last test of this page. */
   test: SentTest | undefined
   onSent: (test: SentTest) => void
+  isNext: boolean
 }
 
 function nameOf({ template, language }: Pick<SendMessageRequest, 'template' | 'language'>): string {
@@ -28,7 +29,7 @@ function nameOf({ template, language }: Pick<SendMessageRequest, 'template' | 'l
 }
 
 /** Sends a template with its example values, and follows its status. */
-export function TestStep({ whatsAppAccountId, templates, test, onSent }: TestStepProps) {
+export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }: TestStepProps) {
   const { accountId } = useAccount()
   const [problem, setProblem] = useState<string>()
   const choices = listTrials(templates)
@@ -84,12 +85,9 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent }: TestSte
           />
         </Group>
         <Group>
-          <ChangeButton type="submit" size="xs" loading={send.isPending}>
-            Send test
+          <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={send.isPending}>
+            {test ? 'Send another test' : 'Send test'}
           </ChangeButton>
-          <Text size="xs" c="dimmed">
-            WhatsApp may charge for it.
-          </Text>
         </Group>
       </Stack>
     </form>

@@ -49,7 +49,7 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
   const { sample } = header
   const isUploaded = sample?.handle !== undefined
   const uploaded = isUploaded ? files.get(sample.handle ?? '') : undefined
-  const shown = problem ?? (sending ? undefined : error)
+  const shown = sending || problem !== undefined ? undefined : error
   return (
     <Input.Wrapper
       label="Sample file"
@@ -107,6 +107,7 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
             </Button>
           )}
         </FileButton>
+        {problem !== undefined && <Input.Error role="alert">{problem}</Input.Error>}
         {!sending && !isUploaded && (
           <TextInput
             label="Or a link to a sample file"
