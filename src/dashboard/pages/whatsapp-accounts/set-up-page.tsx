@@ -231,9 +231,12 @@ function FindingText({ finding }: { finding: HealthFinding }) {
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {finding.message}
       </Text>
-      <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
-        {finding.fix}
-      </Text>
+      {/* The fix of that one is the button below it. */}
+      {finding.code !== 'not_subscribed' && (
+        <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
+          {finding.fix}
+        </Text>
+      )}
     </Alert>
   )
 }
