@@ -53,7 +53,7 @@ export async function notifyShipped(
   }
 }
 
-/** Sends a template with the values of its own example, whatever kinds of values it takes. */
+/** Sends a template with the values of its own example, of any kind. */
 export async function sendExample(
   options: { url: string; apiKey: string },
   template: components['schemas']['Template'],

@@ -245,13 +245,13 @@ test('keeps the requests of an account from members of others', async () => {
   const response = await account.get('/api/v1/message')
   const { requestId } = await find(response.headers['x-request-id'])
   const other = await server.account()
-  const stranger = await signedInOwner(server, other.accountId)
+  const outsider = await signedInOwner(server, other.accountId)
 
-  const theirs = await stranger.query('request.get', { accountId: other.accountId, requestId })
+  const theirs = await outsider.query('request.get', { accountId: other.accountId, requestId })
   expect(theirs.error.data.code).toBe('NOT_FOUND')
-  const ours = await stranger.query('request.get', { accountId: account.accountId, requestId })
+  const ours = await outsider.query('request.get', { accountId: account.accountId, requestId })
   expect(ours.error.data.code).toBe('NOT_FOUND')
-  expect(await list({}, { owner: stranger, accountId: other.accountId })).toEqual([])
+  expect(await list({}, { owner: outsider, accountId: other.accountId })).toEqual([])
 })
 
 test('erases a number from the log, also from requests that are not written yet', async () => {

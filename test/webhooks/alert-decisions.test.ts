@@ -53,7 +53,7 @@ test.each<[string, Partial<AlertFacts>, ReturnType<typeof decide>]>([
   ['tells the recovery', { change: 'recovered', wasSent: true }, now],
   ['tells the recovery of an acknowledged one', { change: 'recovered', wasSent: true, acknowledged: true }, now],
   ['does not repeat a recovery', { change: 'recovered', wasSent: true, rules: repeating }, now],
-  ['is silent about the recovery of one that nobody was told of', { change: 'recovered', rules: quiet }, nothing],
+  ['reports no recovery of an alert that was not sent', { change: 'recovered', rules: quiet }, nothing],
   ['holds a recovery in quiet hours', { change: 'recovered', wasSent: true, rules: quiet }, afterNight],
   ['sends the recovery after quiet hours', { change: 'due', recovered: true, wasSent: true, now: nightEnd }, now],
 ])('%s', (_title, given, decision) => {

@@ -77,7 +77,7 @@ export function redactValue(value: unknown, shape: BodyShape): RedactedBody {
   }
 }
 
-/** Removes whatever has the form of an API key, a bearer token or a webhook secret from a text that is shown. */
+/** Hides API keys, bearer tokens and webhook secrets in a text that is shown, by their form. */
 export function scrubSecrets(text: string): string {
   return text
     .replaceAll(/\b(wb_live_)[0-9a-f]{4,}/gi, '$1[hidden]')

@@ -6,7 +6,7 @@ import { type Resolution, resolutions, resolveMessage } from '../../messages/jou
 import { getMessage } from '../../messages/queries/get.ts'
 import { listMessages } from '../../messages/queries/list.ts'
 import { dataCommand } from '../command.ts'
-import { UsageError } from '../failure.ts'
+import { parseOptions } from '../parse-options.ts'
 import { formatPairs, formatTable } from '../help.ts'
 import { findMessageOwner } from '../store.ts'
 
@@ -91,12 +91,7 @@ function parseFilter({
   ...rest
 }: Record<string, string | undefined>) {
   const input = { ...rest, externalId, errorCode, limit: limit === undefined ? undefined : Number(limit) }
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  const parsed = listContract.input.safeParse(given)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const name = String(issue?.path[0]).replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
-  throw new UsageError(`--${name} ${issue?.message}.`)
+  return parseOptions(listContract.input, input)
 }
 
 function describeMessage(message: Message): string {

@@ -7,7 +7,7 @@ import {
 import { requireAccount } from '../../accounts/account.ts'
 import { getApiRequest, listApiRequests } from '../../accounts/requests/list.ts'
 import { dataCommand } from '../command.ts'
-import { UsageError } from '../failure.ts'
+import { parseOptions } from '../parse-options.ts'
 import { formatPairs, formatTable } from '../help.ts'
 
 export const requestList = dataCommand({
@@ -56,12 +56,7 @@ function parseFilter(
   { limit, 'error-code': errorCode, ...rest }: Record<string, string | undefined>,
 ) {
   const input = { ...rest, accountId, errorCode, limit: limit === undefined ? undefined : Number(limit) }
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  const parsed = listRequests.input.safeParse(given)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const name = String(issue?.path[0]).replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
-  throw new UsageError(`--${name} ${issue?.message}.`)
+  return parseOptions(listRequests.input, input)
 }
 
 function formatRequests(requests: ApiRequest[], nextCursor: string | undefined): string {

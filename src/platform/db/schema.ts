@@ -496,7 +496,7 @@ export interface AlertSettingsTable {
   repeat_hours: number | null
 }
 
-/** Problems that members were told about, or will be after quiet hours. */
+/** Problems for which an alert was sent, or will be sent after quiet hours. */
 export interface AlertsTable {
   account_id: string
   id: string

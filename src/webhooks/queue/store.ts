@@ -98,7 +98,7 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
         select ctid as place from webhook_deliveries
         where endpoint_id = queue.endpoint_id and claimed = side.claimed and due_at <= now()
         order by due_at
-        -- A limit that is unknown to the planner, so that it reads the index in order whatever it knows of the table.
+        -- The planner does not know this limit, so it reads the index in order even without statistics of the table.
         limit endpoint.room
         for update skip locked
       ) found
@@ -321,6 +321,13 @@ export async function shiftDeliveries(db: Kysely<Database>, seconds: number): Pr
     end`.execute(db)
 }
 
+/** The oldest due times of the endpoint `e`, one of each part of the queue index, which is not ordered over both. */
+export const oldestDue = sql`(
+  (select due_at from webhook_deliveries where endpoint_id = e.id and claimed order by due_at limit 1)
+  union all
+  (select due_at from webhook_deliveries where endpoint_id = e.id and not claimed order by due_at limit 1)
+)`
+
 export interface QueueState {
   /** Seconds since the oldest unclaimed delivery became due; 0 if there is none. */
   oldestDueSeconds: number
@@ -343,15 +350,7 @@ export async function readQueueState(db: Kysely<Database>): Promise<QueueState> 
       (
         select coalesce(greatest(0, extract(epoch from now() - min(first.due_at))), 0)::float8
         from webhook_endpoints e
-        cross join lateral (
-          (
-            select due_at from webhook_deliveries where endpoint_id = e.id and claimed order by due_at limit 1
-          )
-          union all
-          (
-            select due_at from webhook_deliveries where endpoint_id = e.id and not claimed order by due_at limit 1
-          )
-        ) first
+        cross join lateral ${oldestDue} first
         where e.enabled
       ) as oldest,
       (

@@ -87,7 +87,7 @@ test.each([
     await page.getByRole('button', { name: 'Send test' }).click()
     await page.getByText('Read', { exact: true }).waitFor()
     await step(page, 'First status: done').waitFor()
-    await page.getByText('7 of 7 steps done').waitFor()
+    await page.getByText('7 of 7 steps done: this number is ready to send.').waitFor()
     await expectAccessible(page)
 
     // Another browser, or this one after it was closed, shows the same ticks.
@@ -134,6 +134,7 @@ test('a wrong PIN, a refused subscription and an unreachable callback URL are ex
   await page.getByRole('button', { name: 'Connect number' }).click()
 
   await step(page, 'Subscription: to do').getByText('WhatsApp does not let this access token do that').waitFor()
+  expect(await step(page, 'Subscription').getByText('Your app hears').count()).toBe(0)
   dashboard.server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [number.wabaId] })
   await page.getByRole('button', { name: 'Subscribe' }).click()
   await step(page, 'Subscription: done').waitFor()

@@ -139,11 +139,11 @@ test('rejects a body whose declared length is larger than any file', async () =>
 
 test('rejects callers who may not upload, before it reads the file', async () => {
   const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
-  const stranger = await signedInOwner(server, (await server.account()).accountId)
+  const outsider = await signedInOwner(server, (await server.account()).accountId)
   const before = uploadsAtWhatsApp()
 
   expect((await upload(png(), { by: viewer })).json().error.code).toBe('ROLE_REQUIRED')
-  expect((await upload(png(), { by: stranger })).json().error.code).toBe('NOT_FOUND')
+  expect((await upload(png(), { by: outsider })).json().error.code).toBe('NOT_FOUND')
   expect((await upload(png(), { by: visitor(server) })).json().error.code).toBe('SIGN_IN_REQUIRED')
   const foreign = { origin: 'https://evil.example' }
   expect((await upload(png(), { headers: foreign })).json().error.code).toBe('FOREIGN_ORIGIN')

@@ -1,13 +1,15 @@
 import { Anchor, Button, Group, Text } from '@mantine/core'
-import { IconMessages, IconSearchOff } from '@tabler/icons-react'
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef } from 'react'
+import { IconMessages } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { sendMessage } from '../../../../contracts/api/message.ts'
 import type { MessageCount } from '../../../../contracts/dashboard/message.ts'
 import { settings } from '../../api/settings.ts'
+import { logPageSize, useLog } from '../../api/use-log.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
+import { NoMatches, OnlyNewestSearched } from '../../ui/no-matches.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { ExportButton } from './export-button.tsx'
@@ -27,8 +29,9 @@ export function MessagesPage() {
   const [search, setSearch] = useSearchParams()
   const filters = useMemo(() => readFilters(search), [search])
   const show = (filters: MessageFilters) => setSearch(writeFilters(filters), { replace: true })
-  const log = useMessages(accountId, filters)
-  const loadMore = useLoadMore(log)
+  const { log, more } = useLog(['messages', accountId, filters], (page, options) =>
+    settings.message.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
+  )
   const messages = log.data?.pages.flatMap(({ items }) => items) ?? []
   const matched = log.data?.pages[0]?.matched
   const isEmpty = log.isSuccess && messages.length === 0 && !log.isPlaceholderData
@@ -50,63 +53,17 @@ export function MessagesPage() {
           <ExactMatch matched={matched} onSearchParts={() => show({ ...filters, parts: 'yes' })} />
         </Group>
       )}
-      {isEmpty && !hasNone && <NoMatches among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)} />}
-      {messages.length > 0 && <MessagesTable messages={messages} stale={log.isPlaceholderData} />}
-      {messages.length > 0 && messages.length < pageSize && log.hasNextPage && (
-        <Text size="sm" c="dimmed" ta="center" mt="md">
-          Only the newest messages were searched. Load more to search older ones.
-        </Text>
+      {isEmpty && !hasNone && (
+        <NoMatches of="messages" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)}>
+          The search finds parts of phone numbers, external IDs and template names, the start of a message ID, and
+          complete wamids.
+        </NoMatches>
       )}
-      <LoadMore
-        query={{ hasNextPage: log.hasNextPage, isFetchingNextPage: log.isFetchingNextPage, fetchNextPage: loadMore }}
-      />
+      {messages.length > 0 && <MessagesTable messages={messages} stale={log.isPlaceholderData} />}
+      {messages.length > 0 && messages.length < logPageSize && log.hasNextPage && <OnlyNewestSearched of="messages" />}
+      <LoadMore query={more} />
     </>
   )
-}
-
-const refreshMilliseconds = 4_000
-const pageSize = 25
-
-/** The message log. It refreshes while only the first page is loaded. */
-function useMessages(accountId: string, filters: MessageFilters) {
-  return useInfiniteQuery({
-    queryKey: ['messages', accountId, filters],
-    queryFn: ({ pageParam, signal }) =>
-      settings.message.list.query(
-        {
-          accountId,
-          ...toListInput(filters, new Date()),
-          limit: pageSize,
-          ...(pageParam !== '' && { cursor: pageParam }),
-        },
-        { signal },
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
-    placeholderData: keepPreviousData,
-  })
-}
-
-/**
- * Loads more of the log. If few messages match, pages can be empty, so it continues until it finds a message,
- * reaches the end or the user leaves.
- */
-function useLoadMore({ fetchNextPage }: Pick<ReturnType<typeof useMessages>, 'fetchNextPage'>) {
-  const isHere = useRef(false)
-  useEffect(() => {
-    isHere.current = true
-    return () => {
-      isHere.current = false
-    }
-  }, [])
-  return async () => {
-    for (;;) {
-      const { data, hasNextPage, isError } = await fetchNextPage()
-      const hasFound = data?.pages.at(-1)?.items.length !== 0
-      if (hasFound || isError || !hasNextPage || !isHere.current) return
-    }
-  }
 }
 
 const countRefreshMilliseconds = 30_000
@@ -188,24 +145,6 @@ function NoMessagesYet() {
       </EmptyState>
       <CodeBlock label="Example request" code={describeSend()} />
     </Section>
-  )
-}
-
-/** `newest` if older messages have not been searched yet. */
-function NoMatches({ among, onClear }: { among: 'all' | 'newest'; onClear: () => void }) {
-  return (
-    <EmptyState
-      icon={IconSearchOff}
-      title={among === 'all' ? 'No matching messages' : 'No matches in the newest messages'}
-      action={
-        <Button variant="default" onClick={onClear}>
-          Show all messages
-        </Button>
-      }
-    >
-      The search finds parts of phone numbers, external IDs and template names, the start of a message ID, and complete
-      wamids.
-    </EmptyState>
   )
 }
 

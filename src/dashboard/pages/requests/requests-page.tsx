@@ -1,10 +1,11 @@
-import { Button, Text } from '@mantine/core'
-import { IconArrowsExchange, IconSearchOff } from '@tabler/icons-react'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
+import { IconArrowsExchange } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { settings } from '../../api/settings.ts'
+import { logPageSize, useLog } from '../../api/use-log.ts'
 import { useAccount } from '../../session/session.ts'
+import { NoMatches, OnlyNewestSearched } from '../../ui/no-matches.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { FilterBar } from './filter-bar.tsx'
@@ -23,7 +24,9 @@ export function RequestsPage() {
   const { accountId } = useAccount()
   const [search, setSearch] = useSearchParams()
   const filters = useMemo(() => readFilters(search), [search])
-  const log = useRequests(accountId, filters)
+  const { log, more } = useLog(['requests', accountId, filters], (page, options) =>
+    settings.request.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
+  )
   const requests = log.data?.pages.flatMap(({ items }) => items) ?? []
   const isEmpty = log.isSuccess && requests.length === 0 && !log.isPlaceholderData
   const show = (changed: RequestFilters) => setSearch(writeFilters(changed), { replace: true })
@@ -43,42 +46,17 @@ export function RequestsPage() {
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {isEmpty && !isFiltered(filters) && <NoRequestsYet />}
       {isEmpty && isFiltered(filters) && (
-        <NoMatches among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)} />
+        <NoMatches of="requests" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)}>
+          The search takes a complete request ID (header X-Request-Id), message ID or external ID. Requests are kept for
+          some days only.
+        </NoMatches>
       )}
       {requests.length > 0 && <RequestsTable requests={requests} stale={log.isPlaceholderData} queryOf={queryOf} />}
-      {requests.length > 0 && requests.length < pageSize && log.hasNextPage && (
-        <Text size="sm" c="dimmed" ta="center" mt="md">
-          Only the newest requests were searched. Load more to search older ones.
-        </Text>
-      )}
-      <LoadMore query={log} />
+      {requests.length > 0 && requests.length < logPageSize && log.hasNextPage && <OnlyNewestSearched of="requests" />}
+      <LoadMore query={more} />
       <RequestDrawer requestId={search.get('request') ?? undefined} onClose={() => setSearch(writeFilters(filters))} />
     </>
   )
-}
-
-const refreshMilliseconds = 4_000
-const pageSize = 25
-
-/** The log refreshes while only the first page is loaded. */
-function useRequests(accountId: string, filters: RequestFilters) {
-  return useInfiniteQuery({
-    queryKey: ['requests', accountId, filters],
-    queryFn: ({ pageParam, signal }) =>
-      settings.request.list.query(
-        {
-          accountId,
-          ...toListInput(filters, new Date()),
-          limit: pageSize,
-          ...(pageParam !== '' && { cursor: pageParam }),
-        },
-        { signal },
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
-    placeholderData: keepPreviousData,
-  })
 }
 
 function NoRequestsYet() {
@@ -95,24 +73,6 @@ function NoRequestsYet() {
     >
       Calls that your application makes with the API key appear here, with the error if they failed. Calls without a
       valid key belong to no account and are not listed.
-    </EmptyState>
-  )
-}
-
-/** `newest` if older requests have not been searched yet. */
-function NoMatches({ among, onClear }: { among: 'all' | 'newest'; onClear: () => void }) {
-  return (
-    <EmptyState
-      icon={IconSearchOff}
-      title={among === 'all' ? 'No matching requests' : 'No matches in the newest requests'}
-      action={
-        <Button variant="default" onClick={onClear}>
-          Show all requests
-        </Button>
-      }
-    >
-      The search takes a complete request ID (header X-Request-Id), message ID or external ID. Requests are kept for
-      some days only.
     </EmptyState>
   )
 }

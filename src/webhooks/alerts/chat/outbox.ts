@@ -83,7 +83,7 @@ export interface ClaimedPost {
 
 /**
  * Claims due posts until the lease ends; a crashed process releases them by doing nothing. Only the oldest post of an
- * account is claimed, so that its alerts keep their order and a slow chat delays no other. Reads all accounts.
+ * account is claimed, so that its alerts keep their order and a slow chat takes one slot only. Reads all accounts.
  */
 export async function claimPosts(
   db: Kysely<Database>,

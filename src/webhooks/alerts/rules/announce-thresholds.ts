@@ -4,6 +4,7 @@ import { lockAccount } from '../../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
 import { type AlertChange, type ReportDeps, reportChanges, toSeverity } from '../report.ts'
+import { oldestDue } from '../../queue/store.ts'
 import { findRules } from './rules-store.ts'
 import { wakeSenders } from '../send.ts'
 import { findOpenAlerts } from '../store.ts'
@@ -91,12 +92,16 @@ async function readTraffic(db: Kysely<Database>): Promise<TrafficFacts[]> {
 /** As the queue's gauge: how long the oldest delivery of an enabled endpoint has been due. */
 async function readLags(db: Kysely<Database>): Promise<LagFacts[]> {
   const { rows } = await sql<LagFacts>`
-    select e.account_id as "accountId",
-      coalesce(max(greatest(0, extract(epoch from now() - first.due_at))), 0)::float8 as seconds
-    from webhook_endpoints e
-    left join lateral (
-      select due_at from webhook_deliveries where endpoint_id = e.id order by due_at limit 1
-    ) first on e.enabled
-    group by e.account_id`.execute(db)
+    select late.account_id as "accountId", late.seconds
+    from (
+      select e.account_id, coalesce(max(greatest(0, extract(epoch from now() - first.due_at))), 0)::float8 as seconds
+      from webhook_endpoints e
+      left join lateral ${oldestDue} first on e.enabled
+      group by e.account_id
+    ) late
+    where late.seconds > 1 or exists (
+      select from alerts a
+      where a.account_id = late.account_id and a.code = 'delivery_lag' and a.recovered_at is null
+    )`.execute(db)
   return rows
 }

@@ -29,8 +29,8 @@ const nothing: AlertDecision = { send: false, dueAt: undefined }
 
 /**
  * Decides whether an alert or its recovery is sent now. In quiet hours it waits for their end, unless it is critical and
- * the rules let it pass. An acknowledged alert is sent again only if it became critical. Nobody is told that a problem
- * is solved who was not told of the problem.
+ * the rules let it pass. An acknowledged alert is sent again only if it became critical. A recovery is reported
+ * only if the problem was.
  */
 export function decide(facts: AlertFacts): AlertDecision {
   const { now, change, severity, wasSent, recovered, rules } = facts
