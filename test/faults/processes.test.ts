@@ -48,7 +48,10 @@ interface Load {
   stop(): Promise<void>
 }
 
-/** Four callers send one message after the other, with an idempotency key each. */
+/**
+ * Four callers send one message after the other, with an idempotency key each. They wait 5 seconds for an answer:
+ * a connection that was being handed to a killed process is never answered.
+ */
 function startLoad(node: ServeProcess, name: string, { repeats }: { repeats: boolean }): Load {
   const accepted: string[] = []
   const failures: unknown[] = []
@@ -57,7 +60,7 @@ function startLoad(node: ServeProcess, name: string, { repeats }: { repeats: boo
 
   async function sendOne(key: string): Promise<void> {
     const answer = await node
-      .send(apiKey, { ...example, externalId: key }, { 'idempotency-key': key })
+      .send(apiKey, { ...example, externalId: key }, { 'idempotency-key': key }, AbortSignal.timeout(5_000))
       .catch((error: unknown) => error)
     if (isAccepted(answer)) accepted.push(answer.body.data.messageId)
     else if (!repeats) failures.push(answer)
@@ -135,7 +138,7 @@ test('starts again when all processes die soon after their start', async () => {
 
   for (const pid of before) process.kill(pid, 'SIGKILL')
 
-  // A connection that was being handed to a killed process is never answered.
+  // See startLoad.
   const answer = () =>
     request(`${node.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
       ({ statusCode }) => statusCode,

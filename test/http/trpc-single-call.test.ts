@@ -8,9 +8,12 @@ import { type RequestOptions, startTestServer, type TestAccount, type TestServer
 
 let server: TestServer
 let account: TestAccount
+/** Gets the same calls through the adapter, so that no call finds what its twin has changed. */
+let twin: TestAccount
 beforeAll(async () => {
   server = await startTestServer()
   account = await server.account()
+  twin = await server.account()
 })
 afterAll(() => server.close())
 
@@ -46,7 +49,7 @@ const calls = fc.record({
 /** `byAdapter`: writes the same call so that the adapter handles it. */
 async function answerTo({ method, name, text, apiKey }: Call, byAdapter: boolean): Promise<object> {
   const headers: Record<string, string> =
-    apiKey === '' ? {} : { 'x-api-key': apiKey === 'its own' ? account.apiKey : apiKey }
+    apiKey === '' ? {} : { 'x-api-key': apiKey === 'its own' ? (byAdapter ? twin : account).apiKey : apiKey }
   const path = `/trpc/${name}`
   const [url, options]: [string, RequestOptions] =
     method === 'GET'
@@ -70,10 +73,10 @@ async function answerTo({ method, name, text, apiKey }: Call, byAdapter: boolean
   return { status: response.statusCode, headers: rest, body: comparable(response.text) }
 }
 
-/** Without IDs, and without what the second of two equal calls answers differently. */
+/** Without IDs, cursors and times, which the two accounts do not share. */
 function comparable(text: string): string {
   return text.replaceAll(
-    /(msg|req)_[0-9a-z_]+|wamid\.[\w+/=]+|"nextCursor":"[^"]+"|"(added|removed)":(true|false)/g,
+    /\b(msg|req|wa|key)_[0-9a-z_]+|wamid\.[\w+/=]+|"(nextCursor|phoneNumberId)":"[^"]+"|\d{4}-\d\d-\d\dT[\d:.]+Z/g,
     '<varies>',
   )
 }

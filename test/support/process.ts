@@ -17,6 +17,7 @@ export interface ServeProcess {
     apiKey: string,
     body: object,
     headers?: Record<string, string>,
+    signal?: AbortSignal,
   ): Promise<{ statusCode: number; body: SendAnswer }>
   get(path: string, apiKey?: string): Promise<{ statusCode: number; text: string }>
   /** Sends a signal; `exited` resolves when the process has ended. */
@@ -51,11 +52,12 @@ export async function startServe(
     url,
     pid: child.pid ?? 0,
     output,
-    send: async (apiKey, body, headers = {}) => {
+    send: async (apiKey, body, headers = {}, signal?: AbortSignal) => {
       const response = await request(`${url}/api/v1/message/send`, {
         method: 'POST',
         headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
+        signal,
       })
       return { statusCode: response.statusCode, body: (await response.body.json()) as SendAnswer }
     },
