@@ -1,9 +1,17 @@
-import type { GalleryLanguage, GalleryName, GalleryText } from './gallery.ts'
+export const galleryLanguages = ['en', 'es', 'pt_BR', 'de', 'fr'] as const
+export type GalleryLanguage = (typeof galleryLanguages)[number]
 
-type GalleryTexts = Record<Exclude<GalleryName, 'login_code'>, Record<GalleryLanguage, GalleryText>>
+/** What a ready template says in one language. */
+export interface GalleryText {
+  header?: string
+  body: string
+  footer?: string
+  /** Labels of the buttons, in their order. */
+  labels?: readonly string[]
+}
 
 /** What the ready templates say. WhatsApp writes the text of one-time codes itself. */
-export const galleryTexts: GalleryTexts = {
+export const galleryTexts = {
   order_confirmed: {
     en: {
       body: 'Hello {{1}}, thank you for your order {{2}}. The total is {{3}}. We will let you know as soon as it ships.',
@@ -163,4 +171,4 @@ export const galleryTexts: GalleryTexts = {
       labels: ['Changer mon mot de passe'],
     },
   },
-}
+} satisfies Record<string, Record<GalleryLanguage, GalleryText>>

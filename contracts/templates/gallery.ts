@@ -1,17 +1,5 @@
 import type { TemplateButtonDefinition, TemplateDefinition } from './definition.ts'
-import { galleryTexts } from './gallery-texts.ts'
-
-export const galleryLanguages = ['en', 'es', 'pt_BR', 'de', 'fr'] as const
-export type GalleryLanguage = (typeof galleryLanguages)[number]
-
-/** What a ready template says in one language. */
-export interface GalleryText {
-  header?: string
-  body: string
-  footer?: string
-  /** Labels of the buttons, in their order. */
-  labels?: readonly string[]
-}
+import { type GalleryLanguage, type GalleryText, galleryTexts } from './gallery-texts.ts'
 
 interface GalleryItem {
   name: string
@@ -106,7 +94,7 @@ export function makeGalleryTemplate(name: GalleryName, language: GalleryLanguage
   if (!item) throw new Error(`The gallery has no template ${name}`)
   const { category, examples = [], headerExample, buttons, authentication } = item
   if (authentication) return { name, language, category, authentication: { ...authentication } }
-  // Every template but one-time codes has a text in each language; `GalleryTexts` says so.
+  // Every template but one-time codes has a text in each language.
   const text: GalleryText = galleryTexts[name as keyof typeof galleryTexts][language]
   return {
     name,

@@ -3,9 +3,11 @@ import type { z } from 'zod'
 import type { ApiErrorCode, ErrorData } from '../../contracts/errors.ts'
 import type { Contracts } from '../../contracts/index.ts'
 import type { ApiProcedure } from '../../contracts/procedure.ts'
+import type { CallOptions, ClientOptions } from './options.ts'
 import type { InputOfCall } from './templates.ts'
 import type { AppRouter } from './trpc.ts'
 
+export type { CallOptions, ClientOptions } from './options.ts'
 export { type MediaToUpload, uploadMedia } from './upload.ts'
 export type { ApprovedTemplates, SendMessageInput } from './templates.ts'
 export type { AppRouter, RootTypesOf, RouterRecordOf, ServiceErrorShape } from './trpc.ts'
@@ -27,12 +29,6 @@ type Calling<C extends ApiProcedure> = (
   options?: CallOptions,
 ) => Call<z.output<C['output']>, C['errors'][number]>
 
-export interface CallOptions {
-  /** A send with an idempotency key can be repeated safely: the message is sent once. */
-  context?: { idempotencyKey?: string | undefined } | undefined
-  signal?: AbortSignalOfPlatform | undefined
-}
-
 declare const codes: unique symbol
 
 /** The promise of a call. Its type carries the error codes of its procedure, which `safe` reads. */
@@ -48,22 +44,6 @@ export interface WaybillError<Code extends ApiErrorCode = ApiErrorCode> extends 
 export type SafeResult<Output, Code extends ApiErrorCode> =
   | readonly [data: Output, error: undefined]
   | readonly [data: undefined, error: WaybillError<Code>]
-
-// `dom` and `@types/node` both declare these; a project with neither of them compiles too.
-type AbortSignalOfPlatform = typeof globalThis extends { AbortSignal: { prototype: infer T } }
-  ? T
-  : { readonly aborted: boolean }
-type FetchOfPlatform = typeof globalThis extends { fetch: infer T }
-  ? T
-  : (url: string, init?: object) => Promise<{ readonly ok: boolean; json(): Promise<unknown> }>
-
-export interface ClientOptions {
-  /** Where Waybill runs, such as `https://waybill.example.com`. */
-  url: string
-  /** The account's API key. Keep it on the server side (spec, Authentication, 7). */
-  apiKey: string
-  fetch?: FetchOfPlatform | undefined
-}
 
 /**
  * A typed client: `client.message.send.mutate({ … })`. Each call is one HTTP request, so that an

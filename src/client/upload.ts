@@ -1,13 +1,10 @@
 import { TRPCClientError } from '@trpc/client'
 import type { Media, uploadMedia as contract } from '../../contracts/api/media.ts'
 import type { ErrorCode, ErrorStatus } from '../../contracts/errors.ts'
-import type { ClientOptions } from './client.ts'
+import type { BlobOfPlatform, ClientOptions } from './options.ts'
 
 /** Written out, because the contract itself would bring zod along. */
 const path: (typeof contract)['path'] = '/api/v1/media/upload'
-
-// As in `client.ts`: a project without the types of a browser compiles too.
-type BlobOfPlatform = typeof globalThis extends { Blob: { prototype: infer T } } ? T : object
 
 interface MediaDetails {
   /** Name that the recipient of a document sees. */

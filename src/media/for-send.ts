@@ -16,11 +16,6 @@ export interface NamedMedia {
   kind: MediaKind
 }
 
-export interface SendLimits {
-  /** How long a send waits until WhatsApp has its files. */
-  sendWaitMilliseconds?: number
-}
-
 const defaultSendWaitMilliseconds = 20_000
 
 /** Finds the files that a send names. Throws a VALIDATION_ERROR if one is unknown or of another kind. */

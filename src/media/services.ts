@@ -1,11 +1,15 @@
 import type { MediaConfig, WebhookConfig } from '../platform/config.ts'
-import type { SendLimits } from './for-send.ts'
 import { createDownloader, type Downloader } from './download.ts'
 import type { SpoolLimits } from './spool.ts'
 import { createFolderStore } from './store/folder-store.ts'
 import type { ObjectStore } from './store/object-store.ts'
 import { createS3Store } from './store/s3-store.ts'
 import { createUploadSlots, type UploadSlots } from './upload-slots.ts'
+
+interface SendLimits {
+  /** How long a send waits until WhatsApp has its files. */
+  sendWaitMilliseconds?: number
+}
 
 /** What uploads share in a process. */
 export interface MediaServices {

@@ -4,7 +4,7 @@ import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
 import { describeUnreadableToken, openAccessToken } from '../accounts/whatsapp/secrets.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
 import type { Deps } from '../deps.ts'
-import type { ListedTemplate } from '../whatsapp/whatsapp.ts'
+import type { ListedTemplate } from '../whatsapp/template-management.ts'
 import { findWabaId } from './store.ts'
 import { type Listing, storeListing } from './sync-store.ts'
 

@@ -1,4 +1,13 @@
-import type { PhoneNumberInfo, ReadOutcome } from './whatsapp.ts'
+import type { ReadOutcome } from './read-outcome.ts'
+
+/** A phone number as described by the Graph API. */
+export interface PhoneNumberInfo {
+  displayPhoneNumber?: string
+  verifiedName?: string
+  status?: string
+  qualityRating?: string
+  throughput?: string
+}
 
 /** An access token as `debug_token` describes it (reference 2, section 5.1). */
 export interface TokenInfo {

@@ -1,6 +1,20 @@
 import type { Readable } from 'node:stream'
 import type { TemplateDefinition } from '../../contracts/templates/definition.ts'
-import type { ListedTemplate, ReadOutcome } from './whatsapp.ts'
+import type { StoredComponent } from '../platform/db/schema.ts'
+import type { ReadOutcome } from './read-outcome.ts'
+
+/** A template as listed by the Graph API. */
+export interface ListedTemplate {
+  id: string
+  name: string
+  language: string
+  status: string
+  category?: string
+  parameterFormat: string
+  components: StoredComponent[]
+  qualityScore?: string
+  rejectedReason?: string
+}
 
 /** WhatsApp's answer to a new template; it may have another category than the one asked for. */
 interface CreatedTemplate {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { ErrorCode } from '../../contracts/errors.ts'
-import type { StoredComponent } from '../platform/db/schema.ts'
-import type { Onboarding } from './onboarding.ts'
-import type { TemplateManagement } from './template-management.ts'
+import type { Onboarding, PhoneNumberInfo } from './onboarding.ts'
+import type { ReadOutcome, WhatsAppError } from './read-outcome.ts'
+import type { ListedTemplate, TemplateManagement } from './template-management.ts'
 
 /** The phone number to send from. */
 export interface Sender {
@@ -64,13 +64,6 @@ export interface OutgoingTemplate {
   beforeWrite?: () => void
 }
 
-/** An error as described by WhatsApp. */
-export interface WhatsAppError {
-  code: number
-  title: string
-  details?: string
-}
-
 export type SendOutcome =
   /** Accepted for processing. */
   | { kind: 'accepted'; waMessageId: string }
@@ -110,45 +103,6 @@ export type SendRefusal = Extract<
   ErrorCode,
   'MESSAGE_REJECTED' | 'TEMPLATE_NOT_FOUND' | 'NO_ACTIVE_ACCOUNT' | 'WHATSAPP_THROTTLED' | 'WHATSAPP_UNAVAILABLE'
 >
-
-/** A template as listed by the Graph API. */
-export interface ListedTemplate {
-  id: string
-  name: string
-  language: string
-  status: string
-  category?: string
-  parameterFormat: string
-  components: StoredComponent[]
-  qualityScore?: string
-  rejectedReason?: string
-}
-
-/** A phone number as described by the Graph API. */
-export interface PhoneNumberInfo {
-  displayPhoneNumber?: string
-  verifiedName?: string
-  status?: string
-  qualityRating?: string
-  throughput?: string
-}
-
-/** The result of a read from the Graph API. */
-export type ReadOutcome<T> =
-  | { ok: true; value: T }
-  | {
-      ok: false
-      refused: boolean
-      accountUnusable: boolean
-      reason: string
-      error?: WhatsAppError
-      /** Tells apart what one code means for several requests, such as those about templates. */
-      subcode?: number
-      /** True if WhatsApp rejected the read temporarily, for example by throttling: a retry may succeed. */
-      transient?: true
-      /** True if the token is invalid or may not access the object. */
-      accessDenied?: true
-    }
 
 /** The part of the WhatsApp Cloud API (Meta Graph API) that Waybill uses. */
 export interface WhatsApp extends Onboarding, TemplateManagement {

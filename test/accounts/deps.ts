@@ -6,8 +6,8 @@ import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import type { Onboarding } from '../../src/whatsapp/onboarding.ts'
-import type { TemplateManagement } from '../../src/whatsapp/template-management.ts'
-import type { ListedTemplate, ReadOutcome } from '../../src/whatsapp/whatsapp.ts'
+import type { ListedTemplate, TemplateManagement } from '../../src/whatsapp/template-management.ts'
+import type { ReadOutcome } from '../../src/whatsapp/read-outcome.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createTestMedia } from '../support/media.ts'
 

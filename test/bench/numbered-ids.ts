@@ -14,3 +14,11 @@ export function numberedIdStart(prefix: IdPrefix, time: Date): string {
 export function numbered(start: string, number: number): string {
   return start + String(number).padStart(numberDigits, '0')
 }
+
+/** Accepted messages whose IDs are derived from a number. */
+export interface NumberedMessages {
+  count: number
+  /** The prefix of the number. */
+  idStart: string
+  waMessageIdStart: string
+}

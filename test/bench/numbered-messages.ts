@@ -1,15 +1,7 @@
 import { sql } from 'kysely'
 import type { Customer } from './customer.ts'
-import { numberDigits, numberedIdStart } from './numbered-ids.ts'
+import { numberDigits, numberedIdStart, type NumberedMessages } from './numbered-ids.ts'
 import { openForFilling } from './open-for-filling.ts'
-
-/** Accepted messages whose IDs are derived from a number. */
-export interface NumberedMessages {
-  count: number
-  /** The prefix of the number. */
-  idStart: string
-  waMessageIdStart: string
-}
 
 /** Stores the messages in one statement on the server. */
 export async function storeNumberedMessages(customer: Customer, count: number): Promise<NumberedMessages> {

@@ -1,4 +1,4 @@
-import type { NumberedMessages } from './numbered-messages.ts'
+import type { NumberedMessages } from './numbered-ids.ts'
 
 /** The requests that the load generator sends to a server. */
 export type Target = RepeatedRequest | Callbacks

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { TemplateDefinition } from '../../contracts/templates/definition.ts'
-import { galleryItems, galleryLanguages, makeGalleryTemplate } from '../../contracts/templates/gallery.ts'
+import { galleryLanguages } from '../../contracts/templates/gallery-texts.ts'
+import { galleryItems, makeGalleryTemplate } from '../../contracts/templates/gallery.ts'
 import { describeTemplateProblem, findTemplateProblems } from '../../contracts/templates/rules.ts'
 import { toComponents, toDefinition, toParameterFormat } from '../../src/whatsapp/template-components.ts'
 import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TemplateValues } from '../../src/templates/fill/values.ts'
-import type { NewTemplate } from '../../src/whatsapp/simulator/templates/templates.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import type { NewTemplate } from '../../src/whatsapp/simulator/templates/template-list.ts'
 
 let server: TestServer
 let account: TestAccount

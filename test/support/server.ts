@@ -22,9 +22,9 @@ import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { demoTemplates } from '../../src/whatsapp/simulator/templates/demo-templates.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import type { NewTemplate } from '../../src/whatsapp/simulator/templates/templates.ts'
 import { createTestMedia } from './media.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
+import type { NewTemplate } from '../../src/whatsapp/simulator/templates/template-list.ts'
 
 /** A real server on a real database that uses the simulator as WhatsApp. */
 export interface TestServer {

@@ -1,7 +1,7 @@
 import { createTemplate, updateTemplate } from '../../contracts/api/template-changes.ts'
 import { settingsContracts } from '../../contracts/dashboard/index.ts'
 import { type DashboardProcedure, listProcedures } from '../../contracts/procedure.ts'
-import type { RecordedRequest } from '../../src/accounts/requests/request-log.ts'
+import type { RecordedRequest } from '../../src/accounts/requests/store.ts'
 import { insertRequests } from '../../src/accounts/requests/store.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { createRequestIds } from '../../src/platform/ids.ts'

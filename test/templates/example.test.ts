@@ -11,7 +11,7 @@ import { toComponents } from '../../src/whatsapp/client/components.ts'
 import { demoTemplates } from '../../src/whatsapp/simulator/templates/demo-templates.ts'
 import { SendComponents } from '../../src/whatsapp/simulator/messages/send-components.ts'
 import { checkTemplate } from '../../src/whatsapp/simulator/messages/template-check.ts'
-import type { GraphTemplate } from '../../src/whatsapp/simulator/templates/templates.ts'
+import type { GraphTemplate } from '../../src/whatsapp/simulator/templates/template-list.ts'
 
 const ajv = new Ajv2020({ strict: false })
 addFormats.default(ajv)

@@ -4,7 +4,7 @@ import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
 import { deactivateWhatsAppAccount, removeWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import { listWhatsAppAccounts } from '../../src/accounts/whatsapp/whatsapp-account.ts'
 import { syncTemplates, syncWaba } from '../../src/templates/sync.ts'
-import type { ListedTemplate } from '../../src/whatsapp/whatsapp.ts'
+import type { ListedTemplate } from '../../src/whatsapp/template-management.ts'
 import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 

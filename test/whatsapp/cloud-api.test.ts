@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { fail, failWith } from '../../src/whatsapp/simulator/errors.ts'
-import { type Answer, ok } from '../../src/whatsapp/simulator/http.ts'
 import { sandboxRecipients } from '../../src/whatsapp/simulator/messages/recipients.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { OutgoingTemplate, WhatsApp } from '../../src/whatsapp/whatsapp.ts'
+import { type Answer, ok } from '../../src/whatsapp/simulator/answer.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
-import { type Answer, ok } from '../../src/whatsapp/simulator/http.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
+import { type Answer, ok } from '../../src/whatsapp/simulator/answer.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
-import { ok } from '../../src/whatsapp/simulator/http.ts'
 import { sandboxTokens } from '../../src/whatsapp/simulator/onboarding/sandbox-tokens.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
+import { ok } from '../../src/whatsapp/simulator/answer.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp

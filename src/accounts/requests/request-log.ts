@@ -2,29 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 import { isTransient } from '../../platform/db/unavailable.ts'
 import type { Logger } from '../../platform/log.ts'
-import { insertRequests } from './store.ts'
-
-/** A request with its answer, as it is recorded. */
-export interface RecordedRequest {
-  /** Undefined if the request failed before its key was checked. */
-  accountId: string | undefined
-  /** Hexadecimal digits, to find the account if it is not known. */
-  keyHash: string | undefined
-  id: string
-  method: string
-  path: string
-  status: number
-  errorCode: string | undefined
-  durationMilliseconds: number
-  keyStart: string
-  address: string
-  messageIds: readonly string[] | undefined
-  /** `performance.now()` when the request arrived. */
-  receivedAt: number
-  externalId: string | undefined
-  request: string | undefined
-  answer: string | undefined
-}
+import { insertRequests, type RecordedRequest } from './store.ts'
 
 /** What is only recorded of failures. */
 export type Bodies = Pick<RecordedRequest, 'externalId' | 'request' | 'answer'>

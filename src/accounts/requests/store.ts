@@ -4,7 +4,28 @@ import { retryLocked } from '../../platform/db/retry-locked.ts'
 import type { ApiRequestsTable, Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { firstRequestIdAt, timeOfId } from '../../platform/ids.ts'
-import type { RecordedRequest } from './request-log.ts'
+
+/** A request with its answer, as it is recorded. */
+export interface RecordedRequest {
+  /** Undefined if the request failed before its key was checked. */
+  accountId: string | undefined
+  /** Hexadecimal digits, to find the account if it is not known. */
+  keyHash: string | undefined
+  id: string
+  method: string
+  path: string
+  status: number
+  errorCode: string | undefined
+  durationMilliseconds: number
+  keyStart: string
+  address: string
+  messageIds: readonly string[] | undefined
+  /** `performance.now()` when the request arrived. */
+  receivedAt: number
+  externalId: string | undefined
+  request: string | undefined
+  answer: string | undefined
+}
 
 /** What requests of one batch have in common. Most have the same account, route and caller, and then it is sent once. */
 interface Group extends Omit<RecordedRequest, 'id' | 'durationMilliseconds' | 'messageIds' | 'receivedAt'> {

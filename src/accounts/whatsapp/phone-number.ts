@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import type { TokenInfo } from '../../whatsapp/onboarding.ts'
-import type { PhoneNumberInfo, ReadOutcome } from '../../whatsapp/whatsapp.ts'
+import type { PhoneNumberInfo, TokenInfo } from '../../whatsapp/onboarding.ts'
+import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
 import { changeWhatsAppAccount } from './store.ts'
 
 interface ClaimedNumber {

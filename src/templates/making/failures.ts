@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { deactivateRefused } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
-import type { ReadOutcome } from '../../whatsapp/whatsapp.ts'
+import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
 import type { Maker } from './maker.ts'
 
 type Failed = Extract<ReadOutcome<unknown>, { ok: false }>

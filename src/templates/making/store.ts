@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
-import type { ListedTemplate } from '../../whatsapp/whatsapp.ts'
+import type { ListedTemplate } from '../../whatsapp/template-management.ts'
 import { findTemplate, type TemplateKey, type TemplateRow } from '../store.ts'
 
 /** Statuses of templates that WhatsApp no longer has. */

@@ -4,7 +4,7 @@ import type { TemplateDefinition } from '../../../contracts/templates/definition
 import { describeTemplateProblem, findTemplateProblems } from '../../../contracts/templates/rules.ts'
 import type { Deps } from '../../deps.ts'
 import { toComponents, toDefinition, toParameterFormat } from '../../whatsapp/template-components.ts'
-import type { ListedTemplate } from '../../whatsapp/whatsapp.ts'
+import type { ListedTemplate } from '../../whatsapp/template-management.ts'
 import type { TemplateRow } from '../store.ts'
 import { isSameTemplate } from './compare.ts'
 import type { Maker } from './maker.ts'

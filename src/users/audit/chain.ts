@@ -1,17 +1,23 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
-import type { AuditChainsTable, AuditEntriesTable, Database } from '../../platform/db/schema.ts'
-import { type AuditKeyRow, findAuditKeys, insertAuditKey, replaceAuditKey } from './store.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import {
+  type AuditChainRow,
+  type AuditEntryRow,
+  type AuditKeyRow,
+  findAuditKeys,
+  insertAuditKey,
+  replaceAuditKey,
+} from './store.ts'
 
 /**
  * The hash chain of an account's audit log. Each entry has a SHA-256 hash of the previous hash and its own fields, and
  * an HMAC of that hash. The HMAC key is stored encrypted only, so that write access to the database is not enough to
  * compute another chain. The head of the chain has an HMAC too, so that entries cannot be cut off at either end.
  */
-export type AuditEntryRow = Selectable<AuditEntriesTable>
-export type AuditChainRow = Selectable<AuditChainsTable>
+
 /** An entry before it is added to the chain. */
 export type UnsealedEntry = Omit<AuditEntryRow, 'key_id' | 'hash' | 'mac'>
 

@@ -1,5 +1,6 @@
 import { type AuditDeps, openAuditLog } from './append.ts'
-import { type AuditChainRow, type AuditEntryRow, encodeTime, toHex } from './chain.ts'
+import { encodeTime, toHex } from './chain.ts'
+import type { AuditChainRow, AuditEntryRow } from './store.ts'
 import { findAuditChain } from './store.ts'
 import { readAuditEntries } from './verify.ts'
 

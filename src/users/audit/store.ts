@@ -1,8 +1,16 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { AuditKeysTable, AuditLogUnchainedTable, AuditOutcome, Database } from '../../platform/db/schema.ts'
-import type { AuditChainRow, AuditEntryRow } from './chain.ts'
+import type {
+  AuditChainsTable,
+  AuditEntriesTable,
+  AuditKeysTable,
+  AuditLogUnchainedTable,
+  AuditOutcome,
+  Database,
+} from '../../platform/db/schema.ts'
 
 export type AuditKeyRow = Selectable<AuditKeysTable>
+export type AuditEntryRow = Selectable<AuditEntriesTable>
+export type AuditChainRow = Selectable<AuditChainsTable>
 export type UnchainedEntryRow = Selectable<AuditLogUnchainedTable>
 
 /** Newest first. The keys belong to the server, not to an account. */

@@ -2,8 +2,6 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 import { type AuditDeps, openAuditLog } from './append.ts'
 import {
-  type AuditChainRow,
-  type AuditEntryRow,
   type AuditKeys,
   type ChainFault,
   type ChainLink,
@@ -17,6 +15,8 @@ import {
   toHex,
 } from './chain.ts'
 import {
+  type AuditChainRow,
+  type AuditEntryRow,
   deleteAuditEntriesUpTo,
   findAccountsWithEntriesBefore,
   findAuditChain,

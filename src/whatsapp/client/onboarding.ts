@@ -1,6 +1,14 @@
 import type { z } from 'zod'
-import type { AppSubscription, HealthEntity, MetaApp, NumberDetails, Onboarding, TokenInfo } from '../onboarding.ts'
-import type { PhoneNumberInfo, ReadOutcome } from '../whatsapp.ts'
+import type {
+  AppSubscription,
+  HealthEntity,
+  MetaApp,
+  NumberDetails,
+  Onboarding,
+  PhoneNumberInfo,
+  TokenInfo,
+} from '../onboarding.ts'
+import type { ReadOutcome } from '../read-outcome.ts'
 import type { Exchange } from './exchange.ts'
 import { readAnswer, readPages } from './read.ts'
 import { hideSecrets } from './refusal.ts'

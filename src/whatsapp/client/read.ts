@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { isTransient } from '../error-codes.ts'
-import type { ListedTemplate, ReadOutcome } from '../whatsapp.ts'
+import type { ReadOutcome } from '../read-outcome.ts'
+import type { ListedTemplate } from '../template-management.ts'
 import type { Exchange } from './exchange.ts'
 import { readRefusal } from './refusal.ts'
 import { type Page, parseJson, Template } from './wire.ts'

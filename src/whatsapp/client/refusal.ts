@@ -1,5 +1,5 @@
 import { classify, deniesAccess, type Verdict } from '../error-codes.ts'
-import type { WhatsAppError } from '../whatsapp.ts'
+import type { WhatsAppError } from '../read-outcome.ts'
 import { ErrorBody, type GraphError, parseJson } from './wire.ts'
 
 export interface Refusal {

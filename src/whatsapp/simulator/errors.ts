@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer } from './http.ts'
+import type { Answer } from './answer.ts'
 
 /** An error of the Graph API: reference, sections 2.1 to 2.3. */
 export interface GraphFailure {

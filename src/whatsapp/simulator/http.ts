@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readForm } from './form.ts'
-import type { ReceivedRequest } from './state.ts'
+import type { Answer } from './answer.ts'
+import type { ReceivedRequest } from './request.ts'
 
 export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   const url = new URL(request.url ?? '/', 'http://localhost')
@@ -84,22 +85,4 @@ function respondLater(
 ): void {
   const timer = setTimeout(() => respond(response, answer, headers), delayMs)
   response.once('close', () => clearTimeout(timer))
-}
-
-/** How the simulator reacts to a request: with a response, or with a failure. */
-export type Answer =
-  | { kind: 'json'; status: number; body: unknown }
-  /** A response of a proxy or a broken server. */
-  | { kind: 'text'; status: number; contentType: string; text: string; headers?: Record<string, string> }
-  | { kind: 'bytes'; status: number; contentType: string; bytes: Buffer }
-  /** Announces the whole body, writes half of it and closes the connection. */
-  | { kind: 'cut-off'; status: number; body: unknown }
-  /** Closes the connection without sending anything. */
-  | { kind: 'drop' }
-  /** Never responds; the connection stays open until the client or the simulator closes it. */
-  | { kind: 'silence' }
-  | { kind: 'late'; delayMs: number; answer: Answer }
-
-export function ok(body: unknown): Answer {
-  return { kind: 'json', status: 200, body }
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { fail } from './errors.ts'
-import type { Answer } from './http.ts'
+import type { Answer } from './answer.ts'
 
 /**
  * Error 100 in the Graph API's words for a value that does not fit: it names the parameter, what is allowed and what was

@@ -1,5 +1,4 @@
 import { failWith, unknownObject, unknownPath } from './errors.ts'
-import type { Answer } from './http.ts'
 import { handleMedia, uploadMedia } from './media/media.ts'
 import { sendMessage } from './messages/messages.ts'
 import { failOnboarding } from './onboarding/onboarding-errors.ts'
@@ -14,17 +13,13 @@ import {
   registerNumber,
 } from './onboarding/onboarding.ts'
 import { getPhoneNumber, listPhoneNumbers } from './onboarding/phone-numbers.ts'
-import type { ReceivedRequest, SimulatedNumber, SimulatorState } from './state.ts'
+import type { SimulatedNumber, SimulatorState } from './state.ts'
 import { createTemplate, deleteTemplates, editTemplate } from './templates/template-changes.ts'
 import { readSample, receiveUpload, startUpload } from './media/uploads.ts'
 import { getTemplate, listTemplates } from './templates/templates.ts'
 import { bearerOf, debugToken, findHolder, type TokenHolder } from './onboarding/tokens.ts'
-
-/** A request by a valid token, about the object `id` and one of its edges. */
-export interface RoutedRequest extends ReceivedRequest {
-  id: string
-  edge: string | undefined
-}
+import type { Answer } from './answer.ts'
+import type { ReceivedRequest, RoutedRequest } from './request.ts'
 
 /** `origin` is the simulator's address, because `paging.next` is an absolute URL. */
 export async function route(state: SimulatorState, request: ReceivedRequest, origin: string): Promise<Answer> {

@@ -4,22 +4,17 @@ import { createServer, type Server } from 'node:http'
 import { callbackFields } from '../callbacks/fields.ts'
 import { demoTemplates } from './templates/demo-templates.ts'
 import { unknownVersion } from './errors.ts'
-import { type Answer, receive, respond } from './http.ts'
+import { receive, respond } from './http.ts'
 import { type CallbackTarget, StatusReporter } from './messages/reporter.ts'
 import { route } from './route.ts'
 import { sandboxTokens, type SandboxToken } from './onboarding/sandbox-tokens.ts'
-import type {
-  AcceptedMessage,
-  ReceivedRequest,
-  SimulatedApp,
-  SimulatedNumber,
-  SimulatedToken,
-  SimulatorState,
-} from './state.ts'
+import type { AcceptedMessage, SimulatedApp, SimulatedNumber, SimulatedToken, SimulatorState } from './state.ts'
 import { TemplateReviewer } from './templates/template-review.ts'
-import { createTemplateList, type TemplateList } from './templates/templates.ts'
 import { demoAppId } from './onboarding/tokens.ts'
 import { servedVersion } from './versions.ts'
+import type { Answer } from './answer.ts'
+import type { ReceivedRequest } from './request.ts'
+import { createTemplateList, type TemplateList } from './templates/template-list.ts'
 
 export interface SimulatorOptions {
   /** 0 selects a free port. */

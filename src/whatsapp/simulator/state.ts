@@ -1,9 +1,7 @@
-import type { SimulatedMedia } from './media/media.ts'
-import type { PlannedAnswer } from './messages/answers.ts'
 import type { OnboardingErrorCode } from './onboarding/onboarding-errors.ts'
-import type { Plan } from './messages/reporter.ts'
 import type { TemplateReviewer } from './templates/template-review.ts'
-import type { GraphTemplate, TemplateList } from './templates/templates.ts'
+import type { GraphTemplate, TemplateList } from './templates/template-list.ts'
+import type { Plan, PlannedAnswer } from './messages/plans.ts'
 
 /** A simulated business phone number. */
 export interface SimulatedNumber {
@@ -67,20 +65,6 @@ export interface AcceptedMessage {
   buttonValues: ReadonlyMap<number, { payload: string | undefined; flowToken: string | undefined }>
 }
 
-/** A received request. */
-export interface ReceivedRequest {
-  method: string
-  /** Path without version and query: `/<id>/messages`. */
-  path: string
-  version?: string
-  query: URLSearchParams
-  headers: Record<string, string | string[] | undefined>
-  /** Of a body that is neither JSON nor a form. */
-  bytes: Buffer
-  /** Parsed if it is JSON or a form, in which a file is `{filename, type, size, sha256}`; otherwise the text. */
-  body: unknown
-}
-
 export interface SimulatorState {
   numbers: Map<string, SimulatedNumber>
   /** Templates by WABA ID. */
@@ -105,4 +89,13 @@ export interface SimulatorState {
   now: () => number
   randomBytes: (size: number) => Uint8Array
   onAccepted: (message: AcceptedMessage) => void
+}
+
+/** An uploaded file. Its bytes are not kept, only what the Graph API tells about them. */
+interface SimulatedMedia {
+  id: string
+  phoneNumberId: string
+  type: string
+  size: number
+  sha256: string
 }

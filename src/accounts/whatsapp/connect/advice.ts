@@ -1,4 +1,4 @@
-import type { ReadOutcome } from '../../../whatsapp/whatsapp.ts'
+import type { ReadOutcome } from '../../../whatsapp/read-outcome.ts'
 
 /** What WhatsApp answered to a step of the set-up, in plain words, and what to do about it. */
 export interface Advice {

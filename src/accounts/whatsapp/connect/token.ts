@@ -1,6 +1,6 @@
 import type { Deps } from '../../../deps.ts'
 import type { MetaApp, NumberDetails, TokenInfo } from '../../../whatsapp/onboarding.ts'
-import type { ReadOutcome } from '../../../whatsapp/whatsapp.ts'
+import type { ReadOutcome } from '../../../whatsapp/read-outcome.ts'
 import { daysUntil, inDays } from '../health/findings.ts'
 import type { HealthChanges } from '../health/store.ts'
 import { explainReadFailure } from './advice.ts'

@@ -1,20 +1,11 @@
 import { z } from 'zod'
 import { fail, failWith } from '../errors.ts'
-import { type Answer, ok } from '../http.ts'
-import type { RoutedRequest } from '../route.ts'
 import type { Parameter, SendComponents } from '../messages/send-components.ts'
 import { type Delivery, findSandboxMedia } from './sandbox-media.ts'
 import type { SimulatedNumber, SimulatorState } from '../state.ts'
 import type { TokenHolder } from '../onboarding/tokens.ts'
-
-/** An uploaded file. Its bytes are not kept, only what the Graph API tells about them. */
-export interface SimulatedMedia {
-  id: string
-  phoneNumberId: string
-  type: string
-  size: number
-  sha256: string
-}
+import { type Answer, ok } from '../answer.ts'
+import type { RoutedRequest } from '../request.ts'
 
 const megabyte = 1024 * 1024
 

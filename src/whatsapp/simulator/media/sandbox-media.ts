@@ -1,4 +1,4 @@
-import type { Plan } from '../messages/reporter.ts'
+import type { Plan } from '../messages/plans.ts'
 
 /** The statuses of a message whose file WhatsApp cannot use. */
 export interface Delivery {

@@ -1,6 +1,7 @@
 import { failPlainParameter, unknownPath } from '../errors.ts'
-import { type Answer, ok } from '../http.ts'
-import type { ReceivedRequest, SimulatorState } from '../state.ts'
+import type { SimulatorState } from '../state.ts'
+import { type Answer, ok } from '../answer.ts'
+import type { ReceivedRequest } from '../request.ts'
 
 const takenTypes = new Set(['application/pdf', 'image/jpeg', 'image/jpg', 'image/png', 'video/mp4'])
 /** Older samples are forgotten, so that a sandbox that runs for weeks does not grow. */

@@ -1,17 +1,6 @@
 import type { AcceptedMessage } from '../state.ts'
 import { createWamid } from './wamid.ts'
-
-/** What a recipient does, this many milliseconds after the message was accepted. */
-export interface PlannedAnswer {
-  afterMs: number
-  answer:
-    | { kind: 'tap'; button: 'first' | 'last' }
-    | { kind: 'flow' }
-    | { kind: 'text'; body: string; isReply?: boolean }
-    | { kind: 'preference'; value: 'stop' | 'resume' }
-  /** How often WhatsApp sends the callback; once by default. */
-  times?: number
-}
+import type { PlannedAnswer } from './plans.ts'
 
 /** An item of a callback: the list that it belongs to, and the field of the callback. */
 export interface CallbackItem {

@@ -1,4 +1,3 @@
-import type { Answer } from '../http.ts'
 import {
   checkValue,
   invalidValue,
@@ -8,6 +7,7 @@ import {
   requiredMissing,
   type SentButton,
 } from './send-components.ts'
+import type { Answer } from '../answer.ts'
 
 /** A button as the template holds it. */
 interface TemplateButton {

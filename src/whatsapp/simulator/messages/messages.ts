@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { fail, failWith } from '../errors.ts'
-import { type Answer, ok } from '../http.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
 import { checkMedia } from '../media/media.ts'
 import { behaviourOf } from './recipients.ts'
@@ -8,6 +7,7 @@ import { invalidValue, requiredMissing, SendComponents } from './send-components
 import type { AcceptedMessage, SimulatedNumber, SimulatorState } from '../state.ts'
 import { checkTemplate, templateMissing } from './template-check.ts'
 import { createWamid } from './wamid.ts'
+import { type Answer, ok } from '../answer.ts'
 
 const Message = z.object({
   messaging_product: z.literal('whatsapp'),

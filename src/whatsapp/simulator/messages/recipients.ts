@@ -1,7 +1,6 @@
-import type { PlannedAnswer } from './answers.ts'
 import type { failures } from '../errors.ts'
-import type { Answer } from '../http.ts'
-import type { Plan } from './reporter.ts'
+import type { Answer } from '../answer.ts'
+import type { Plan, PlannedAnswer } from './plans.ts'
 
 /** A recipient whose number determines the outcome of a send. */
 export interface SandboxRecipient {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fail } from '../errors.ts'
-import type { Answer } from '../http.ts'
+import type { Answer } from '../answer.ts'
 
 /** By `id` or by `link`, never by both (reference, section 1.1). */
 const Media = z

@@ -1,7 +1,6 @@
 import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { checkButtons } from './button-check.ts'
 import { fail, failWith } from '../errors.ts'
-import type { Answer } from '../http.ts'
 import {
   checkValue,
   countMismatch,
@@ -14,7 +13,8 @@ import {
   type SectionComponents,
   type SendComponents,
 } from './send-components.ts'
-import type { GraphTemplate } from '../templates/templates.ts'
+import type { Answer } from '../answer.ts'
+import type { GraphTemplate } from '../templates/template-list.ts'
 
 /** Returns the error for a send that does not match the template; undefined if it matches. */
 export function checkTemplate(template: GraphTemplate, components: SendComponents): Answer | undefined {

@@ -1,5 +1,5 @@
 import { fail, type GraphFailure } from '../errors.ts'
-import type { Answer } from '../http.ts'
+import type { Answer } from '../answer.ts'
 
 /**
  * Errors of the requests that set up a number: Meta's reference of the register edge, and reference, section 2.2. Code

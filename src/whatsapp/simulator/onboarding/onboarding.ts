@@ -1,10 +1,11 @@
 import { failPlainParameter, refuseAppSecret } from '../errors.ts'
 import { pickFields } from '../fields.ts'
-import { type Answer, ok } from '../http.ts'
 import { failOnboarding } from './onboarding-errors.ts'
 import { businessIdOf } from './phone-numbers.ts'
-import type { ReceivedRequest, SimulatedApp, SimulatedNumber, SimulatorState } from '../state.ts'
+import type { SimulatedApp, SimulatedNumber, SimulatorState } from '../state.ts'
 import { bearerOf, findAppOfToken, findHolder, type TokenHolder } from './tokens.ts'
+import { type Answer, ok } from '../answer.ts'
+import type { ReceivedRequest } from '../request.ts'
 
 /** `GET /me/businesses`: the portfolios of the token's business accounts. */
 export function listBusinesses(wabaIds: string[]): Answer {

@@ -1,6 +1,6 @@
 import { pickFields } from '../fields.ts'
-import { type Answer, ok } from '../http.ts'
 import type { SimulatedNumber, SimulatorState } from '../state.ts'
+import { type Answer, ok } from '../answer.ts'
 
 const defaultFields = [
   'verified_name',

@@ -1,6 +1,7 @@
 import { refuseToken, refuseExpiredToken } from '../errors.ts'
-import { type Answer, ok } from '../http.ts'
-import type { ReceivedRequest, SimulatedApp, SimulatedNumber, SimulatedToken, SimulatorState } from '../state.ts'
+import type { SimulatedApp, SimulatedNumber, SimulatedToken, SimulatorState } from '../state.ts'
+import { type Answer, ok } from '../answer.ts'
+import type { ReceivedRequest } from '../request.ts'
 
 export const demoAppId = '300000000000001'
 

@@ -1,5 +1,5 @@
 import type { StoredComponent } from '../../../platform/db/schema.ts'
-import type { NewTemplate } from './templates.ts'
+import type { NewTemplate } from './template-list.ts'
 
 const footer: StoredComponent = { type: 'FOOTER', text: 'Waybill Demo Shop' }
 

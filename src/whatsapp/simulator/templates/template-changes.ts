@@ -1,10 +1,11 @@
 import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { listCodeComponents } from './code-template.ts'
 import { failPlainly } from '../errors.ts'
-import { type Answer, ok } from '../http.ts'
-import type { ReceivedRequest, SimulatorState } from '../state.ts'
+import type { SimulatorState } from '../state.ts'
 import { checkName, checkNewTemplate, invalid } from './template-creation-check.ts'
-import type { GraphTemplate, TemplateList } from './templates.ts'
+import { type Answer, ok } from '../answer.ts'
+import type { ReceivedRequest } from '../request.ts'
+import type { GraphTemplate, TemplateList } from './template-list.ts'
 
 type Body = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { failPlainly } from '../errors.ts'
-import type { Answer } from '../http.ts'
 import { placeholdersOf } from '../messages/send-components.ts'
+import type { Answer } from '../answer.ts'
 
 /**
  * The checks that Meta makes of a new template, with its codes and titles: reference 2, sections 3.1 and 3.2. They were

@@ -1,5 +1,5 @@
 import { type CallbackEndpoint, postCallback } from '../post-callback.ts'
-import type { GraphTemplate, TemplateList } from './templates.ts'
+import type { GraphTemplate, TemplateList } from './template-list.ts'
 
 /** What the review makes of a template, by the end of its name. */
 export const reviewedNames = [

@@ -1,8 +1,8 @@
-import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { fail } from '../errors.ts'
 import { pickFields } from '../fields.ts'
-import { type Answer, ok } from '../http.ts'
 import type { SimulatorState } from '../state.ts'
+import { type Answer, ok } from '../answer.ts'
+import type { GraphTemplate, TemplateList } from './template-list.ts'
 
 const defaultFields = ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id']
 const defaultLimit = 25
@@ -123,73 +123,4 @@ function toAddress(url: string, query: URLSearchParams, direction: 'before' | 'a
 
 function invalid(parameter: string): Answer {
   return fail({ status: 400, code: 100, title: 'Invalid parameter', details: `Parameter ${parameter} is not valid` })
-}
-
-/** A template as stored by the Graph API (reference, section 3.1). */
-export interface GraphTemplate {
-  id: string
-  name: string
-  language: string
-  status: string
-  category: string
-  parameter_format: 'POSITIONAL' | 'NAMED'
-  components: StoredComponent[]
-  quality_score: { score: string; date: number }
-  rejected_reason: string
-}
-
-export type NewTemplate = Partial<GraphTemplate> & {
-  name: string
-  /** Shorthand for `components` with only a body. */
-  body?: string
-}
-
-/** The templates of a WhatsApp Business Account. Tests may change them at any time. */
-export interface TemplateList {
-  add(template: NewTemplate): GraphTemplate
-  /** Changes the template with this name and language. */
-  set(name: string, language: string, change: Partial<GraphTemplate>): void
-  remove(name: string, language: string): void
-  clear(): void
-  all(): readonly GraphTemplate[]
-}
-
-/** `nextId` returns 16 digits, like Meta's IDs. */
-export function createTemplateList(nextId: () => string): TemplateList {
-  let templates: GraphTemplate[] = []
-  const has = (name: string, language: string) => (template: GraphTemplate) =>
-    template.name === name && template.language === language
-
-  return {
-    add(template) {
-      const added = complete(template, nextId())
-      templates = [...templates.filter((other) => !has(added.name, added.language)(other)), added]
-      return added
-    },
-    set(name, language, change) {
-      if (!templates.some(has(name, language))) throw new Error(`The simulator has no template ${name} in ${language}`)
-      templates = templates.map((template) => (has(name, language)(template) ? { ...template, ...change } : template))
-    },
-    remove(name, language) {
-      templates = templates.filter((template) => !has(name, language)(template))
-    },
-    clear() {
-      templates = []
-    },
-    all: () => templates,
-  }
-}
-
-function complete({ body, ...template }: NewTemplate, id: string): GraphTemplate {
-  return {
-    id,
-    language: 'en',
-    status: 'APPROVED',
-    category: 'UTILITY',
-    parameter_format: 'POSITIONAL',
-    components: body === undefined ? [] : [{ type: 'BODY', text: body }],
-    quality_score: { score: 'GREEN', date: 1_758_754_645 },
-    rejected_reason: 'NONE',
-    ...template,
-  }
 }

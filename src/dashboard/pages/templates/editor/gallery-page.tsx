@@ -2,12 +2,8 @@ import { Box, Button, Group, Paper, Select, SimpleGrid, Stack, Text, Title } fro
 import { IconPencilPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import {
-  galleryItems,
-  type GalleryLanguage,
-  galleryLanguages,
-  makeGalleryTemplate,
-} from '../../../../../contracts/templates/gallery.ts'
+import { type GalleryLanguage, galleryLanguages } from '../../../../../contracts/templates/gallery-texts.ts'
+import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
 import { useAccount } from '../../../session/session.ts'
 import { PageHeader } from '../../../ui/page.tsx'
 import { MessagePreview } from '../message-preview.tsx'

@@ -1,0 +1,23 @@
+/** An error as described by WhatsApp. */
+export interface WhatsAppError {
+  code: number
+  title: string
+  details?: string
+}
+
+/** The result of a read from the Graph API. */
+export type ReadOutcome<T> =
+  | { ok: true; value: T }
+  | {
+      ok: false
+      refused: boolean
+      accountUnusable: boolean
+      reason: string
+      error?: WhatsAppError
+      /** Tells apart what one code means for several requests, such as those about templates. */
+      subcode?: number
+      /** True if WhatsApp rejected the read temporarily, for example by throttling: a retry may succeed. */
+      transient?: true
+      /** True if the token is invalid or may not access the object. */
+      accessDenied?: true
+    }

@@ -1,0 +1,59 @@
+import type { failures } from '../errors.ts'
+
+/** A status that follows this many milliseconds after a message was accepted. */
+export interface PlannedStatus {
+  status: 'sent' | 'delivered' | 'read' | 'failed'
+  afterMs: number
+  /** Meta's error code of a failure. */
+  code?: keyof typeof failures
+  /** In place of the usual details of the code. */
+  details?: string
+}
+
+const sent: PlannedStatus = { status: 'sent', afterMs: 150 }
+const delivered: PlannedStatus = { status: 'delivered', afterMs: 600 }
+const read: PlannedStatus = { status: 'read', afterMs: 1_500 }
+
+/** A file cannot be used: WhatsApp has answered 200 and reports it later (reference 2, section 1.1). */
+function mediaFailure(details: string): [PlannedStatus, PlannedStatus] {
+  return [sent, { status: 'failed', afterMs: 600, code: 131053, details }]
+}
+
+/** The statuses that follow an accepted message, by behaviour of the recipient. */
+export const plans = {
+  usual: [sent, delivered, read],
+  neverRead: [sent, delivered],
+  /** No `delivered` status is sent if a message is read immediately (reference, section 4.3). */
+  readAtOnce: [sent, { ...read, afterMs: 400 }],
+  undeliverable: [sent, { status: 'failed', afterMs: 600, code: 131026 }],
+  withheld: [{ status: 'failed', afterMs: 600, code: 131049 }],
+  droppedAfterHold: [{ status: 'failed', afterMs: 1_500, code: 132015 }],
+  backwards: [
+    { ...read, afterMs: 150 },
+    { ...delivered, afterMs: 600 },
+    { ...sent, afterMs: 1_000 },
+  ],
+  repeated: [sent, sent, sent, delivered, delivered, delivered, read, read, read],
+  /** With several devices, a message can fail on one and be delivered to another. */
+  failedThenDelivered: [sent, { status: 'failed', afterMs: 400, code: 131026 }, { ...delivered, afterMs: 900 }],
+  silent: [],
+  mediaForbidden: mediaFailure('Downloading media from weblink failed with http code 403, status message Forbidden'),
+  mediaMissing: mediaFailure('Downloading media from weblink failed with http code 404, status message Not Found'),
+  mediaWrongType: mediaFailure(
+    'Image file uploaded with mimetype as image/jpeg, however on processing it is of type text/html. Please choose a different file.',
+  ),
+} as const satisfies Record<string, readonly PlannedStatus[]>
+
+export type Plan = keyof typeof plans
+
+/** What a recipient does, this many milliseconds after the message was accepted. */
+export interface PlannedAnswer {
+  afterMs: number
+  answer:
+    | { kind: 'tap'; button: 'first' | 'last' }
+    | { kind: 'flow' }
+    | { kind: 'text'; body: string; isReply?: boolean }
+    | { kind: 'preference'; value: 'stop' | 'resume' }
+  /** How often WhatsApp sends the callback; once by default. */
+  times?: number
+}
