@@ -35,7 +35,7 @@ test.each(['without a server', 'through a running server'])('lists, verifies and
 
   const listed = await waybill.run(['audit', 'list', accountId, '--limit', '1'])
   const verified = await verify()
-  const exported = await waybill.run(['audit', 'export', accountId, '--json'])
+  const exported = await waybill.run(['audit', 'export', accountId, '--json'], { ownProcess: true })
   const unknown = await waybill.run(['audit', 'export', 'acc_none'])
 
   expect(listed.stdout).toMatch(
@@ -78,7 +78,7 @@ test('exports a long migrated log through the server in order', async () => {
   await app.close()
   await other.serve()
 
-  const { stdout } = await other.run(['audit', 'export', busy])
+  const { stdout } = await other.run(['audit', 'export', busy], { ownProcess: true })
   await other.remove()
 
   const lines = stdout.trimEnd().split('\n')

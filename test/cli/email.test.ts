@@ -60,7 +60,7 @@ test('sends an invitation over TLS with a certificate authority of its own, and 
 
   const { url } = (await waybill.json(invite('ada@example.com'), { env })) as unknown as { url: string }
   await vi.waitFor(() => expect(smtp.received).toHaveLength(1), { timeout: 20_000 })
-  const { stdout } = await waybill.run(['doctor', '--json'], { env })
+  const { stdout } = await waybill.run(['doctor', '--json'], { env, ownProcess: true })
 
   expect(smtp.received[0]).toMatchObject({ from: 'alerts@example.com', to: ['ada@example.com'], link: url })
   expect(smtp.received[0]?.body).toContain('You have been invited to the account “Shop”')

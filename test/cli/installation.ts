@@ -29,17 +29,22 @@ interface Printed {
   items: Record<string, unknown>[]
 }
 
+interface RunOptions {
+  stdin?: string
+  env?: NodeJS.ProcessEnv
+  /** Starts a process in any case, for what a process reads or writes by itself. */
+  ownProcess?: boolean
+}
+
 /** An installation of Waybill for one test: real processes in an otherwise empty environment. */
 export interface Installation {
   dataDir: string
   /** The environment of its processes. */
   environment: NodeJS.ProcessEnv
-  run(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<Ended>
-  /**
-   * Returns the output of a command with `--json` and fails unless it succeeds. Without a data folder to lock, it needs
-   * no process of its own.
-   */
-  json(args: string[], options?: { stdin?: string; env?: NodeJS.ProcessEnv }): Promise<Printed>
+  /** Without a data folder to lock and without input, a command needs no process of its own. */
+  run(args: string[], options?: RunOptions): Promise<Ended>
+  /** Returns the output of a command with `--json` and fails unless it succeeds. */
+  json(args: string[], options?: RunOptions): Promise<Printed>
   /** Resolves when the server listens. */
   serve(options?: { args?: string[]; env?: NodeJS.ProcessEnv }): Promise<RunningServer>
   remove(): Promise<void>
@@ -103,7 +108,12 @@ export async function createEmbeddedInstallation(
     return { child, output, ended }
   }
 
-  async function run(args: string[], { stdin = '', env = {} }: { stdin?: string; env?: NodeJS.ProcessEnv } = {}) {
+  async function run(
+    args: string[],
+    { stdin, env = {}, ownProcess = stdin !== undefined }: RunOptions = {},
+  ): Promise<Ended> {
+    const here: NodeJS.ProcessEnv = { ...environment, ...env }
+    if (here['DATABASE_URL'] && !ownProcess) return runHere(args, here)
     const { child, ended } = start(args, env)
     child.stdin.end(stdin)
     return ended
@@ -114,10 +124,7 @@ export async function createEmbeddedInstallation(
     environment,
     run,
     json: async (args, options = {}) => {
-      const line = [...args, '--json']
-      const here: NodeJS.ProcessEnv = { ...environment, ...options.env }
-      const { exitCode, stdout, stderr } =
-        here['DATABASE_URL'] && options.stdin === undefined ? await runHere(line, here) : await run(line, options)
+      const { exitCode, stdout, stderr } = await run([...args, '--json'], options)
       if (exitCode !== 0) throw new Error(`${args.slice(0, 2).join(' ')} ended with ${exitCode}: ${stderr}`)
       return JSON.parse(stdout)
     },
