@@ -309,7 +309,7 @@ test('fails only the attempt if a header cannot be sent', async () => {
 
 function expectOneDeadline(milliseconds: number): void {
   expect(milliseconds).toBeGreaterThanOrEqual(timeoutSeconds * 1000 - 20)
-  expect(milliseconds).toBeLessThan(timeoutSeconds * 1000 + 500)
+  expect(milliseconds).toBeLessThan(timeoutSeconds * 2000)
 }
 
 /** A server that writes arbitrary bytes after the first data it receives. */
