@@ -140,6 +140,7 @@ const allowed = {
   'src/dashboard': {
     folders: ['contracts'],
     packages: [
+      '@fontsource-variable/inter',
       '@mantine/charts',
       '@mantine/core',
       '@mantine/form',

@@ -1,3 +1,4 @@
+import '@fontsource-variable/inter/wght.css'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import '@mantine/core/styles.css'
 import { Notifications } from '@mantine/notifications'
