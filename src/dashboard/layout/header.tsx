@@ -25,6 +25,7 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { notifyFailure } from '../api/use-change.ts'
 import { useUser } from '../session/session.ts'
 import { signOut } from '../session/sign-in.ts'
+import { OpenButton } from './command-palette/open-button.tsx'
 import { Logo } from './logo.tsx'
 import { SandboxRibbon } from './sandbox-ribbon.tsx'
 
@@ -54,10 +55,20 @@ export function Header({ accountId, menu }: HeaderProps) {
           <Logo />
           <AccountSwitcher accountId={accountId} />
         </Group>
-        <UserMenu />
+        <Group gap="sm" wrap="nowrap">
+          <Search accountId={accountId} />
+          <UserMenu />
+        </Group>
       </Group>
     </AppShell.Header>
   )
+}
+
+/** Searches the account that the links lead to. */
+function Search({ accountId }: { accountId: string | undefined }) {
+  const { accounts } = useUser()
+  const current = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
+  return current && <OpenButton accountId={current.accountId} />
 }
 
 /** The account name, as a menu if there are several accounts. */

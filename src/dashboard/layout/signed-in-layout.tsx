@@ -1,25 +1,13 @@
 import { AppShell, Container, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import {
-  IconAlertCircle,
-  IconArrowsExchange,
-  IconBell,
-  IconBrandWhatsapp,
-  IconChartBar,
-  IconHistory,
-  IconKey,
-  IconMessages,
-  IconTemplate,
-  IconUsers,
-  IconUserOff,
-  IconWebhook,
-} from '@tabler/icons-react'
+import { IconAlertCircle } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
 import { NavLink as RouterLink, Outlet, useLocation, useParams } from 'react-router'
 import { useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { SessionContext, useUser, useSessionQuery } from '../session/session.ts'
 import { UnavailablePage, WholePageSkeleton } from './fallback-pages.tsx'
 import { Header, headerHeight } from './header.tsx'
+import { accountPages } from './pages.ts'
 import { ribbonHeight } from './sandbox-ribbon.tsx'
 
 /** The layout of every page that requires a session. */
@@ -62,20 +50,6 @@ function Frame() {
   )
 }
 
-const entries = [
-  { path: 'overview', label: 'Overview', icon: IconChartBar },
-  { path: 'public-api', label: 'Public API', icon: IconKey },
-  { path: 'whatsapp-accounts', label: 'WhatsApp accounts', icon: IconBrandWhatsapp },
-  { path: 'templates', label: 'Templates', icon: IconTemplate },
-  { path: 'messages', label: 'Messages', icon: IconMessages },
-  { path: 'requests', label: 'API requests', icon: IconArrowsExchange },
-  { path: 'suppressions', label: 'Suppressions', icon: IconUserOff },
-  { path: 'webhooks', label: 'Webhooks', icon: IconWebhook },
-  { path: 'alerts', label: 'Alerts', icon: IconBell },
-  { path: 'people', label: 'People', icon: IconUsers },
-  { path: 'audit-log', label: 'Audit log', icon: IconHistory },
-]
-
 interface NavigationProps {
   accountId: string | undefined
   /** On a phone, where the navigation is behind a button. */
@@ -95,7 +69,7 @@ function Navigation({ accountId, opened }: NavigationProps) {
           Settings
         </Text>
         {account &&
-          entries.map(({ path, label, icon: Icon }) => (
+          accountPages.map(({ path, label, icon: Icon }) => (
             <NavLink
               key={path}
               component={RouterLink}

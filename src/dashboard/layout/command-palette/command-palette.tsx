@@ -1,0 +1,138 @@
+import { Combobox, Group, Modal, Text, TextInput, useCombobox } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { settings } from '../../api/settings.ts'
+import { useUser } from '../../session/session.ts'
+import { findCommands, groups, listCommands, toMessageCommand, toTemplateCommand } from './commands.ts'
+
+interface CommandPaletteProps {
+  accountId: string
+  onClose: () => void
+}
+
+const maxLength = 255
+
+/** Finds pages, actions, templates and messages of an account. */
+export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
+  const [text, setText] = useState('')
+  const navigate = useNavigate()
+  const { commands, isSearching } = useCommands(accountId, text.trim())
+  const combobox = useCombobox({ opened: true })
+  const { selectFirstOption } = combobox
+  // The list changes while the user types and when messages arrive.
+  useEffect(() => void selectFirstOption(), [commands, selectFirstOption])
+  const open = (to: string) => {
+    onClose()
+    void navigate(to)
+  }
+  return (
+    <Modal.Root opened onClose={onClose} padding={0} size={560} yOffset="12vh">
+      <Modal.Overlay />
+      <Modal.Content aria-label="Search">
+        <Combobox store={combobox} onOptionSubmit={open}>
+          <Combobox.EventsTarget withExpandedAttribute>
+            <TextInput
+              data-autofocus
+              role="combobox"
+              variant="unstyled"
+              size="md"
+              px="md"
+              py={6}
+              aria-label="Search pages, actions, templates and messages"
+              placeholder="Search pages, actions, templates and messages"
+              leftSection={<IconSearch size={18} aria-hidden />}
+              value={text}
+              maxLength={maxLength}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setText(event.currentTarget.value)}
+              // The list keeps this key to itself, to close a dropdown that there isn't.
+              onKeyDown={({ key }) => {
+                if (key === 'Escape') onClose()
+              }}
+            />
+          </Combobox.EventsTarget>
+          <Combobox.Options
+            mah="min(26rem, 60vh)"
+            p={6}
+            aria-label="Results"
+            style={{ overflowY: 'auto', borderTop: '1px solid var(--mantine-color-default-border)' }}
+          >
+            {groups.map((group) => {
+              const ofGroup = commands.filter((command) => command.group === group)
+              return (
+                ofGroup.length > 0 && (
+                  <Combobox.Group key={group} label={group}>
+                    {ofGroup.map(({ label, hint, to }) => (
+                      <Combobox.Option key={to + label} value={to} px="sm" py={8}>
+                        <Group justify="space-between" wrap="nowrap" gap="md">
+                          <Text span size="sm" truncate>
+                            {label}
+                          </Text>
+                          {hint !== undefined && (
+                            <Text span size="xs" c="dimmed" truncate>
+                              {hint}
+                            </Text>
+                          )}
+                        </Group>
+                      </Combobox.Option>
+                    ))}
+                  </Combobox.Group>
+                )
+              )
+            })}
+            {commands.length === 0 && (
+              <Combobox.Empty>
+                {isSearching ? 'Searching…' : 'Nothing found. Try a number or a template.'}
+              </Combobox.Empty>
+            )}
+          </Combobox.Options>
+        </Combobox>
+      </Modal.Content>
+    </Modal.Root>
+  )
+}
+
+const pauseMilliseconds = 250
+/** Shorter texts match too many messages to be of use. */
+const minSearchLength = 3
+const maxMessages = 5
+const maxTemplates = 100
+
+function useCommands(accountId: string, text: string) {
+  const { accounts } = useUser()
+  const [search] = useDebouncedValue(text, pauseMilliseconds)
+  const isSearch = search.length >= minSearchLength
+  const templates = useQuery({
+    queryKey: ['templates', accountId, 'palette'],
+    queryFn: async () => (await settings.template.list.query({ accountId, limit: maxTemplates })).items,
+    staleTime: 60_000,
+  })
+  const messages = useQuery({
+    queryKey: ['messages', accountId, 'palette', search],
+    queryFn: async ({ signal }) =>
+      (await settings.message.list.query({ accountId, search, limit: maxMessages }, { signal })).items,
+    enabled: isSearch,
+    placeholderData: keepPreviousData,
+  })
+  const found = isSearch ? messages.data : undefined
+  const commands = useMemo(() => {
+    const account = accounts.find((one) => one.accountId === accountId)
+    if (!account) return []
+    const others = accounts.filter((one) => one !== account)
+    return [
+      ...findCommands(
+        [
+          ...listCommands(account, others),
+          ...(text === '' ? [] : (templates.data ?? []).map((template) => toTemplateCommand(accountId, template))),
+        ],
+        text,
+      ),
+      ...(found ?? []).map((message) => toMessageCommand(accountId, message)),
+    ]
+  }, [accounts, accountId, text, templates.data, found])
+  return { commands, isSearching: text !== search || (isSearch && messages.isFetching) }
+}

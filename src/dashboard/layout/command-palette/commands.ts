@@ -1,0 +1,96 @@
+import type { Message } from '../../../../contracts/api/message.ts'
+import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
+import type { Role } from '../../../../contracts/procedure.ts'
+import { accountPages } from '../pages.ts'
+
+interface Account {
+  accountId: string
+  name: string
+  role: Role
+}
+
+/** Groups of the command palette, from top to bottom. */
+export const groups = ['Pages', 'Actions', 'Templates', 'Messages', 'Accounts'] as const
+
+/** A line of the command palette. */
+export interface Command {
+  group: (typeof groups)[number]
+  label: string
+  /** Shown beside the label. */
+  hint?: string
+  /** Further words under which it is found. */
+  keywords?: string
+  /** The address that it opens, below `/settings`. */
+  to: string
+}
+
+/** What an account offers, apart from its data. */
+export function listCommands(account: Account, others: readonly Account[]): Command[] {
+  const at = (path: string) => `/${account.accountId}/${path}`
+  const changes: Command[] = [
+    { group: 'Actions', label: 'Create a template', keywords: 'new add gallery', to: at('templates/new') },
+    {
+      group: 'Actions',
+      label: 'Connect a WhatsApp number',
+      keywords: 'new add token meta',
+      to: at('whatsapp-accounts/connect'),
+    },
+  ]
+  return [
+    ...(account.role === 'owner' ? changes : []),
+    { group: 'Actions', label: 'Show failed messages', keywords: 'errors problems', to: at('messages?status=failed') },
+    { group: 'Actions', label: 'Show an example request', keywords: 'curl snippet code', to: at('public-api') },
+    { group: 'Actions', label: 'Change my password', keywords: 'authenticator sessions security', to: '/profile' },
+    ...accountPages.map(({ path, label }): Command => ({ group: 'Pages', label, to: at(path) })),
+    { group: 'Pages', label: 'Profile', to: '/profile' },
+    ...others.map(({ accountId, name }): Command => ({
+      group: 'Accounts',
+      label: name,
+      keywords: 'switch account',
+      to: `/${accountId}`,
+    })),
+  ]
+}
+
+export function toTemplateCommand(accountId: string, { name, language, status }: OwnTemplate): Command {
+  return {
+    group: 'Templates',
+    label: name,
+    hint: status === 'APPROVED' ? language : `${language} · ${status.toLowerCase()}`,
+    to: `/${accountId}/templates?${new URLSearchParams({ name, language })}`,
+  }
+}
+
+export function toMessageCommand(accountId: string, { messageId, to, template, status }: Message): Command {
+  return {
+    group: 'Messages',
+    label: `+${to}`,
+    hint: `${template} · ${status}`,
+    to: `/${accountId}/messages/${messageId}`,
+  }
+}
+
+const maxPerGroup = 6
+
+/**
+ * Returns the commands in which each word of the text begins a word, so that `ship` finds `order_shipped`. Those whose
+ * label begins with it come first.
+ */
+export function findCommands(commands: readonly Command[], text: string): Command[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const matches = commands.filter(({ label, hint = '', keywords = '' }) => {
+    const all = `${label} ${hint} ${keywords}`.toLowerCase()
+    const parts = all.split(/[^\p{L}\p{N}]+/u)
+    return words.every((word) => all.startsWith(word) || parts.some((part) => part.startsWith(word)))
+  })
+  const [first = ''] = words
+  const startsWith = ({ label }: Command) => label.toLowerCase().startsWith(first)
+  const sorted = [...matches.filter(startsWith), ...matches.filter((command) => !startsWith(command))]
+  const shown = new Map<Command['group'], number>()
+  return sorted.filter(({ group }) => {
+    const count = (shown.get(group) ?? 0) + 1
+    shown.set(group, count)
+    // Pages are few, and seeing all of them is the point of an empty field.
+    return group === 'Pages' || count <= maxPerGroup
+  })
+}

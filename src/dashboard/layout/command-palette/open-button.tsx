@@ -1,0 +1,55 @@
+import { Group, Kbd, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { lazy, Suspense, useRef } from 'react'
+import styles from './open-button.module.css'
+
+/** Loaded on first use. */
+const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
+
+/** Opens the command palette, as ⌘K and Ctrl+K do everywhere. */
+export function OpenButton({ accountId }: { accountId: string }) {
+  const [opened, { open, close }] = useDisclosure()
+  // A dialog that is opened when it is mounted does not give the focus back by itself.
+  const focused = useRef<Element>(null)
+  const show = () => {
+    focused.current = document.activeElement
+    open()
+  }
+  const hide = () => {
+    close()
+    if (focused.current instanceof HTMLElement) focused.current.focus()
+  }
+  // Also from within fields, which usually keep the keyboard to themselves.
+  useHotkeys([['mod+K', () => (opened ? hide() : show())]], [])
+  return (
+    <>
+      <UnstyledButton
+        onClick={show}
+        className={styles['button']}
+        aria-haspopup="dialog"
+        aria-keyshortcuts="Meta+K Control+K"
+      >
+        <Group gap={8} wrap="nowrap">
+          <IconSearch size={16} aria-hidden />
+          <Text span size="sm" visibleFrom="sm">
+            Search
+          </Text>
+          <VisuallyHidden hiddenFrom="sm">Search</VisuallyHidden>
+          <Kbd size="xs" visibleFrom="md" aria-hidden>
+            {isApple() ? '⌘K' : 'Ctrl K'}
+          </Kbd>
+        </Group>
+      </UnstyledButton>
+      {opened && (
+        <Suspense>
+          <CommandPalette accountId={accountId} onClose={hide} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+function isApple(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.userAgent)
+}

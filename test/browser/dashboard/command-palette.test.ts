@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, startDashboard } from './support.ts'
+
+let dashboard: DashboardBrowser
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+afterAll(() => dashboard?.close())
+
+async function openPalette({ page, openOfAccount }: SignedInVisit) {
+  await openOfAccount('overview')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  const field = page.getByRole('combobox', { name: /Search pages/ })
+  await field.waitFor()
+  return field
+}
+
+test('opens a page by keyboard alone', async () => {
+  const visit = await dashboard.signedIn()
+  const field = await openPalette(visit)
+
+  await field.fill('webh')
+  await visit.page.getByRole('option', { name: 'Webhooks' }).waitFor()
+  await field.press('Enter')
+
+  await visit.page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+  expect(await field.isVisible()).toBe(false)
+  expect(visit.pageErrors).toEqual([])
+})
+
+test('finds templates by name and messages by part of a number', async () => {
+  const visit = await dashboard.signedIn()
+  const { page, account, pageErrors } = visit
+  const sent = await account.trpc.message.send.mutate({
+    to: '34655500011',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+  })
+  const field = await openPalette(visit)
+
+  await field.fill('order_sh')
+  await page
+    .getByRole('option', { name: /^order_shipped/ })
+    .first()
+    .waitFor()
+  await field.fill('46555')
+  await page.getByRole('option', { name: '+34655500011' }).click()
+
+  await page.waitForURL(`**/messages/${sent.messageId}`)
+  await page.keyboard.press('Control+k')
+  await field.fill('no such thing')
+  await page.getByText('Nothing found').waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('returns the focus when it is closed', async () => {
+  const visit = await dashboard.signedIn()
+  await visit.openOfAccount('overview')
+  const button = visit.page.getByRole('button', { name: 'Search' })
+  await button.click()
+  const field = visit.page.getByRole('combobox', { name: /Search pages/ })
+  await field.press('Escape')
+
+  await field.waitFor({ state: 'detached' })
+  await expect.poll(() => button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
+  expect(visit.pageErrors).toEqual([])
+})
+
+test('offers viewers no changes', async () => {
+  const visit = await dashboard.signedIn({ role: 'viewer' })
+  await openPalette(visit)
+
+  await visit.page.getByRole('option', { name: 'Show failed messages' }).waitFor()
+  expect(await visit.page.getByRole('option', { name: 'Create a template' }).count()).toBe(0)
+})
+
+test.each(['light', 'dark'] as const)('is accessible in %s', async (colorScheme) => {
+  const visit = await dashboard.signedIn({ colorScheme, viewport: { width: 390, height: 844 } })
+  await visit.openOfAccount('overview')
+  await visit.page.getByRole('button', { name: 'Search' }).click()
+  await visit.page.getByRole('option', { name: 'Overview' }).waitFor()
+
+  expect(await findAccessibilityViolations(visit.page)).toEqual([])
+  expect(visit.pageErrors).toEqual([])
+})
