@@ -36,11 +36,11 @@ function listErrors(whatsAppAccountId: string): string[] {
   return server.log.filter((line) => line.includes('"error"') && line.includes(whatsAppAccountId))
 }
 
-test('rejects a send with an unreadable token and logs the error', async () => {
+test.each(['send', 'preview'])('rejects a %s with an unreadable token and logs the error', async (verb) => {
   const customer = await server.account()
   await change(customer, { access_token_encrypted: unreadable })
 
-  const response = await customer.post(path, example)
+  const response = await customer.post(`/api/v1/message/${verb}`, example)
 
   expect(response.statusCode).toBe(400)
   expect(response.json().error).toMatchObject({

@@ -1,7 +1,7 @@
 import type { InputOf, OutputOf, Procedure, ProcedureTree } from '../../../contracts/procedure.ts'
 import { isProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { exemptWaiting, type Slot } from '../limits/load-limit.ts'
+import { depsOfRequest, type Slot } from '../limits/load-limit.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 
 /** What every authorized call carries; each audience adds what its handlers need. */
@@ -57,7 +57,7 @@ export function limitProcedures<P extends Procedure, Call extends ProcedureCall>
     const { contract, perform } = procedure
     const limited: typeof perform =
       contract.kind === 'mutation'
-        ? (deps, call, input) => perform(exemptWaiting(deps, call), call, input)
+        ? (deps, call, input) => perform(depsOfRequest(deps, call), call, input)
         : (deps, call, input) => {
             const read = () => perform(deps, call, input)
             return call.accountId === undefined ? read() : reads.run(call.accountId, read)

@@ -34,13 +34,17 @@ export interface Slot {
 }
 
 /** Returns the dependencies of one request, which does not count while it waits for WhatsApp or for an upload. */
-export function exemptWaiting(
+export function depsOfRequest(
   deps: Deps,
   { slot, noteMessage }: { slot: Slot | null; noteMessage?: Deps['noteMessage'] },
 ): Deps {
-  return slot === null
-    ? deps
-    : { ...deps, whatsapp: slot.exempt(deps.whatsapp), waitUncounted: (wait) => slot.waitUncounted(wait), noteMessage }
+  if (slot === null) return { ...deps, noteMessage }
+  return {
+    ...deps,
+    whatsapp: slot.exempt(deps.whatsapp),
+    waitUncounted: (wait) => slot.waitUncounted(wait),
+    noteMessage,
+  }
 }
 
 /** At 8,000 sends a second, a request waits at most 1/16 of a second. */

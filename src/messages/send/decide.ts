@@ -31,8 +31,9 @@ interface SendableTemplate {
   components: StoredComponent[]
 }
 
-/** A message that may be sent. */
+/** A message that may be sent, unless its recipient is suppressed for `stoppedCategory`. */
 export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'stoppedCategory'> {
+  kind: 'draft'
   from: SendingAccount
   template: SendableTemplate
   filled: FilledTemplate
@@ -40,23 +41,24 @@ export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'stoppedCategor
 
 /** The WhatsApp account has no template of this name and language. */
 export interface UnknownTemplate {
+  kind: 'unknown-template'
   wabaId: string
 }
 
 /**
- * Decides from the facts alone whether a message may be sent; throws a `ServiceError` that says why
- * not. The account comes first: without it no template can be known.
+ * Decides what the facts alone can decide; throws a `ServiceError` that says why a message may not be sent. The account
+ * comes first: without it no template can be known.
  */
 export function decide(facts: SendFacts, input: SendMessageRequest): Draft | UnknownTemplate {
   const from = requireActiveAccount(facts.whatsAppAccount, input.accountId)
-  if (!facts.template) return { wabaId: from.wabaId }
+  if (!facts.template) return { kind: 'unknown-template', wabaId: from.wabaId }
   const template = requireApproved(facts.template, input)
   const { filled, problems, unsupported } = fitValues(template, input)
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   if (problems.length > 0) throw toError(problems)
   const { emitSentEvent, stoppedCategory } = facts
-  return { from, template, filled, emitSentEvent, stoppedCategory }
+  return { kind: 'draft', from, template, filled, emitSentEvent, stoppedCategory }
 }
 
 const maxProblems = 10

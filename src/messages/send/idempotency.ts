@@ -3,8 +3,8 @@ import type { SendMessageRequest, SentMessage } from '../../../contracts/api/mes
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import { isEmptyList } from '../../templates/fill/values.ts'
-import { explainFailure } from '../../whatsapp/failure-advice.ts'
-import type { RecordedMessage, StoredMessage } from '../columns.ts'
+import type { StoredMessage } from '../columns.ts'
+import { describeFailure, toSentMessage, unknownOutcome } from './answers.ts'
 
 /** The request that an `Idempotency-Key` belongs to. */
 export interface IdempotentRequest {
@@ -100,37 +100,4 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
  */
 function hasFailedUnaccepted({ status, sentAt }: StoredMessage): boolean {
   return status === 'failed' && sentAt === null
-}
-
-/** A message without a wamid was refused at the door; one with it failed later, as its status tells. */
-function describeFailure({ waMessageId, errorCode, errorMessage }: StoredMessage): string {
-  if (waMessageId === null) return describeRejection(errorCode, errorMessage)
-  return `WhatsApp reported that this message failed${inBrackets(errorCode)}: ${explain(errorCode, errorMessage)}`
-}
-
-export function toSentMessage(message: RecordedMessage, waMessageId: string): SentMessage {
-  const { id, to, template, externalId } = message
-  return { messageId: id, waMessageId, status: 'sent', to, template, ...(externalId !== null && { externalId }) }
-}
-
-export function describeRejection(code: string | null, reason: string | null): string {
-  return `WhatsApp rejected this message${inBrackets(code)}: ${explain(code, reason)}`
-}
-
-function inBrackets(code: string | null): string {
-  return code === null ? '' : ` (${code})`
-}
-
-/** WhatsApp's reason, and what to do about it. */
-function explain(code: string | null, reason: string | null): string {
-  return explainFailure(code ?? '', reason || 'no reason was given')
-}
-
-/** `why`: what is known of it, as the beginning of a sentence. */
-export function unknownOutcome(messageId: string, why: string, options: { replayed?: boolean } = {}): ServiceError {
-  return new ServiceError(
-    'SEND_OUTCOME_UNKNOWN',
-    `${why}, so message ${messageId} may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.`,
-    options,
-  )
 }

@@ -7,7 +7,8 @@ import { assertWithinBudget } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import type { SendResult } from './outcome.ts'
-import { dispatch, prepare, record } from './send.ts'
+import { prepare } from './prepare.ts'
+import { dispatch, record } from './send.ts'
 
 /**
  * Sends like any other message, and spends the same rate limit: else whoever has a session could send without

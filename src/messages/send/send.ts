@@ -1,18 +1,16 @@
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
-import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsapp/secrets.ts'
 import type { Deps } from '../../deps.ts'
 import { isOutcomeUnknown } from '../../platform/db/unavailable.ts'
 import type { PendingMessage } from '../message.ts'
-import { describeUnknownTemplate } from '../../templates/suggest.ts'
-import { assertNotSuppressed } from '../suppressions/check.ts'
-import { decide, type Draft } from './decide.ts'
-import { findSendFacts } from './facts-store.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
-import { describeRequest, type IdempotentRequest, replay, toSentMessage } from './idempotency.ts'
-import { forgetRefusedMedia, namesMedia, resolveMedia } from './media.ts'
-import { applyRefusal, interpretOutcome, type SendResult } from './outcome.ts'
+import { toSentMessage } from './answers.ts'
+import { applyRefusal } from './apply-refusal.ts'
+import { describeRequest, type IdempotentRequest, replay } from './idempotency.ts'
+import { forgetRefusedMedia } from './media.ts'
+import { interpretOutcome, type SendResult } from './outcome.ts'
+import { prepare, type Prepared } from './prepare.ts'
 import { recordPending } from './record-store.ts'
 import { settle, settleNeverDispatched } from './settle.ts'
 
@@ -47,53 +45,6 @@ export async function send(
   const result = await dispatch(deps, prepared, request)
   if (result.kind !== 'sent') throw result.answer
   return { message: toSentMessage(message, result.waMessageId), replayed: false }
-}
-
-/** A message that may be sent, and what it takes to send it. */
-export interface Prepared extends Pick<Draft, 'from' | 'filled'> {
-  message: PendingMessage
-  accessToken: string
-}
-
-/** Throws a `ServiceError` that says why the message cannot be sent. */
-export async function prepare(deps: Deps, { accountId }: Caller, input: SendMessageRequest): Promise<Prepared> {
-  const facts = await findSendFacts(deps.db, {
-    accountId,
-    whatsAppAccountId: input.accountId,
-    template: input.template,
-    language: input.language,
-  })
-  const decision = decide(facts, input)
-  if ('wabaId' in decision)
-    throw await describeUnknownTemplate(deps.db, {
-      ...decision,
-      accountId,
-      name: input.template,
-      language: input.language,
-    })
-  const { from, emitSentEvent, stoppedCategory } = decision
-  // Awaited only where it applies, so that other sends don't wait for a turn of the event loop.
-  if (stoppedCategory !== undefined) await assertNotSuppressed(deps, { accountId, stoppedCategory }, input)
-  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
-  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
-  const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from
-  const sender = { accountId, whatsAppAccountId, phoneNumberId, accessToken, accessTokenEncrypted }
-  const filled = namesMedia(decision.filled) ? await resolveMedia(deps, sender, decision.filled) : decision.filled
-
-  const createdAt = deps.now()
-  const message: PendingMessage = {
-    // Filters compare with the time in the id.
-    id: deps.newId('msg', createdAt),
-    accountId,
-    whatsAppAccountId: from.id,
-    to: input.to,
-    template: input.template,
-    language: input.language,
-    externalId: input.externalId ?? null,
-    createdAt,
-    emitSentEvent,
-  }
-  return { message, from, filled, accessToken }
 }
 
 /** Whatever the database says of a record that failed, the message was not sent to WhatsApp. */

@@ -1,0 +1,37 @@
+import type { SentMessage } from '../../../contracts/api/message.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import { explainFailure } from '../../whatsapp/failure-advice.ts'
+import type { RecordedMessage, StoredMessage } from '../columns.ts'
+
+/** A message without a wamid was rejected at once; one with a wamid failed later, as its status tells. */
+export function describeFailure({ waMessageId, errorCode, errorMessage }: StoredMessage): string {
+  if (waMessageId === null) return describeRejection(errorCode, errorMessage)
+  return `WhatsApp reported that this message failed${inBrackets(errorCode)}: ${explain(errorCode, errorMessage)}`
+}
+
+export function toSentMessage(message: RecordedMessage, waMessageId: string): SentMessage {
+  const { id, to, template, externalId } = message
+  return { messageId: id, waMessageId, status: 'sent', to, template, ...(externalId !== null && { externalId }) }
+}
+
+export function describeRejection(code: string | null, reason: string | null): string {
+  return `WhatsApp rejected this message${inBrackets(code)}: ${explain(code, reason)}`
+}
+
+function inBrackets(code: string | null): string {
+  return code === null ? '' : ` (${code})`
+}
+
+/** WhatsApp's reason, and what to do about it. */
+function explain(code: string | null, reason: string | null): string {
+  return explainFailure(code ?? '', reason || 'no reason was given')
+}
+
+/** `why`: what is known of it, as the beginning of a sentence. */
+export function unknownOutcome(messageId: string, why: string, options: { replayed?: boolean } = {}): ServiceError {
+  return new ServiceError(
+    'SEND_OUTCOME_UNKNOWN',
+    `${why}, so message ${messageId} may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.`,
+    options,
+  )
+}

@@ -1,0 +1,61 @@
+import type { SendMessageRequest } from '../../../contracts/api/message.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Caller } from '../../accounts/authenticate.ts'
+import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsapp/secrets.ts'
+import type { Deps } from '../../deps.ts'
+import { describeUnknownTemplate } from '../../templates/suggest.ts'
+import type { PendingMessage } from '../message.ts'
+import { assertNotSuppressed } from '../suppressions/check.ts'
+import { decide, type Draft } from './decide.ts'
+import { findSendFacts } from './facts-store.ts'
+import { namesMedia, resolveMedia } from './media.ts'
+
+/** Checks everything but media. Throws a `ServiceError` that says why the message cannot be sent. */
+export async function check(
+  deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>,
+  { accountId }: Caller,
+  input: SendMessageRequest,
+): Promise<{ draft: Draft; accessToken: string }> {
+  const { accountId: whatsAppAccountId, template, language } = input
+  const facts = await findSendFacts(deps.db, { accountId, whatsAppAccountId, template, language })
+  const draft = decide(facts, input)
+  if (draft.kind === 'unknown-template')
+    throw await describeUnknownTemplate(deps.db, { wabaId: draft.wabaId, accountId, name: template, language })
+  const { from, stoppedCategory } = draft
+  // Awaited only where it applies, so that other sends don't wait for a turn of the event loop.
+  if (stoppedCategory !== undefined) await assertNotSuppressed(deps, { accountId, stoppedCategory }, input)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
+  return { draft, accessToken }
+}
+
+/** A message that may be sent, and what it takes to send it. */
+export interface Prepared extends Pick<Draft, 'from' | 'filled'> {
+  message: PendingMessage
+  accessToken: string
+}
+
+/** Throws a `ServiceError` that says why the message cannot be sent. */
+export async function prepare(deps: Deps, caller: Caller, input: SendMessageRequest): Promise<Prepared> {
+  const { draft, accessToken } = await check(deps, caller, input)
+  const { accountId } = caller
+  const { from, emitSentEvent } = draft
+  const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from
+  const sender = { accountId, whatsAppAccountId, phoneNumberId, accessToken, accessTokenEncrypted }
+  const filled = namesMedia(draft.filled) ? await resolveMedia(deps, sender, draft.filled) : draft.filled
+
+  const createdAt = deps.now()
+  const message: PendingMessage = {
+    // Filters compare with the time in the id.
+    id: deps.newId('msg', createdAt),
+    accountId,
+    whatsAppAccountId,
+    to: input.to,
+    template: input.template,
+    language: input.language,
+    externalId: input.externalId ?? null,
+    createdAt,
+    emitSentEvent,
+  }
+  return { message, from, filled, accessToken }
+}
