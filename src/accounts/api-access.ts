@@ -4,7 +4,7 @@ import type { ApiAccess } from '../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { accountNotFound } from './account.ts'
-import { windowExpired } from './caller-store.ts'
+import { windowExpired } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 
 interface ApiAccessRow {

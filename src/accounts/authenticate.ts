@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
 import { hashApiKey, isApiKey } from './api-key.ts'
-import { findCaller } from './caller-store.ts'
+import { findCaller } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 import type { Budget } from './rate-limit.ts'
 

@@ -7,7 +7,7 @@ import type { AuditDeps } from '../users/audit/append.ts'
 import { audited } from '../users/audit/audit.ts'
 import { findDelivery } from '../webhooks/deliveries/store.ts'
 import { findEndpointOwner } from '../webhooks/endpoints/store.ts'
-import { findMessageOwner } from './store.ts'
+import { findMessageOwner } from './operator-store.ts'
 import type { Line, Options, Syntax, TypedLine } from './syntax.ts'
 
 /** The result of a command, as JSON for programs and as text for people. */

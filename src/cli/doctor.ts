@@ -14,7 +14,7 @@ import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/unavailable.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './rekey-all.ts'
-import { countApprovedTemplates, readServerVersion, readTlsVersion } from './store.ts'
+import { countApprovedTemplates, readServerVersion, readTlsVersion } from './operator-store.ts'
 
 export interface Finding {
   check: string

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
 import { type App, buildApp } from '../app.ts'
-import { type Drain, type Role, type Serving, startServing } from '../http/serve.ts'
+import { type Drain, type ProcessRole, type Serving, startServing } from '../http/serve.ts'
 import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/embedded/data-folder.ts'
 import { migrate } from '../platform/db/migrate.ts'
@@ -15,7 +15,7 @@ import { untilStopped } from './until-stopped.ts'
 
 export interface ServerRun {
   command: 'serve' | 'sandbox'
-  role?: Role
+  role?: ProcessRole
   /** Called once the server listens. */
   whenListening: (app: App, url: string) => Promise<void>
   /** How long a terminated server keeps answering while load balancers notice that it is not ready. */

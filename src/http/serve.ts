@@ -21,7 +21,7 @@ import type { ServerState } from './ops/health.ts'
 import { createServer } from './server.ts'
 
 /** `api` answers callers, `worker` delivers webhooks, `all` does both. */
-export type Role = 'all' | 'api' | 'worker'
+export type ProcessRole = 'all' | 'api' | 'worker'
 
 export interface Serving {
   /** Where the server listens, such as `http://127.0.0.1:3000`. */
@@ -41,7 +41,7 @@ export interface Drain {
 
 export interface ServeOptions {
   sandbox: boolean
-  role?: Role
+  role?: ProcessRole
   /** Receives the metrics of this process. */
   registry?: Registry
   /** False in all but one of several processes of a machine. */

@@ -7,7 +7,7 @@ import {
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import { findCouponProblem } from './fill/button-values.ts'
 import { type ButtonPart, type HeaderPart, listParts, type SectionParts } from './fill/parts.ts'
-import { listPlaceholders, type TemplateText } from './render.ts'
+import { listPlaceholders, type TemplateText } from './placeholders.ts'
 import { findCodeProblem, fitValues, type TemplateValues } from './fill/values.ts'
 
 /** The example of the interface's own documentation. */

@@ -1,7 +1,7 @@
 import type { MessagePreview, PreviewButton, PreviewCard, PreviewMedia } from '../../contracts/api/message.ts'
 import type { OutgoingCard, OutgoingHeader, OutgoingTemplate } from '../whatsapp/whatsapp.ts'
 import { type ButtonPart, type CardPart, listParts } from './fill/parts.ts'
-import { fill, fillUrl, findText, listPlaceholders, type TemplateText } from './render.ts'
+import { fill, fillUrl, findText, listPlaceholders, type TemplateText } from './placeholders.ts'
 import type { FilledTemplate } from './fill/values.ts'
 
 /** The parts of a message as the recipient will see them. */

@@ -10,7 +10,7 @@ import {
   type SectionParts,
   type TemplateParts,
 } from './fill/parts.ts'
-import { listPlaceholders, type TemplateText } from './render.ts'
+import { listPlaceholders, type TemplateText } from './placeholders.ts'
 
 type JsonSchema = Record<string, unknown>
 

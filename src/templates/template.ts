@@ -2,7 +2,7 @@ import type { Template, TemplateComponent } from '../../contracts/api/template.t
 import type { StoredComponent } from '../platform/db/schema.ts'
 import { writeExample } from './example.ts'
 import { listParts } from './fill/parts.ts'
-import { listPlaceholders } from './render.ts'
+import { listPlaceholders } from './placeholders.ts'
 import { writeSendSchema } from './send-schema.ts'
 import type { TemplateRow } from './store.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { hashApiKey } from '../../src/accounts/api-key.ts'
-import { findCaller } from '../../src/accounts/caller-store.ts'
+import { findCaller } from '../../src/accounts/authenticate-store.ts'
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
 import { startTestServer, type TestServer, through } from '../support/server.ts'
 

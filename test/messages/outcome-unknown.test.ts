@@ -5,7 +5,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { webhooks } from '../../contracts/webhooks.ts'
 import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
 import { registerOutcomesUnknownMetric } from '../../src/http/ops/metrics.ts'
-import { reportUnknownOutcomes, resolveMessage } from '../../src/messages/journal/outcome-unknown.ts'
+import { reportUnknownOutcomes, resolveMessage } from '../../src/messages/status/outcome-unknown.ts'
 import { recordStalePending } from '../../src/messages/status/stale-pending.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
 

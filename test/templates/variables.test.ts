@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fill, listPlaceholders, type TemplateText } from '../../src/templates/render.ts'
+import { fill, listPlaceholders, type TemplateText } from '../../src/templates/placeholders.ts'
 import { findVariableProblems } from '../../src/templates/fill/variables.ts'
 
 const shipped = {

@@ -2,13 +2,13 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { listMessages as listContract, type Message, messageStatuses } from '../../../contracts/api/message.ts'
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { requireAccount } from '../../accounts/account.ts'
-import { type Resolution, resolutions, resolveMessage } from '../../messages/journal/outcome-unknown.ts'
+import { type Resolution, resolutions, resolveMessage } from '../../messages/status/outcome-unknown.ts'
 import { getMessage } from '../../messages/queries/get.ts'
 import { listMessages } from '../../messages/queries/list.ts'
 import { dataCommand } from '../command.ts'
 import { parseOptions } from '../parse-options.ts'
 import { formatPairs, formatTable } from '../help.ts'
-import { findMessageOwner } from '../store.ts'
+import { findMessageOwner } from '../operator-store.ts'
 
 export const messageGet = dataCommand({
   name: 'message get',

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
-import type { Role } from '../../http/serve.ts'
+import type { ProcessRole } from '../../http/serve.ts'
 import { type DatabaseConfig, readConfig } from '../../platform/config.ts'
 import { createLogger } from '../../platform/log.ts'
 import { localCommand } from '../command.ts'
@@ -41,7 +41,7 @@ export const serve = localCommand({
     await runServer(config, {
       command: 'serve',
       // One of the choices above, checked by the syntax.
-      ...(role !== undefined && { role: role as Role }),
+      ...(role !== undefined && { role: role as ProcessRole }),
       whenListening: async (_app, url) => print(url),
       drainMilliseconds: 1_000,
     })

@@ -7,7 +7,7 @@ import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'
 import type { Deps } from '../../deps.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import { type Answer, auditedForOperator, dataCommand, type Question } from '../command.ts'
-import { connectNumber, type FoundNumber, listNumbers, type NamedStep } from '../connect.ts'
+import { connectNumber, type FoundNumber, listNumbers, type NamedStep } from '../connect-number.ts'
 import { UsageError } from '../failure.ts'
 
 export const whatsappConnect = dataCommand({

@@ -79,7 +79,7 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
   if (hasFailedUnaccepted(message))
     throw new ServiceError('MESSAGE_REJECTED', describeFailure(message), { replayed: true })
   if (message.waMessageId !== null) return toSentMessage(message, message.waMessageId)
-  // An operator found that it was sent (journal/outcome-unknown.ts): nobody knows the wamid, and it must not be sent again.
+  // An operator found that it was sent (status/outcome-unknown.ts): nobody knows the wamid, and it must not be sent again.
   if (message.status !== 'pending') return toSentMessage(message, '')
   if (earlier.mayBeRunning)
     throw new ServiceError(

@@ -2,7 +2,7 @@ import { type ButtonProducts, componentLimits, type MessageButton } from '../../
 import type { OutgoingButton } from '../../whatsapp/whatsapp.ts'
 import type { ButtonField, ButtonPart } from './parts.ts'
 import type { Report } from './problem.ts'
-import { fillUrl } from '../render.ts'
+import { fillUrl } from '../placeholders.ts'
 import { findValueProblem } from './variables.ts'
 
 const samples: Record<Exclude<ButtonField, 'code' | 'nothing'>, string> = {

@@ -2,7 +2,7 @@ import { componentLimits, type DocumentFile, type MessageHeader } from '../../..
 import type { MediaReference, OutgoingHeader } from '../../whatsapp/whatsapp.ts'
 import type { HeaderPart } from './parts.ts'
 import type { Report } from './problem.ts'
-import { fill } from '../render.ts'
+import { fill } from '../placeholders.ts'
 import { countCharacters, findValueProblem } from './variables.ts'
 
 const samples: Record<HeaderPart['kind'], string> = {

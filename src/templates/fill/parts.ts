@@ -1,5 +1,5 @@
 import type { StoredComponent } from '../../platform/db/schema.ts'
-import { listKeys, type TemplateText } from '../render.ts'
+import { listKeys, type TemplateText } from '../placeholders.ts'
 
 /** What a send can fill in a message, or in a card of one, beside the variables of the body. */
 export interface SectionParts {

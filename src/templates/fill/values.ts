@@ -7,7 +7,7 @@ import { fitCards } from './card-values.ts'
 import { fitHeader } from './header-values.ts'
 import { listParts, takesVariablesAlone, type TemplateParts } from './parts.ts'
 import type { Problem, Report } from './problem.ts'
-import { listPlaceholders, type TemplateText } from '../render.ts'
+import { listPlaceholders, type TemplateText } from '../placeholders.ts'
 import { findValueProblem, findVariableProblems, listParameters } from './variables.ts'
 
 const valueFields = ['variables', 'header', 'buttons', 'code', 'cards', 'limitedTimeOffer'] as const

@@ -1,5 +1,5 @@
 import type { TextParameter } from '../../whatsapp/whatsapp.ts'
-import { fill, findText, listPlaceholders, type TemplateText } from '../render.ts'
+import { fill, findText, listPlaceholders, type TemplateText } from '../placeholders.ts'
 
 /** Reference, section 3.2: a body with other components, and a body alone. */
 const maxBodyCharacters = { withOtherComponents: 1024, alone: 32_768 }
