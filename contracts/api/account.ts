@@ -22,6 +22,7 @@ export const HealthFinding = z
       .string()
       .describe('What to do about it.')
       .meta({ examples: ['Create a new token, and replace it on the WhatsApp accounts page.'] }),
+    since: Timestamp.optional().describe('When Waybill found it first; absent in its first seconds.'),
   })
   .describe('A problem of a WhatsApp account.')
   .meta({ id: 'HealthFinding' })
@@ -172,6 +173,7 @@ export const getAccountHealth = procedure({
               blocksSending: false,
               message: 'The access token expires in 5 days.',
               fix: 'Create a new token, and replace it on the WhatsApp accounts page.',
+              since: '2026-11-11T09:00:00.000Z',
             },
           ],
           token: {

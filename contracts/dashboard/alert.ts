@@ -66,7 +66,7 @@ export type AlertRules = z.infer<typeof AlertRules>
 export const AlertSettings = AlertRules.extend({
   /** Absent if alerts are not posted to a chat. */
   chat: Chat.optional(),
-  /** Whether this server sends e-mail; then each member receives the alerts. */
+  /** Whether this server sends e-mail. */
   emails: z.boolean(),
 })
 export type AlertSettings = z.infer<typeof AlertSettings>
@@ -77,6 +77,34 @@ export const getAlertSettings = dashboardProcedure({
   summary: 'Read how alerts are sent',
   input: ofAccount({}),
   output: AlertSettings,
+})
+
+export const AlertRecipients = z.object({
+  /** Whether this server sends e-mail. */
+  emails: z.boolean(),
+  /** Whether the caller gets the alerts of the account by e-mail. */
+  receives: z.boolean(),
+  /** All members with their choices; for owners only. */
+  members: z.array(z.object({ email: z.string(), receives: z.boolean() })).optional(),
+})
+export type AlertRecipients = z.infer<typeof AlertRecipients>
+
+export const getAlertRecipients = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'Read whether the caller gets alerts by e-mail, and as an owner, who else does',
+  input: ofAccount({}),
+  output: AlertRecipients,
+})
+
+/** Each member decides for themselves, viewers too. */
+export const setAlertEmails = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'viewer',
+  summary: 'Stop or resume the alerts that the caller gets by e-mail',
+  input: ofAccount({ receives: z.boolean() }),
+  output: AlertRecipients,
+  audit: ({ receives }) => changes.setAlertEmails(receives),
 })
 
 export const setChat = dashboardProcedure({

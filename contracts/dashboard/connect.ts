@@ -90,6 +90,22 @@ export const configureCallback = dashboardProcedure({
   audit: ({ whatsAppAccountId }) => changes.configureCallback(whatsAppAccountId),
 })
 
+export const CallbackSetUp = z.object({
+  /** Why Waybill cannot set the callback URL by itself, and who does what about it; absent if it can. */
+  obstacle: z.object({ message: Message, fix: z.string() }).optional(),
+  enter: CallbackValues,
+})
+export type CallbackSetUp = z.infer<typeof CallbackSetUp>
+
+/** For owners, because it holds the verify token. */
+export const getCallbackSetUp = dashboardProcedure({
+  kind: 'query',
+  allowed: 'owner',
+  summary: 'Read what the app dashboard of Meta asks for, and whether Waybill can enter it by itself',
+  input: ofWhatsAppAccount,
+  output: CallbackSetUp,
+})
+
 /** `withCounts` adds the messages of the last hour, which takes longer. */
 export const getHealth = dashboardProcedure({
   kind: 'query',

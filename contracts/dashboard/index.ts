@@ -6,8 +6,18 @@ import {
   setChat,
   testChat,
   updateAlertRules,
+  getAlertRecipients,
+  setAlertEmails,
 } from './alert.ts'
-import { checkHealth, configureCallback, getHealth, inspectToken, registerNumber, subscribeApp } from './connect.ts'
+import {
+  checkHealth,
+  configureCallback,
+  getCallbackSetUp,
+  getHealth,
+  inspectToken,
+  registerNumber,
+  subscribeApp,
+} from './connect.ts'
 import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
 import { countMessages, getMessage, listMessages } from './message.ts'
 import { getOverview } from './overview.ts'
@@ -101,6 +111,7 @@ export const settingsContracts = {
       inspectToken,
       subscribe: subscribeApp,
       configureCallback,
+      callbackSetUp: getCallbackSetUp,
       register: registerNumber,
       health: getHealth,
       check: checkHealth,
@@ -140,6 +151,8 @@ export const settingsContracts = {
       testChat,
       list: listAlerts,
       acknowledge: acknowledgeAlert,
+      recipients: getAlertRecipients,
+      setEmails: setAlertEmails,
     },
     webhook: {
       list: listEndpoints,

@@ -13,16 +13,19 @@ interface InvitationFacts {
   invitedBy: string | undefined
   link: string
   expiresAt: Date
+  /** Where members stop alerts by e-mail. */
+  emailSettingsUrl: string
 }
 
-export function writeInvitation({ accountName, role, invitedBy, link, expiresAt }: InvitationFacts): EmailContent {
+export function writeInvitation({ accountName, role, invitedBy, link, ...facts }: InvitationFacts): EmailContent {
   const who = invitedBy === undefined ? 'You have been invited' : `${invitedBy} has invited you`
   return composeEmail({
     subject: `Invitation to “${accountName}” on Waybill`,
     paragraphs: [`${who} to the account “${accountName}” on Waybill as ${roleRights[role]}.`, 'Accept the invitation:'],
     link: { label: 'Accept the invitation', url: link },
     closing: [
-      `The link works once and expires at ${formatTime(expiresAt)}.`,
+      `The link works once and expires at ${formatTime(facts.expiresAt)}.`,
+      `Members get an e-mail when something stops working. You can turn that off: ${facts.emailSettingsUrl}`,
       'If you did not expect this invitation, ignore this e-mail.',
     ],
   })

@@ -3,6 +3,7 @@ import type { PendingInvitation, SentInvitation } from '../../contracts/dashboar
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
+import { emailSettingsUrl } from '../accounts/alert-rules.ts'
 import type { Deps } from '../deps.ts'
 import { enqueueEmails } from '../platform/email/outbox.ts'
 import { writeInvitation } from './emails.ts'
@@ -58,7 +59,14 @@ export async function mailInvitation(
   const expires = new Date(expiresAt)
   // The links of e-mails start with the configured URL, never with what a request claims.
   const link = new URL(path, deps.publicUrl).href
-  const content = writeInvitation({ accountName: name, role, invitedBy, link, expiresAt: expires })
+  const content = writeInvitation({
+    accountName: name,
+    role,
+    invitedBy,
+    link,
+    expiresAt: expires,
+    emailSettingsUrl: emailSettingsUrl(deps.publicUrl, accountId),
+  })
   const mail = { kind: 'invitation' as const, accountId, to: email, validSeconds: invitationSeconds, ...content }
   if (!(await enqueueEmails(deps, [mail])))
     throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many e-mails wait to be sent. Try again later.', {

@@ -44,11 +44,12 @@ export function findOwnerByEmail(db: Kysely<Database>, email: string): Promise<{
 export function findMembers(
   db: Kysely<Database>,
   accountId: string,
-): Promise<{ ownerId: string; email: string; name: string; role: Role; twoFactor: boolean }[]> {
+): Promise<{ ownerId: string; email: string; name: string; role: Role; twoFactor: boolean; alertEmails: boolean }[]> {
   return db
     .selectFrom('owner_roles')
     .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
     .select(['owners.id as ownerId', 'owners.email', 'owners.name', 'owner_roles.role'])
+    .select('owner_roles.alert_emails as alertEmails')
     .select('owners.twoFactorEnabled as twoFactor')
     .where('owner_roles.account_id', '=', accountId)
     .orderBy('owners.email')

@@ -31,6 +31,7 @@ const healthy: HealthFacts = {
     failures: [{ code: '131026', count: 1 }],
     lastAcceptedAt: '2026-11-20T11:50:00.000Z',
   },
+  failureRatePercent: 20,
 }
 
 const codes = (facts: Partial<HealthFacts>) =>
@@ -99,6 +100,10 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
     facts: { traffic: { sent: 70, failed: 30, failures: [{ code: '131049', count: 30 }] } },
     finding: ['failures_frequent', 'warning', false],
   },
+  {
+    facts: { failureRatePercent: 5, traffic: { sent: 94, failed: 6, failures: [] } },
+    finding: ['failures_frequent', 'warning', false],
+  },
 ])('$facts is $finding', ({ facts, finding }) => {
   expect(codes(facts)).toEqual([finding])
 })
@@ -108,6 +113,8 @@ test.each([
   { facts: { numberStatus: 'SOMETHING_NEW' } },
   { facts: { qualityRating: 'YELLOW' } },
   { facts: { traffic: { sent: 1, failed: 9, failures: [] } } },
+  { facts: { failureRatePercent: 30, traffic: { sent: 70, failed: 30, failures: [] } } },
+  { facts: { failureRatePercent: null, traffic: { sent: 0, failed: 100, failures: [] } } },
   // The first seconds after a quiet hour.
   { facts: { lastStatusAt: inDays(-1), traffic: { sent: 50, failed: 0, failures: [] } } },
   { facts: { expectedCallbackUrl: undefined, callbackUrl: 'https://elsewhere.example/' } },
@@ -138,4 +145,24 @@ test('every finding says what to do', () => {
     expect(message).toMatch(/\.$/)
     expect(fix.length).toBeGreaterThan(10)
   }
+})
+
+test.each([
+  { inactiveReason: 'WhatsApp returned error code 190', means: 'The access token is wrong, revoked or expired.' },
+  { inactiveReason: 'WhatsApp refused it (200)', means: 'The access token lacks a permission' },
+])('explains the rejection “$inactiveReason”', ({ inactiveReason, means }) => {
+  const [finding] = findProblems({ ...healthy, inactiveReason }, now)
+
+  expect(finding?.message).toContain(`${inactiveReason}. ${means}`)
+})
+
+const since = (facts: Partial<HealthFacts>) => findProblems({ ...healthy, ...facts }, now).map((one) => one.since)
+
+test('a finding says since when it has been known', () => {
+  const at = '2026-11-20T11:00:00.000Z'
+
+  expect(since({ subscribed: false, findingsSince: { not_subscribed: at } })).toEqual([at])
+  expect(since({ inactiveReason: 'no', inactiveSince: new Date(at) })).toEqual([at])
+  expect(since({ switchedOff: true, inactiveSince: new Date(at) })).toEqual([at])
+  expect(since({ subscribed: false })).toEqual([undefined])
 })

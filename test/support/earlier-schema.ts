@@ -1,3 +1,10 @@
+/** Reverts migration 0022. */
+const undoAlertRecipients = [
+  'alter table owner_roles drop column alert_emails',
+  'alter table whatsapp_account_health drop column inactive_since, drop column findings_since',
+  `delete from waybill_migrations where name = '0022-alert-recipients'`,
+]
+
 /** Reverts migration 0021. */
 const undoApiRequests = [
   'drop table api_requests, api_request_cutoffs',
@@ -23,6 +30,7 @@ const undoAlertChannels = [
 
 /** Reverts migrations 0018 and later. */
 const undoPeople = [
+  ...undoAlertRecipients,
   ...undoApiRequests,
   ...undoEndpointLimits,
   ...undoAlertChannels,

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import { recordDisplacementIn } from '../../src/http/displacement.ts'
+import { enqueueEmails } from '../../src/platform/email/outbox.ts'
 import { Mailer } from '../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../src/platform/email/transport.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
@@ -139,4 +140,56 @@ test('still announces by log and webhook where no SMTP server is set up', async 
     [],
   )
   await plain.close()
+})
+
+test('mails no alerts to members who stopped them, and names the page for that in every alert', async () => {
+  const { accountId, whatsAppAccountId } = await server.account()
+  const ada = await signedInOwner(server, accountId)
+  const bob = await signedInOwner(server, accountId, { role: 'viewer' })
+  const page = `https://waybill.example.com/settings/${accountId}/alerts#email`
+
+  const stopped = await bob.mutate('alert.setEmails', { accountId, receives: false })
+  expect(stopped.data).toEqual({ emails: true, receives: false })
+  const seen = await ada.query('alert.recipients', { accountId })
+  expect(seen.data).toEqual({
+    emails: true,
+    receives: true,
+    members: [
+      { email: ada.email, receives: true },
+      { email: bob.email, receives: false },
+    ].toSorted((a, b) => (a.email < b.email ? -1 : 1)),
+  })
+  smtp.received.length = 0
+  await deactivateWhatsAppAccount(server.deps, accountId, whatsAppAccountId)
+  await announce()
+  await eventually(() => expect(smtp.received).toHaveLength(1))
+
+  expect(smtp.received[0]).toMatchObject({ to: [ada.email], body: expect.stringContaining(page) })
+  expect(smtp.received[0]?.raw.replace(/\r\n[ \t]+/g, ' ')).toMatch(`List-Unsubscribe: <${page}>`)
+
+  await bob.mutate('alert.setEmails', { accountId, receives: true })
+  await activateWhatsAppAccount(server.deps, accountId, whatsAppAccountId)
+  await announce()
+  await eventually(() => expect(smtp.received.map(({ to }) => to.join())).toContain(bob.email))
+})
+
+test('drops the alerts that wait for somebody who stops them, and no others', async () => {
+  const { accountId } = await server.account()
+  const ada = await signedInOwner(server, accountId)
+  const bob = await signedInOwner(server, accountId)
+  const emails = [ada, bob].map(({ email: to }) => {
+    const content = { subject: 'An alert', text: 'It failed.', html: '<p>It failed.</p>' }
+    return { kind: 'alert' as const, accountId, to, validSeconds: 3600, ...content }
+  })
+  await server.deps.db.transaction().execute(async (db) => {
+    await enqueueEmails({ ...server.deps, db }, emails)
+    await sql`update emails set due_at = now() + interval '30 minutes' where account_id = ${accountId}`.execute(db)
+  })
+
+  await ada.mutate('alert.setEmails', { accountId, receives: false })
+
+  const { db } = server.deps
+  expect(await db.selectFrom('emails').select('recipient').where('account_id', '=', accountId).execute()).toEqual([
+    { recipient: bob.email },
+  ])
 })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defaultAlertRules, type Alert } from '../../contracts/dashboard/alert.ts'
+import { readAccountHealth } from '../../src/accounts/whatsapp/health/view.ts'
 import { activateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import type { AlertText } from '../../src/webhooks/alerts/text.ts'
 import { announceThresholds } from '../../src/webhooks/alerts/rules/announce-thresholds.ts'
@@ -209,6 +210,23 @@ test('alerts once when more messages fail than the threshold allows, and when fe
     '15% of the messages of +1 555-010-0001 fail',
     'The messages of +1 555-010-0001 fail less often',
   ])
+})
+
+async function failureFindings(): Promise<string[] | undefined> {
+  const { whatsAppAccounts } = await readAccountHealth(server.deps, account.accountId, { withCounts: false })
+  return whatsAppAccounts[0]?.findings.map(({ code }) => code).filter((code) => code === 'failures_frequent')
+}
+
+test('shows frequent failures in the health of an account by the same threshold', async () => {
+  await setTraffic({ sent: 85, failed: 15 })
+  expect(await failureFindings()).toEqual([])
+
+  await setRules({ failureRatePercent: 10 })
+  expect(await failureFindings()).toEqual(['failures_frequent'])
+
+  await setRules({ failureRatePercent: null })
+  await setTraffic({ sent: 0, failed: 100 })
+  expect(await failureFindings()).toEqual([])
 })
 
 test('closes an alert silently when its threshold is switched off', async () => {

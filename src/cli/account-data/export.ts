@@ -56,7 +56,12 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   owner_roles: {
     type: 'member',
     read: async function* ({ db }, accountId) {
-      yield (await findMembers(db, accountId)).map(({ email, name, role }) => ({ email, name, role }))
+      yield (await findMembers(db, accountId)).map(({ email, name, role, alertEmails }) => ({
+        email,
+        name,
+        role,
+        alertEmails,
+      }))
     },
   },
   owner_invitations: {

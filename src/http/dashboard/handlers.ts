@@ -13,7 +13,7 @@ import {
 } from '../../accounts/whatsapp/change.ts'
 import { checkNow } from '../../accounts/whatsapp/health/check.ts'
 import { readAccountHealth } from '../../accounts/whatsapp/health/view.ts'
-import { configureCallback, subscribeStored } from '../../accounts/whatsapp/connect/subscribe.ts'
+import { configureCallback, readCallbackSetUp, subscribeStored } from '../../accounts/whatsapp/connect/subscribe.ts'
 import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'
 import { registerNumber } from '../../accounts/whatsapp/connect/register.ts'
 import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
@@ -47,6 +47,7 @@ import { listSessions, revokeOtherSessions, revokeSession } from '../../users/si
 import { findMembers, findMemberships } from '../../users/store.ts'
 import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
 import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
+import { getAlertRecipients, setAlertEmails } from '../../webhooks/alerts/recipients.ts'
 import { getAlertSettings, updateAlertRules } from '../../webhooks/alerts/rules/settings.ts'
 import { listDeliveries } from '../../webhooks/deliveries/list.ts'
 import { recoverStepwise } from '../../webhooks/deliveries/recover.ts'
@@ -185,6 +186,11 @@ const alertHandlers: DashboardHandlers<SettingsContracts['settings']['alert']> =
   list: async ({ db }, _call, { accountId }) => ({ items: await listAlerts(db, accountId) }),
   acknowledge: (deps, call, { accountId, alertId }) =>
     acknowledgeAlert(deps, { accountId, alertId, by: call.person().email }),
+  recipients: (deps, call, { accountId }) => getAlertRecipients(deps, { accountId, ownerId: call.person().ownerId }),
+  setEmails: (deps, call, { accountId, receives }) => {
+    const { ownerId, email } = call.person()
+    return setAlertEmails(deps, { accountId, ownerId, email }, receives)
+  },
   setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
   removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),
   testChat: (deps, _call, { accountId }) => testChat(deps, accountId),
@@ -220,6 +226,7 @@ const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['
   subscribe: (deps, _call, { accountId, whatsAppAccountId }) => subscribeStored(deps, accountId, whatsAppAccountId),
   configureCallback: (deps, _call, { accountId, whatsAppAccountId }) =>
     configureCallback(deps, accountId, whatsAppAccountId),
+  callbackSetUp: (deps, _call, owner) => readCallbackSetUp(deps, owner),
   register: (deps, _call, { pin, ...owner }) => registerNumber(deps, owner, pin),
   health: (deps, _call, { accountId, withCounts }) => readAccountHealth(deps, accountId, { withCounts }),
   check: async (deps, _call, owner) => {

@@ -24,6 +24,7 @@ import * as people from './migrations/0018-people.ts'
 import * as alertChannels from './migrations/0019-alert-channels.ts'
 import * as endpointLimits from './migrations/0020-endpoint-limits.ts'
 import * as apiRequests from './migrations/0021-api-requests.ts'
+import * as alertRecipients from './migrations/0022-alert-recipients.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './connect/pooler.ts'
@@ -53,6 +54,7 @@ const migrations: Record<string, Migration> = {
   '0019-alert-channels': alertChannels,
   '0020-endpoint-limits': endpointLimits,
   '0021-api-requests': apiRequests,
+  '0022-alert-recipients': alertRecipients,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

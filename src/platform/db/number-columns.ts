@@ -117,6 +117,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     callback_fields: meta,
     callback_problem: meta,
     announced_findings: word,
+    findings_since: { never: 'codes of findings with their times' },
     token_refresh_problem: meta,
   },
   templates: {

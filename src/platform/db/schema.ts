@@ -88,7 +88,11 @@ export interface WhatsAppAccountHealthTable {
   last_status_at: Date | null
   next_check_at: Generated<Date>
   announced_active: Generated<boolean>
+  /** When it was announced as inactive; null while it is active. */
+  inactive_since: Date | null
   announced_findings: Generated<string[]>
+  /** When each announced finding was first found. */
+  findings_since: ColumnType<Record<string, string>, string | undefined, string>
   /** Days before the expiry of the token that were announced last: 14, 7, 1 or 0. */
   announced_expiry_days: number | null
   /** The messages of the last hour, as measured last; null if they never were. */
@@ -438,6 +442,8 @@ interface OwnerRolesTable {
   account_id: string
   owner_id: string
   role: Role
+  /** Whether the member gets the alerts of the account by e-mail. */
+  alert_emails: Generated<boolean>
   created_at: Generated<Date>
 }
 

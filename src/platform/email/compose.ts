@@ -3,6 +3,8 @@ export interface EmailContent {
   subject: string
   text: string
   html: string
+  /** Page on which the recipient stops such e-mails (RFC 2369). */
+  unsubscribeUrl?: string
 }
 
 interface EmailDraft {
@@ -13,6 +15,8 @@ interface EmailDraft {
   link?: { label: string; url: string }
   /** Shown after the link, such as until when it works. */
   closing?: readonly string[]
+  /** Page on which the recipient stops such e-mails, shown at the end. */
+  unsubscribeUrl?: string
 }
 
 const maxSubjectLength = 150
@@ -21,20 +25,27 @@ const maxSubjectLength = 150
  * Writes the same content as text and as simple HTML. Names come from users, so they are escaped, and line breaks in a
  * subject, which could add header fields, become spaces.
  */
-export function composeEmail({ subject, paragraphs, link, closing = [] }: EmailDraft): EmailContent {
+export function composeEmail({ subject, paragraphs, link, closing = [], unsubscribeUrl }: EmailDraft): EmailContent {
   const before = paragraphs.map(toLine)
   const after = closing.map(toLine)
-  const text = [...before, ...(link ? [link.url] : []), ...after].join('\n\n')
+  const end = unsubscribeUrl === undefined ? [] : [unsubscribeUrl]
+  const text = [...before, ...(link ? [link.url] : []), ...after, ...end].join('\n\n')
   const html = [
     ...before.map(toParagraph),
-    ...(link ? [`<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.label)}</a></p>`] : []),
+    ...(link ? [toLink(link)] : []),
     ...after.map(toParagraph),
+    ...end.map((url) => toLink({ label: url, url })),
   ].join('\n')
   return {
     subject: toLine(subject).slice(0, maxSubjectLength),
     text: `${text}\n`,
     html: `<!doctype html>\n<html lang="en"><body>\n${html}\n</body></html>\n`,
+    ...(unsubscribeUrl !== undefined && { unsubscribeUrl }),
   }
+}
+
+function toLink({ label, url }: { label: string; url: string }): string {
+  return `<p><a href="${escapeHtml(url)}">${escapeHtml(label)}</a></p>`
 }
 
 /** Replaces control characters and Unicode line breaks. */

@@ -58,13 +58,16 @@ export function createMailTransport(config: MailConfig, timeouts = defaultTimeou
     return createTransport(toOptions(config, timeouts))
   }
   return {
-    send: async ({ to, ...content }) => {
+    send: async ({ to, unsubscribeUrl, ...content }) => {
       const transport = await open()
       const message = {
         from: { name: 'Waybill', address: config.from },
         to: { name: '', address: to },
         // RFC 3834: no automatic reply is wanted.
-        headers: { 'Auto-Submitted': 'auto-generated' },
+        headers: {
+          'Auto-Submitted': 'auto-generated',
+          ...(unsubscribeUrl !== undefined && { 'List-Unsubscribe': `<${unsubscribeUrl}>` }),
+        },
         ...content,
       }
       await withDeadline(transport.sendMail(message), timeouts.totalMs)

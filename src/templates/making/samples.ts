@@ -3,6 +3,7 @@ import { type ErrorCode, invalidField, ServiceError } from '../../../contracts/e
 import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
 import { isSampleFormat, isSampleType, type SampleFormat, sampleRules } from '../../../contracts/templates/samples.ts'
 import { findHealth, saveHealth } from '../../accounts/whatsapp/health/store.ts'
+import { lockUnchanged } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
 import { spool, type SpooledFile } from '../../media/spool.ts'
 import { extensionOf } from '../../media/types.ts'
@@ -149,6 +150,14 @@ async function findAppId({ db, whatsapp }: SampleDeps, maker: Maker): Promise<st
       'WhatsApp did not say to which app the access token belongs, so the sample cannot be uploaded. Nothing was changed.',
       { retryAfterSeconds: 5 },
     )
-  await saveHealth(db, maker, { app_id: appId })
+  await db.transaction().execute(async (trx) => {
+    const asked = {
+      account_id: maker.accountId,
+      id: maker.whatsAppAccountId,
+      access_token_encrypted: maker.accessTokenEncrypted,
+    }
+    // The app of an earlier token would be the wrong one for the next.
+    if (await lockUnchanged(trx, asked)) await saveHealth(trx, maker, { app_id: appId })
+  })
   return appId
 }

@@ -3,7 +3,7 @@ import type { AlertRules, AlertSeverity } from '../../../contracts/dashboard/ale
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { decide } from './rules/decide.ts'
-import { findRules } from './rules/rules-store.ts'
+import { findRules } from '../../accounts/alert-rules.ts'
 import { sendAlerts, type MemberAlert } from './send.ts'
 import { type AlertRow, changeAlert, insertAlert, lockOpenAlert } from './store.ts'
 import { type AlertCode, type AlertText, linkTo } from './text.ts'

@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely'
+import { emailSettingsUrl } from '../../accounts/alert-rules.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { composeEmail } from '../../platform/email/compose.ts'
 import { enqueueEmails } from '../../platform/email/outbox.ts'
 import { enqueuePosts } from './chat/outbox.ts'
+import { findRecipients } from './recipients-store.ts'
 import type { AlertText } from './text.ts'
 
 /** An alert, or the news that its problem is solved, for the members of an account. */
@@ -12,7 +14,7 @@ export interface MemberAlert {
   text: AlertText
 }
 
-export type SendAlertDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'log'>
+export type SendAlertDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log'>
 
 /** Later, the dashboard says more than an old e-mail. */
 const validSeconds = 24 * 3600
@@ -31,24 +33,20 @@ export async function sendAlerts(
 
 async function mail(deps: SendAlertDeps, trx: Kysely<Database>, alerts: readonly MemberAlert[]): Promise<boolean> {
   if (!deps.mail) return true
-  const members = await findRecipients(trx, [...new Set(alerts.map(({ accountId }) => accountId))])
+  const recipients = await findRecipients(trx, [...new Set(alerts.map(({ accountId }) => accountId))])
   const emails = alerts.flatMap(({ accountId, text: { title, paragraphs, link } }) => {
-    const content = composeEmail({ subject: title, paragraphs, ...(link && { link }) })
-    return members
-      .filter((member) => member.account_id === accountId)
-      .map(({ email }) => ({ kind: 'alert' as const, accountId, to: email, validSeconds, ...content }))
+    const unsubscribeUrl = emailSettingsUrl(deps.publicUrl, accountId)
+    return recipients
+      .filter((recipient) => recipient.accountId === accountId)
+      .map(({ email, accountName }) => {
+        const closing = [
+          `You get alerts because you are a member of the account “${accountName}” on Waybill. To stop or resume these e-mails:`,
+        ]
+        const content = composeEmail({ subject: title, paragraphs, closing, unsubscribeUrl, ...(link && { link }) })
+        return { kind: 'alert' as const, accountId, to: email, validSeconds, ...content }
+      })
   })
   return enqueueEmails({ ...deps, db: trx }, emails)
-}
-
-function findRecipients(db: Kysely<Database>, accountIds: string[]): Promise<{ account_id: string; email: string }[]> {
-  return db
-    .selectFrom('owner_roles')
-    .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
-    .select(['owner_roles.account_id', 'owners.email'])
-    .where('owner_roles.account_id', 'in', accountIds)
-    .orderBy('owners.email')
-    .execute()
 }
 
 /** Wakes the processes that send. Call it after the commit. */

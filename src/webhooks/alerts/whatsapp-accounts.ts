@@ -34,7 +34,7 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
     for (const row of rows) {
       const quality = row.new_quality ?? row.announced_quality
       const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
-      await markAnnounced(trx, owner, { active: row.active, notice: row.notice, quality })
+      await markAnnounced(trx, owner, { active: row.active, notice: row.notice, quality, at: now })
     }
     const events = found.map(({ row, event }) => ({
       accountId: row.account_id,

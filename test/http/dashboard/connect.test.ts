@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { CallbackSetUp } from '../../../contracts/dashboard/connect.ts'
 import { signedInOwner, type TestOwner } from '../../support/owner.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -199,6 +200,35 @@ test.each([
     fix: expect.any(String),
     enter: { fields: expect.arrayContaining(['messages']) },
   })
+})
+
+test.each([
+  { callbacks: { baseUrl: undefined }, says: 'operator of this server sets WAYBILL_PUBLIC_URL' },
+  { callbacks: { appSecret: undefined }, says: 'App settings > Basic' },
+  { callbacks: { verifyToken: undefined }, says: 'operator of this server sets META_VERIFY_TOKEN' },
+])('says before anything is tried who removes the obstacle: $says', async ({ callbacks, says }) => {
+  const { whatsAppAccountId } = await add(newNumber())
+  const read = async () =>
+    (
+      await owner.query<CallbackSetUp>('whatsAppAccount.callbackSetUp', {
+        accountId: account.accountId,
+        whatsAppAccountId,
+      })
+    ).data
+  expect(await read()).toEqual({
+    enter: {
+      callbackUrl: `${server.url}/webhooks/whatsapp`,
+      verifyToken: 'test-verify-token',
+      fields: expect.arrayContaining(['messages', 'account_update', 'template_category_update']),
+    },
+  })
+  const before = server.deps.callbacks
+  server.deps.callbacks = { ...before, ...callbacks }
+
+  const { obstacle } = await read()
+  server.deps.callbacks = before
+
+  expect(obstacle?.fix).toContain(says)
 })
 
 test('a number is registered with its PIN, and a wrong PIN is explained', async () => {

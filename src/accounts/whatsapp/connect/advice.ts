@@ -75,6 +75,16 @@ const advices: Readonly<Record<number, Advice>> = {
   },
 }
 
+/** What an error code in the reason of a rejection means for the account; undefined if it says nothing more. */
+export function explainRejection(reason: string): string | undefined {
+  const code = /(?:\bcode |\()(\d{1,6})\b/.exec(reason)?.[1]
+  const advice = code === undefined ? undefined : advices[Number(code)]
+  if (advice === tokenRejected) return 'The access token is wrong, revoked or expired.'
+  if (advice === permissionMissing)
+    return 'The access token lacks a permission, or the account is not assigned to its system user.'
+  return undefined
+}
+
 /** The token is never part of the text, because the client removes it from errors. */
 export function explainReadFailure(failed: Failed): Advice {
   const { error, refused, reason } = failed

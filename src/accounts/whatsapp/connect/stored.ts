@@ -1,11 +1,11 @@
 import type { ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import type { Deps } from '../../../deps.ts'
 import type { MetaApp } from '../../../whatsapp/onboarding.ts'
-import { findHealth, type HealthOwner, saveHealth } from '../health/store.ts'
+import { findHealth, type HealthChanges, type HealthOwner, saveHealth } from '../health/store.ts'
 import { describeUnreadableToken, openAccessToken, openAppSecret } from '../secrets.ts'
-import { findWhatsAppAccount, type WhatsAppAccountRow } from '../store.ts'
+import { findWhatsAppAccount, lockUnchanged, type WhatsAppAccountRow } from '../store.ts'
 import { requireWhatsAppAccount } from '../whatsapp-account.ts'
-import { readTokenFacts } from './token.ts'
+import { readTokenFacts, type TokenFacts } from './token.ts'
 
 /** A stored account with its decrypted token. */
 export interface Stored extends HealthOwner {
@@ -25,16 +25,46 @@ export async function openStored(
   return { row, problem: { ok: false, message: describeUnreadableToken(whatsAppAccountId), fix: 'Replace the token.' } }
 }
 
-/** The app of the token with its secret; undefined if one of them is unknown. */
-export async function findApp(
+/** What WhatsApp says about a stored token now. */
+export interface InspectedToken {
+  token: TokenFacts
+  /** The app of the token with the secret to use for it; undefined if one of them is unknown. */
+  app: MetaApp | undefined
+}
+
+/**
+ * Asks WhatsApp about the token and its app. The stored app ID only says as which app to ask: it can be that of an
+ * earlier token, and what is set at another app reports nothing about this number.
+ */
+export async function inspectStored(
   deps: Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks'>,
-  { row, accessToken, ...owner }: Stored,
-): Promise<MetaApp | undefined> {
-  const appSecret = openAppSecret(deps, owner, row) ?? deps.callbacks.appSecret
-  if (appSecret === undefined) return undefined
-  const known = (await findHealth(deps.db, owner))?.app_id
-  if (known !== undefined && known !== null) return { appId: known, appSecret }
-  const { info, columns } = await readTokenFacts(deps, { accessToken })
-  await saveHealth(deps.db, owner, columns)
-  return info?.appId === undefined ? undefined : { appId: info.appId, appSecret }
+  stored: Stored,
+): Promise<InspectedToken> {
+  const { accessToken } = stored
+  const appSecret = findAppSecret(deps, stored)
+  const known = (await findHealth(deps.db, stored))?.app_id ?? undefined
+  const asker = appSecret === undefined || known === undefined ? undefined : { appId: known, appSecret }
+  const token = await readTokenFacts(deps, { accessToken, app: asker })
+  const appId = token.info?.appId ?? known
+  return { token, app: appSecret === undefined || appId === undefined ? undefined : { appId, appSecret } }
+}
+
+/** An account with a secret of its own has another app than the server: the server's secret would not match. */
+export function findAppSecret(
+  deps: Pick<Deps, 'secrets' | 'log' | 'callbacks'>,
+  { accountId, whatsAppAccountId, row }: Pick<Stored, 'accountId' | 'whatsAppAccountId' | 'row'>,
+): string | undefined {
+  if (row.app_secret_encrypted === null) return deps.callbacks.appSecret
+  return openAppSecret(deps, { accountId, whatsAppAccountId }, row)
+}
+
+/** Stores what WhatsApp said about a token, unless the token was replaced meanwhile. */
+export async function saveForToken(
+  { db }: Pick<Deps, 'db'>,
+  { row, accountId, whatsAppAccountId }: Stored,
+  changes: HealthChanges,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    if (await lockUnchanged(trx, row)) await saveHealth(trx, { accountId, whatsAppAccountId }, changes)
+  })
 }

@@ -1,11 +1,12 @@
 import { callbackFields } from '../../../whatsapp/callbacks/fields.ts'
 import { callbackPath, callbackPathOf } from '../../../whatsapp/callbacks/path.ts'
-import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
+import type { CallbackSetUp, CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import type { Deps } from '../../../deps.ts'
 import { type HealthOwner, saveHealth } from '../health/store.ts'
-import type { WhatsAppAccountRow } from '../store.ts'
-import { describeAdvice, explainCallbackFailure, explainReadFailure } from './advice.ts'
-import { findApp, openStored } from './stored.ts'
+import { findWhatsAppAccount, type WhatsAppAccountRow } from '../store.ts'
+import { requireWhatsAppAccount } from '../whatsapp-account.ts'
+import { type Advice, describeAdvice, explainCallbackFailure, explainReadFailure } from './advice.ts'
+import { findAppSecret, inspectStored, openStored, saveForToken, type Stored } from './stored.ts'
 
 type StepDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
@@ -48,27 +49,52 @@ export async function configureCallback(
 ): Promise<CallbackStep> {
   const stored = await openStored(deps, { accountId, whatsAppAccountId })
   if ('problem' in stored) return stored.problem
-  const { row } = stored
-  const enter = describeCallback(deps, row)
-  const app = await findApp(deps, stored)
-  const obstacle = findObstacle(deps, { row, hasApp: app !== undefined })
-  if (!app || obstacle !== undefined || enter.verifyToken === undefined)
-    return {
-      ok: false,
-      message: obstacle ?? 'The app of the token is not known.',
-      fix: 'Enter these values in the app dashboard of Meta (developers.facebook.com > My Apps > your app > WhatsApp > Configuration) and subscribe to the fields.',
-      enter,
-    }
+  const enter = describeCallback(deps, stored.row)
   const { callbackUrl: url, verifyToken, fields } = enter
+  const obstacle = findObstacle(deps, stored)
+  if (obstacle || verifyToken === undefined) return byHand(obstacle ?? missingVerifyToken, enter)
+  const { app, token } = await inspectStored(deps, stored)
+  if (!app) {
+    await saveForToken(deps, stored, token.columns)
+    return byHand(
+      {
+        message: 'WhatsApp did not say to which app the token belongs, so Waybill cannot set the callback URL for you.',
+        fix: 'Repeat this step in some minutes.',
+      },
+      enter,
+    )
+  }
   const outcome = await deps.whatsapp.subscribeCallback(app, { url, verifyToken, fields })
   const advice = outcome.ok ? undefined : explainCallbackFailure(outcome)
-  await saveHealth(deps.db, stored, {
+  await saveForToken(deps, stored, {
+    ...token.columns,
     callback_checked_at: deps.now(),
     callback_problem: advice ? describeAdvice(advice) : null,
     ...(outcome.ok && { callback_url: url, callback_fields: [...fields] }),
   })
   if (advice) return { ok: false, ...advice, enter }
   return { ok: true, message: `Meta called ${url}, accepted the answer, and now sends callbacks there.` }
+}
+
+function byHand({ message, fix }: Advice, enter: CallbackStep['enter']): CallbackStep {
+  return {
+    ok: false,
+    message,
+    fix: `${fix} Or enter these values in the app dashboard of Meta (developers.facebook.com/apps > your app > WhatsApp > Configuration) and subscribe to the fields.`,
+    enter,
+  }
+}
+
+/** What has to be entered at Meta, and why Waybill cannot do it. */
+export async function readCallbackSetUp(
+  deps: Pick<StepDeps, 'db' | 'secrets' | 'log' | 'callbacks' | 'publicUrl'>,
+  owner: HealthOwner,
+): Promise<CallbackSetUp> {
+  const { accountId, whatsAppAccountId } = owner
+  const found = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
+  const row = requireWhatsAppAccount(found, whatsAppAccountId)
+  const obstacle = findObstacle(deps, { accountId, whatsAppAccountId, row })
+  return { ...(obstacle && { obstacle }), enter: describeCallback(deps, row) }
 }
 
 /** The values that the app dashboard of Meta asks for. */
@@ -91,15 +117,33 @@ export function callbackUrlOf(
   return new URL(path, callbacks.baseUrl ?? publicUrl).href
 }
 
+const missingVerifyToken: Advice = {
+  message: 'META_VERIFY_TOKEN is not set, so Waybill rejects the check that Meta makes of a callback URL.',
+  fix: 'The operator of this server sets META_VERIFY_TOKEN in its environment, to a random text such as the output of “openssl rand -hex 16”, and restarts it.',
+}
+
+/** Why Waybill cannot set the callback URL by itself. */
 function findObstacle(
-  { callbacks }: Pick<Deps, 'callbacks'>,
-  { row, hasApp }: { row: WhatsAppAccountRow; hasApp: boolean },
-): string | undefined {
-  if (callbacks.verifyToken === undefined)
-    return 'META_VERIFY_TOKEN is not set, so Waybill rejects the check that Meta makes of a callback URL. An operator must set it and restart Waybill.'
-  if (callbacks.baseUrl === undefined)
-    return 'WAYBILL_PUBLIC_URL is not an https address, so Waybill cannot set the callback URL for you.'
-  if (row.app_secret_encrypted === null && callbacks.appSecret === undefined)
-    return 'The secret of the app is not known, so Waybill cannot set the callback URL for you, and cannot verify callbacks either. Replace the secrets of this account, or set META_APP_SECRET.'
-  return hasApp ? undefined : 'WhatsApp did not say to which app the token belongs.'
+  deps: Pick<Deps, 'callbacks' | 'secrets' | 'log'>,
+  stored: Pick<Stored, 'accountId' | 'whatsAppAccountId' | 'row'>,
+): Advice | undefined {
+  const { verifyToken, baseUrl } = deps.callbacks
+  if (verifyToken === undefined) return missingVerifyToken
+  if (baseUrl === undefined)
+    return {
+      message: 'WAYBILL_PUBLIC_URL is not an https address, so Waybill cannot set the callback URL for you.',
+      fix: 'The operator of this server sets WAYBILL_PUBLIC_URL in its environment, to the https address at which the internet reaches it, such as https://waybill.example.com, and restarts it.',
+    }
+  if (findAppSecret(deps, stored) !== undefined) return undefined
+  const consequence = 'so Waybill cannot set the callback URL for you, and rejects every callback.'
+  const copy = 'Copy it from the app dashboard of Meta (App settings > Basic)'
+  return stored.row.app_secret_encrypted === null
+    ? {
+        message: `The secret of the app is not known, ${consequence}`,
+        fix: `${copy} and replace the secrets of this account. For all accounts, the operator of this server sets META_APP_SECRET and restarts it.`,
+      }
+    : {
+        message: `The app secret of this account cannot be decrypted with the configured keys, ${consequence}`,
+        fix: `${copy} and replace the secrets of this account.`,
+      }
 }

@@ -99,7 +99,7 @@ type TokenColumns = Pick<
   'app_id' | 'token_checked_at' | 'token_expires_at' | 'token_problem' | 'missing_permissions'
 >
 
-interface TokenFacts {
+export interface TokenFacts {
   info: TokenInfo | undefined
   columns: TokenColumns
   /** Whether the app that asked is not the app of the token, or its secret is wrong. */

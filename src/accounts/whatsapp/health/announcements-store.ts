@@ -62,11 +62,16 @@ export async function findChanged(
 export async function markAnnounced(
   db: Kysely<Database>,
   { accountId, whatsAppAccountId }: HealthOwner,
-  { active, notice, quality }: { active: boolean; notice: number | null; quality: string | null },
+  { active, notice, quality, at }: { active: boolean; notice: number | null; quality: string | null; at: Date },
 ): Promise<void> {
   await db
     .updateTable('whatsapp_account_health')
-    .set({ announced_active: active, announced_expiry_days: notice, announced_quality: quality })
+    .set({
+      announced_active: active,
+      announced_expiry_days: notice,
+      announced_quality: quality,
+      inactive_since: active ? null : sql<Date>`coalesce(inactive_since, ${at}::timestamptz)`,
+    })
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
     .execute()

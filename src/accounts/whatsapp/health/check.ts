@@ -1,7 +1,6 @@
 import type { Deps } from '../../../deps.ts'
 import { appSecretProblem } from '../connect/advice.ts'
-import { findApp, openStored, type Stored } from '../connect/stored.ts'
-import { readTokenFacts } from '../connect/token.ts'
+import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { storePhoneNumber } from '../phone-number.ts'
 import { deactivateRefused } from '../refusals.ts'
 import { lockUnchanged } from '../store.ts'
@@ -67,9 +66,8 @@ async function checkAccount(deps: CheckDeps, owner: HealthOwner): Promise<void> 
 
 async function askWhatsApp(deps: CheckDeps, stored: Stored) {
   const { row, accessToken } = stored
-  const app = await findApp(deps, stored)
-  const [token, number, apps, subscription] = await Promise.all([
-    readTokenFacts(deps, { accessToken, app }),
+  const { app, token } = await inspectStored(deps, stored)
+  const [number, apps, subscription] = await Promise.all([
     deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken }),
     deps.whatsapp.listSubscribedApps({ wabaId: row.waba_id, accessToken }),
     app ? deps.whatsapp.getAppSubscription(app) : undefined,

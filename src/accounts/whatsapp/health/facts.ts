@@ -1,3 +1,4 @@
+import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../../deps.ts'
 import { describeCallback } from '../connect/subscribe.ts'
 import type { StoredTraffic } from '../../../platform/db/schema.ts'
@@ -10,7 +11,10 @@ export function toFacts(
   deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
   row: WhatsAppAccountRow,
   health: HealthRow | undefined,
-  traffic: StoredTraffic | null | undefined = health?.traffic,
+  {
+    failureRatePercent,
+    traffic = health?.traffic,
+  }: Pick<AlertRules, 'failureRatePercent'> & { traffic?: StoredTraffic | null | undefined },
 ): HealthFacts {
   return {
     whatsAppAccountId: row.id,
@@ -34,5 +38,8 @@ export function toFacts(
     expectedCallbackUrl: deps.callbacks.baseUrl === undefined ? undefined : describeCallback(deps, row).callbackUrl,
     lastStatusAt: health?.last_status_at ?? undefined,
     traffic: traffic ?? undefined,
+    failureRatePercent,
+    inactiveSince: health?.inactive_since ?? undefined,
+    findingsSince: health?.findings_since ?? {},
   }
 }

@@ -1,6 +1,7 @@
 import type { HealthFinding } from '../../../../contracts/api/account.ts'
 import type { StoredHealthEntity, StoredTraffic } from '../../../platform/db/schema.ts'
-import { requestReview } from '../connect/advice.ts'
+import { toFailurePercent } from '../../alert-rules.ts'
+import { explainRejection, requestReview } from '../connect/advice.ts'
 import { disabledBy } from '../store.ts'
 import { callbackFields } from '../../../whatsapp/callbacks/fields.ts'
 
@@ -31,6 +32,12 @@ export interface HealthFacts {
   lastStatusAt: Date | undefined
   /** The messages of the last hour. */
   traffic: StoredTraffic | undefined
+  /** The threshold of the account's alert rules; null if it does not want to know. */
+  failureRatePercent: number | null
+  /** Since when it has been inactive. */
+  inactiveSince?: Date | undefined
+  /** Since when each finding has been known, by its code. */
+  findingsSince?: Readonly<Record<string, string>>
 }
 
 /** Days before the expiry of a token at which it is announced. */
@@ -38,19 +45,30 @@ export const expiryDays = [14, 7, 1, 0] as const
 
 /** Turns facts into findings, errors first. An account that a user deactivated has only that finding. */
 export function findProblems(facts: HealthFacts, now: Date): HealthFinding[] {
-  if (facts.switchedOff)
-    return [
-      warning('deactivated', 'A user deactivated this WhatsApp account.', 'Activate it to send from it again.', {
-        blocksSending: true,
-      }),
-    ]
-  const findings = [
-    ...findTokenProblems(facts, now),
-    ...findNumberProblems(facts),
-    ...findCallbackProblems(facts),
-    ...findTrafficProblems(facts),
-  ]
-  return findings.toSorted((a, b) => rank(a) - rank(b))
+  const findings = facts.switchedOff
+    ? [
+        warning(
+          'deactivated',
+          'A user deactivated this WhatsApp account.',
+          'Activate it to send from it again.',
+          blocking,
+        ),
+      ]
+    : [
+        ...findTokenProblems(facts, now),
+        ...findNumberProblems(facts),
+        ...findCallbackProblems(facts),
+        ...findTrafficProblems(facts),
+      ]
+  return findings.map((finding) => withSince(finding, facts)).toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** Codes of an inactive account. They are announced when they happen, as changes of its state. */
+export const inactiveCodes: ReadonlySet<string> = new Set(['deactivated', 'rejected', 'disabled'])
+
+function withSince(finding: HealthFinding, { inactiveSince, findingsSince }: HealthFacts): HealthFinding {
+  const since = inactiveCodes.has(finding.code) ? inactiveSince?.toISOString() : findingsSince?.[finding.code]
+  return since === undefined ? finding : { ...finding, since }
 }
 
 function rank({ severity, blocksSending }: HealthFinding): number {
@@ -83,7 +101,9 @@ function findTokenProblems(facts: HealthFacts, now: Date): HealthFinding[] {
     return [
       error(
         'rejected',
-        `WhatsApp rejected this account: ${withoutDot(inactiveReason)}.`,
+        [`WhatsApp rejected this account: ${withoutDot(inactiveReason)}.`, explainRejection(inactiveReason) ?? []]
+          .flat()
+          .join(' '),
         replaceToken(facts),
         blocking,
       ),
@@ -285,17 +305,13 @@ function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
   ]
 }
 
-/** Fewer messages say nothing about a rate. */
-const minMessages = 20
-const maxFailedShare = 0.2
-
-function findTrafficProblems({ traffic, lastStatusAt }: HealthFacts): HealthFinding[] {
+function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent }: HealthFacts): HealthFinding[] {
   if (!traffic) return []
   const { sent, failed, failures, lastAcceptedAt } = traffic
   const total = sent + failed
   const [most] = failures
   return [
-    ...(total >= minMessages && failed / total > maxFailedShare
+    ...(failureRatePercent !== null && toFailurePercent(traffic) > failureRatePercent
       ? [
           warning(
             'failures_frequent',

@@ -1,11 +1,9 @@
 import type { Deps } from '../../../deps.ts'
+import { findRules } from '../../alert-rules.ts'
 import { findWhatsAppAccount } from '../store.ts'
 import { toFacts } from './facts.ts'
-import { findProblems } from './findings.ts'
+import { findProblems, inactiveCodes } from './findings.ts'
 import { findHealth, type HealthOwner, replaceAnnouncedFindings } from './store.ts'
-
-/** Reported when they happen, as changes of the account's state. */
-const announcedElsewhere = new Set(['deactivated', 'rejected', 'disabled'])
 
 /** Logs findings that are new since the last check, and those that are gone: each change once, on one node. */
 export async function logFindings(
@@ -15,13 +13,14 @@ export async function logFindings(
   const row = await findWhatsAppAccount(deps.db, owner.accountId, owner.whatsAppAccountId)
   const health = await findHealth(deps.db, owner)
   if (!row || !health) return
-  const findings = findProblems(toFacts(deps, row, health), deps.now()).filter(
-    ({ code }) => !announcedElsewhere.has(code),
-  )
+  const rules = (await findRules(deps.db, [owner.accountId]))(owner.accountId)
+  const now = deps.now()
+  const findings = findProblems(toFacts(deps, row, health, rules), now).filter(({ code }) => !inactiveCodes.has(code))
   const before = health.announced_findings
   const after = findings.map(({ code }) => code).toSorted()
   if (before.join() === after.join()) return
-  if (!(await replaceAnnouncedFindings(deps.db, owner, { from: before, to: after }))) return
+  const since = Object.fromEntries(after.map((code) => [code, health.findings_since[code] ?? now.toISOString()]))
+  if (!(await replaceAnnouncedFindings(deps.db, owner, { from: before, to: after, since }))) return
   for (const { code, severity, message, fix } of findings.filter((finding) => !before.includes(finding.code)))
     deps.log[severity === 'error' ? 'error' : 'warn']({ ...owner, finding: code, fix }, `WhatsApp account: ${message}`)
   for (const code of before.filter((known) => !after.includes(known)))

@@ -3,7 +3,7 @@ import type { Deps } from '../../../deps.ts'
 import type { Database } from '../../../platform/db/schema.ts'
 import type { MetaApp } from '../../../whatsapp/onboarding.ts'
 import { explainReadFailure } from '../connect/advice.ts'
-import { findApp, openStored, type Stored } from '../connect/stored.ts'
+import { type InspectedToken, inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { readTokenFacts } from '../connect/token.ts'
 import { accessTokenPurpose } from '../secrets.ts'
 import { changeWhatsAppAccount, lockUnchanged } from '../store.ts'
@@ -42,10 +42,10 @@ export async function refreshDueTokens(deps: RefreshDeps, record: RecordRefresh)
 async function refresh(deps: RefreshDeps, owner: HealthOwner, record: RecordRefresh): Promise<void> {
   const stored = await openStored(deps, owner)
   if ('problem' in stored) return
-  const app = await findApp(deps, stored)
+  const { app, token } = await inspectStored(deps, stored)
   // Without the app's secret, Meta issues nothing, and the expiry is announced as usual.
   if (!app) return
-  const renewed = await requestToken(deps, stored, app)
+  const renewed = await requestToken(deps, stored, { app, before: token.info })
   if ('problem' in renewed) return reportProblem(deps, owner, record, renewed.problem)
   const isStored = await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, stored.row))) return false
@@ -71,9 +71,8 @@ type Renewed = { accessToken: string; facts: HealthChanges } | { problem: string
 async function requestToken(
   deps: Pick<Deps, 'whatsapp' | 'now'>,
   { row, accessToken }: Stored,
-  app: MetaApp,
+  { app, before }: { app: MetaApp; before: InspectedToken['token']['info'] },
 ): Promise<Renewed> {
-  const before = await readTokenFacts(deps, { accessToken, app })
   const issued = await deps.whatsapp.refreshToken({ accessToken, app })
   if (!issued.ok) return { problem: explainReadFailure(issued).message }
   const { accessToken: renewed } = issued.value
@@ -83,9 +82,9 @@ async function requestToken(
   ])
   if (!number.ok) return { problem: `The new token cannot use the number. ${explainReadFailure(number).message}` }
   if (after.info?.valid !== true) return { problem: 'Meta issued a token that it does not call valid.' }
-  const lost = before.info?.scopes.filter((scope) => after.info?.scopes.includes(scope) === false) ?? []
+  const lost = before?.scopes.filter((scope) => after.info?.scopes.includes(scope) === false) ?? []
   if (lost.length > 0) return { problem: `The new token lacks the permission ${lost.join(' and ')}.` }
-  if (!expiresLater(after.info.expiresAt, before.info?.expiresAt))
+  if (!expiresLater(after.info.expiresAt, before?.expiresAt))
     return { problem: 'The new token does not expire later than the old one.' }
   return { accessToken: renewed, facts: after.columns }
 }

@@ -17,7 +17,9 @@ export type HealthChanges = Omit<
   | 'last_status_at'
   | 'next_check_at'
   | 'announced_active'
+  | 'inactive_since'
   | 'announced_findings'
+  | 'findings_since'
   | 'announced_expiry_days'
   | 'announced_quality'
   | 'traffic'
@@ -138,11 +140,11 @@ export async function recordCallbacks(
 export async function replaceAnnouncedFindings(
   db: Kysely<Database>,
   { accountId, whatsAppAccountId }: HealthOwner,
-  { from, to }: { from: string[]; to: string[] },
+  { from, to, since }: { from: string[]; to: string[]; since: Record<string, string> },
 ): Promise<boolean> {
   const row = await db
     .updateTable('whatsapp_account_health')
-    .set({ announced_findings: to })
+    .set({ announced_findings: to, findings_since: JSON.stringify(since) })
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
     .where('announced_findings', '=', sql<string[]>`${sql.val(from)}::text[]`)

@@ -1,6 +1,8 @@
 import type { AccountHealth, HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
+import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../../deps.ts'
 import type { StoredTraffic } from '../../../platform/db/schema.ts'
+import { findRules } from '../../alert-rules.ts'
 import { findAllWhatsAppAccounts, findWhatsAppAccounts, type WhatsAppAccountRow } from '../store.ts'
 import { toFacts } from './facts.ts'
 import { findProblems } from './findings.ts'
@@ -20,15 +22,16 @@ export async function readAccountHealth(
   { withCounts = true }: { withCounts?: boolean } = {},
 ): Promise<AccountHealth> {
   const now = deps.now()
-  const [rows, healthRows, countsOf] = await Promise.all([
+  const [rows, healthRows, rulesOf, countsOf] = await Promise.all([
     findWhatsAppAccounts(deps.db, accountId),
     findHealthRows(deps.db, accountId),
+    findRules(deps.db, [accountId]),
     withCounts ? countLastHour(deps.db, accountId, windowAt(now)) : undefined,
   ])
   const whatsAppAccounts = rows.map((row) => {
     const health = healthRows.find((candidate) => candidate.whatsapp_account_id === row.id)
     const counts = countsOf && (countsOf.get(row.id) ?? noTraffic())
-    return toHealth(deps, { row, health, counts, now })
+    return toHealth(deps, { row, health, rules: rulesOf(accountId), counts, now })
   })
   const inUse = whatsAppAccounts.filter(({ active }, index) => active || rows[index]?.switched_off === false)
   return {
@@ -49,12 +52,16 @@ export interface HealthState {
 /** Reads all accounts, for metrics and operators. Deactivated accounts are left out. */
 export async function readAllHealth(deps: ViewDeps): Promise<HealthState[]> {
   const [rows, healthRows] = await Promise.all([findAllWhatsAppAccounts(deps.db), findHealthRows(deps.db)])
+  const rulesOf = await findRules(
+    deps.db,
+    rows.map((row) => row.account_id),
+  )
   const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
   const now = deps.now()
   return rows
     .filter((row) => !row.switched_off)
     .map((row) => {
-      const facts = toFacts(deps, row, healthOf.get(row.id))
+      const facts = toFacts(deps, row, healthOf.get(row.id), rulesOf(row.account_id))
       const findings = findProblems(facts, now)
       const healthy = findings.every(({ severity }) => severity !== 'error')
       const { tokenExpiresAt } = facts
@@ -65,15 +72,17 @@ export async function readAllHealth(deps: ViewDeps): Promise<HealthState[]> {
 interface Known {
   row: WhatsAppAccountRow
   health: HealthRow | undefined
+  rules: AlertRules
   counts?: StoredTraffic | undefined
   now: Date
 }
 
 function toHealth(
   deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
-  { row, health, counts, now }: Known,
+  { row, health, rules: { failureRatePercent }, counts, now }: Known,
 ): WhatsAppAccountHealth {
-  const findings = findProblems(toFacts(deps, row, health, counts), now)
+  const facts = toFacts(deps, row, health, { failureRatePercent, ...(counts && { traffic: counts }) })
+  const findings = findProblems(facts, now)
   return {
     accountId: row.id,
     phoneNumberId: row.phone_number_id,

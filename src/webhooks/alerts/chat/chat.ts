@@ -8,7 +8,7 @@ import type { Deps } from '../../../deps.ts'
 import type { AlertSettingsTable, Database } from '../../../platform/db/schema.ts'
 import type { AttemptResult } from '../../delivery/webhook-sender.ts'
 import { refusedUrl } from '../../endpoints/address.ts'
-import { defaultRuleColumns } from '../rules/rules-store.ts'
+import { defaultRuleColumns } from '../../../accounts/alert-rules.ts'
 import { formatPost, guessFormat, isRetiredConnector } from './formats.ts'
 import { deletePostsOf } from './outbox.ts'
 

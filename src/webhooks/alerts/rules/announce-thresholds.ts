@@ -5,7 +5,7 @@ import type { Deps } from '../../../deps.ts'
 import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
 import { type AlertChange, type ReportDeps, reportChanges, toSeverity } from '../report.ts'
 import { oldestDue } from '../../queue/store.ts'
-import { findRules } from './rules-store.ts'
+import { findRules } from '../../../accounts/alert-rules.ts'
 import { wakeSenders } from '../send.ts'
 import { findOpenAlerts } from '../store.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Deps } from '../../../deps.ts'
 import { decide } from './decide.ts'
 import { type ReportDeps, toSeverity } from '../report.ts'
-import { findRules } from './rules-store.ts'
+import { findRules } from '../../../accounts/alert-rules.ts'
 import { type MemberAlert, sendAlerts, wakeSenders } from '../send.ts'
 import { type AlertRow, changeAlert, hasDueAlerts, lockDueAlerts } from '../store.ts'
 import { isAlertCode, linkTo } from '../text.ts'

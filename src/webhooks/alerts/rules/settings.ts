@@ -3,7 +3,7 @@ import { accountNotFound } from '../../../accounts/account.ts'
 import { lockAccount } from '../../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../../deps.ts'
 import { findChatRow, showChat } from '../chat/chat.ts'
-import { findRules, saveRules } from './rules-store.ts'
+import { findRules, saveRules } from '../../../accounts/alert-rules.ts'
 import { closeAlerts } from '../store.ts'
 
 type SettingsDeps = Pick<Deps, 'db' | 'secrets' | 'mail'>

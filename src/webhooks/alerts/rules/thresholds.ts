@@ -1,4 +1,5 @@
 import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
+import { toFailurePercent } from '../../../accounts/alert-rules.ts'
 import type { StoredTraffic } from '../../../platform/db/schema.ts'
 import type { AlertChange } from '../report.ts'
 import type { AlertCode } from '../text.ts'
@@ -23,8 +24,6 @@ export interface LagFacts {
 /** The severity of the open alert about the same; undefined if there is none. */
 export type FindOpen = (code: AlertCode, accountId: string, subjectId: string) => AlertChange['severity'] | undefined
 
-/** Fewer messages say nothing about a rate. */
-const minMessages = 20
 const criticalPercent = 50
 /** An alert ends well below its threshold, so that a value close to it does not alternate. */
 const recoveryShare = 0.75
@@ -37,7 +36,7 @@ export function compareFailureRate(
 ): AlertChange | undefined {
   if (limit === null) return undefined
   const total = sent + failed
-  const percent = total < minMessages ? 0 : (100 * failed) / total
+  const percent = toFailurePercent({ sent, failed })
   const open = findOpen('failure_rate', accountId, whatsAppAccountId)
   const severity = percent >= criticalPercent ? 'critical' : 'warning'
   const about = { accountId, code: 'failure_rate', subjectId: whatsAppAccountId } as const

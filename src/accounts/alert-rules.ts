@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { type AlertRules, defaultAlertRules } from '../../../../contracts/dashboard/alert.ts'
-import type { AlertSettingsTable, Database } from '../../../platform/db/schema.ts'
+import { type AlertRules, defaultAlertRules } from '../../contracts/dashboard/alert.ts'
+import type { AlertSettingsTable, Database } from '../platform/db/schema.ts'
 
 type RuleColumns = Pick<
   AlertSettingsTable,
@@ -50,6 +50,15 @@ function toRules(row: RuleColumns): AlertRules {
   }
 }
 
+/** Fewer messages say nothing about a rate. */
+const minMessages = 20
+
+/** The failed messages in percent of all; 0 while there are too few to tell. */
+export function toFailurePercent({ sent, failed }: { sent: number; failed: number }): number {
+  const total = sent + failed
+  return total < minMessages ? 0 : (100 * failed) / total
+}
+
 /** Returns a function that finds the rules of each account; accounts without settings have the defaults. */
 export async function findRules(
   db: Kysely<Database>,
@@ -72,4 +81,9 @@ export async function saveRules(db: Kysely<Database>, accountId: string, rules: 
     .values({ account_id: accountId, ...values })
     .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values))
     .execute()
+}
+
+/** Where members stop and resume alerts by e-mail. */
+export function emailSettingsUrl(publicUrl: string, accountId: string): string {
+  return new URL(`/settings/${accountId}/alerts#email`, publicUrl).href
 }

@@ -1,0 +1,63 @@
+import type { Kysely } from 'kysely'
+import type { Role } from '../../../contracts/procedure.ts'
+import type { Database } from '../../platform/db/schema.ts'
+
+interface Recipient {
+  accountId: string
+  accountName: string
+  email: string
+}
+
+/** The members of these accounts who get alerts by e-mail. */
+export function findRecipients(db: Kysely<Database>, accountIds: readonly string[]): Promise<Recipient[]> {
+  return db
+    .selectFrom('owner_roles')
+    .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
+    .innerJoin('accounts', 'accounts.id', 'owner_roles.account_id')
+    .select(['owner_roles.account_id as accountId', 'accounts.name as accountName', 'owners.email'])
+    .where('owner_roles.account_id', 'in', accountIds)
+    .where('owner_roles.alert_emails', '=', true)
+    .orderBy('owners.email')
+    .execute()
+}
+
+interface MemberChoice {
+  ownerId: string
+  email: string
+  role: Role
+  receives: boolean
+}
+
+/** All members of an account with their choice. */
+export function findMemberChoices(db: Kysely<Database>, accountId: string): Promise<MemberChoice[]> {
+  return db
+    .selectFrom('owner_roles')
+    .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
+    .select(['owners.id as ownerId', 'owners.email', 'owner_roles.role', 'owner_roles.alert_emails as receives'])
+    .where('owner_roles.account_id', '=', accountId)
+    .orderBy('owners.email')
+    .execute()
+}
+
+export async function saveMemberChoice(
+  db: Kysely<Database>,
+  { accountId, ownerId }: { accountId: string; ownerId: string },
+  receives: boolean,
+): Promise<void> {
+  await db
+    .updateTable('owner_roles')
+    .set({ alert_emails: receives })
+    .where('account_id', '=', accountId)
+    .where('owner_id', '=', ownerId)
+    .execute()
+}
+
+/** Deletes the alerts that wait to be sent to somebody. */
+export async function deleteWaitingAlerts(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
+  await db
+    .deleteFrom('emails')
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'alert')
+    .where('recipient', '=', email)
+    .execute()
+}
