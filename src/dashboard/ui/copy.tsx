@@ -1,6 +1,6 @@
-import { ActionIcon, Box, Button, Code, Group, Text, TextInput, Tooltip } from '@mantine/core'
+import { ActionIcon, Box, Button, Code, Group, Text, Textarea, TextInput, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { notifyFailureMessage } from '../api/use-change.ts'
 
 interface CopyButtonProps {
@@ -49,30 +49,33 @@ export function Copyable({ label, value }: CopyableProps) {
 interface CopyFieldProps {
   label: string
   value: string
-  description?: string
+  description?: ReactNode
+  /** Shows the whole value on as many lines as it takes. */
+  wraps?: boolean
 }
 
 /** A read-only field with a copy button. */
-export function CopyField({ label, value, description }: CopyFieldProps) {
+export function CopyField({ label, value, description, wraps = false }: CopyFieldProps) {
   const { copied, copy } = useCopy(value)
   const action = copied ? 'Copied' : `Copy ${label}`
-  return (
-    <TextInput
-      label={label}
-      {...(description !== undefined && { description })}
-      value={value}
-      readOnly
-      onFocus={(event) => event.currentTarget.select()}
-      styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
-      rightSection={
-        <Tooltip label={action}>
-          <ActionIcon variant="subtle" color="gray" aria-label={action} onClick={() => void copy()}>
-            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-          </ActionIcon>
-        </Tooltip>
-      }
-    />
-  )
+  const field = {
+    label,
+    ...(description !== undefined && { description }),
+    value,
+    readOnly: true,
+    styles: {
+      input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: wraps ? 'clamp(11px, 2.9vw, 13px)' : 13 },
+    },
+    rightSection: (
+      <Tooltip label={action}>
+        <ActionIcon variant="subtle" color="gray" aria-label={action} onClick={() => void copy()}>
+          {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+        </ActionIcon>
+      </Tooltip>
+    ),
+  }
+  if (wraps) return <Textarea {...field} autosize onFocus={(event) => event.currentTarget.select()} />
+  return <TextInput {...field} onFocus={(event) => event.currentTarget.select()} />
 }
 
 interface CodeBlockProps {

@@ -38,6 +38,8 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
 }
 
 interface SectionProps {
+  /** Lets links lead to it, with `useHashTarget`. */
+  id?: string
   title: string
   description?: ReactNode
   actions?: ReactNode
@@ -45,11 +47,24 @@ interface SectionProps {
 }
 
 /** A card with a heading and its actions. */
-export function Section({ title, description, actions, children }: SectionProps) {
+export function Section({ id: target, title, description, actions, children }: SectionProps) {
   const id = useId()
   return (
-    <Paper component="section" aria-labelledby={id} withBorder p={{ base: 'md', sm: 'lg' }} mb="lg">
-      <Group justify="space-between" align="flex-start" gap="md" mb={children === undefined ? 0 : 'md'}>
+    <Paper
+      component="section"
+      id={target}
+      {...(target !== undefined && { tabIndex: -1 })}
+      aria-labelledby={id}
+      withBorder
+      p={{ base: 'md', sm: 'lg' }}
+      mb="lg"
+    >
+      <Group
+        justify="space-between"
+        align="flex-start"
+        gap="md"
+        mb={children === undefined || children === false ? 0 : 'md'}
+      >
         <Box flex={1} miw={220}>
           <Title order={2} id={id}>
             {title}
@@ -65,4 +80,14 @@ export function Section({ title, description, actions, children }: SectionProps)
       {children}
     </Paper>
   )
+}
+
+/** Scrolls to the element that the URL names after `#`, once it is there, and gives it the focus. */
+export function useHashTarget(isShown: boolean): void {
+  const { hash, key } = useLocation()
+  useEffect(() => {
+    const target = isShown && hash !== '' ? document.getElementById(hash.slice(1)) : null
+    target?.scrollIntoView({ block: 'start' })
+    target?.focus({ preventScroll: true })
+  }, [hash, key, isShown])
 }

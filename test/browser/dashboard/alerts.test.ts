@@ -1,20 +1,26 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { signedInOwner } from '../../support/owner.ts'
+import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 let chat: WebhookReceiver
+let smtp: TestSmtpServer
 
 beforeAll(async () => {
   chat = await startWebhookReceiver()
-  dashboard = await startDashboard()
+  smtp = await startSmtpServer()
+  dashboard = await startDashboard({ deps: { mail: createMailTransport(smtp.config) } })
 })
 
 afterAll(async () => {
   await dashboard?.close()
   await chat?.close()
+  await smtp?.close()
 })
 
 /** Adds an endpoint that has failed for ten minutes, and announces it. */
@@ -126,5 +132,39 @@ test('shows viewers the alerts on a phone, without letting them change anything'
   expect(await page.getByLabel('Webhook URL', { exact: true }).isDisabled()).toBe(true)
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+test.each(['light', 'dark'] as const)(
+  'lets each member stop alerts by email, and shows owners who gets them, in %s',
+  async (colorScheme) => {
+    const { page, openOfAccount, account, email, pageErrors } = await dashboard.signedIn({ colorScheme })
+    const other = await signedInOwner(dashboard.server, account.accountId, { role: 'viewer' })
+    await openOfAccount('alerts#email')
+    const section = page.getByRole('region', { name: 'Email' })
+    await section.getByRole('listitem').filter({ hasText: other.email }).waitFor()
+    const own = section.getByRole('switch', { name: 'Send me the alerts of this account' })
+    expect(await own.isChecked()).toBe(true)
+
+    await own.click()
+    await page.getByText('You get no alerts by email.').waitFor()
+
+    await section.getByText(`Turned off by ${email}.`).waitFor()
+    expect(await section.getByRole('listitem').allTextContents()).toEqual([other.email])
+    expect(await findAccessibilityViolations(page)).toEqual([])
+    await page.reload()
+    await expect.poll(() => own.isChecked()).toBe(false)
+    expect(pageErrors).toEqual([])
+  },
+)
+
+test('lets a viewer stop their own alerts by email, without showing the other members', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
+  const other = await signedInOwner(dashboard.server, account.accountId)
+  await openOfAccount('alerts')
+  await page.getByRole('switch', { name: 'Send me the alerts of this account' }).click()
+
+  await page.getByText('You get no alerts by email.').waitFor()
+  expect(await page.getByText(other.email).count()).toBe(0)
   expect(pageErrors).toEqual([])
 })

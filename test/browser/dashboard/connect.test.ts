@@ -1,5 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
+import { callbackFields } from '../../../src/whatsapp/callbacks/fields.ts'
+import { signedInOwner } from '../../support/owner.ts'
 import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -156,6 +159,92 @@ test('a wrong PIN, a refused subscription and an unreachable callback URL are ex
   expect(pageErrors).toEqual([])
 })
 
+const top = async (what: ReturnType<Page['locator']>) => (await what.boundingBox())?.y ?? Number.NaN
+
+test('says where a token is found at Meta, and puts the result next to the button', async () => {
+  const { page, openOfAccount, pageErrors } = await emptyAccount({ viewport: { width: 390, height: 844 } })
+  await openOfAccount('whatsapp-accounts/connect')
+  const systemUsers = page.getByRole('link', { name: 'Business settings → Users → System users' })
+  expect(await systemUsers.getAttribute('href')).toBe('https://business.facebook.com/settings/system-users')
+  await page.getByText('WhatsApp → API Setup').waitFor()
+
+  const button = page.getByRole('button', { name: 'Check token' })
+  expect((await top(button)) - (await top(page.getByLabel('Access token', { exact: true })))).toBeLessThan(100)
+  await checkToken(page, 'EAAunknown')
+  const result = page.getByRole('alert').filter({ hasText: 'cannot be used yet' })
+  await result.waitFor()
+
+  expect(await top(result)).toBeLessThan(await top(systemUsers))
+  expect(pageErrors).toEqual([])
+})
+
+interface Extent {
+  scrollWidth: number
+  clientWidth: number
+  scrollHeight: number
+  clientHeight: number
+}
+
+/** Whether nothing of the value of a field is cut off. Runs in the browser. */
+function isWhole({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Extent): boolean {
+  return scrollWidth <= clientWidth && scrollHeight <= clientHeight + 1
+}
+
+test.each([
+  {
+    lacks: 'an https address',
+    callbacks: { baseUrl: undefined },
+    says: 'operator of this server sets WAYBILL_PUBLIC_URL',
+  },
+  { lacks: 'the app secret', callbacks: { appSecret: undefined }, says: 'select Add app secret below' },
+])('without $lacks it shows all values to enter at Meta, whole on a phone', async ({ callbacks, says }) => {
+  const before = dashboard.server.deps.callbacks
+  dashboard.server.deps.callbacks = { ...before, ...callbacks }
+  const viewport = { width: 390, height: 844 }
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ viewport })
+  await openOfAccount(`whatsapp-accounts/${account.whatsAppAccountId}`)
+
+  await step(page, 'Callback URL: to do').getByText(says).waitFor()
+  const fields = page.getByLabel('Webhook fields', { exact: true })
+  expect((await fields.inputValue()).split('\n')).toEqual([...callbackFields])
+  for (const name of ['Callback URL', 'Verify token', 'Webhook fields']) {
+    await page.getByRole('button', { name: `Copy ${name}` }).waitFor()
+    const field = page.getByLabel(name, { exact: true })
+    await expect.poll(() => field.evaluate(isWhole), { message: name }).toBe(true)
+  }
+  await expectAccessible(page)
+  dashboard.server.deps.callbacks = before
+  expect(pageErrors).toEqual([])
+})
+
+test('a limit of calls in the middle is explained, and nothing is lost', async () => {
+  const number = newNumber()
+  const { page, openOfAccount, pageErrors } = await emptyAccount()
+  await openOfAccount('whatsapp-accounts/connect')
+  await checkToken(page, number.accessToken)
+  await page.getByText('The token works').waitFor()
+  await page.getByRole('button', { name: 'Connect number' }).click()
+  await step(page, 'Subscription: done').waitFor()
+  const token = { appId: app.id, wabaIds: [number.wabaId] }
+  const refuses = { 'POST register': 80007, 'POST subscribed_apps': 80007 } as const
+  dashboard.server.simulator.addToken(number.accessToken, { ...token, refuses })
+
+  await page.getByRole('button', { name: 'Subscribe again' }).click()
+  await step(page, 'Subscription').getByText('its limit of calls').waitFor()
+  await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('135790')
+  await page.getByRole('button', { name: 'Register number' }).click()
+  await step(page, 'Registration').getByText('its limit of calls').waitFor()
+  await step(page, 'Registration').getByText('Wait some minutes, then repeat this step.').waitFor()
+
+  dashboard.server.simulator.addToken(number.accessToken, token)
+  await page.getByRole('button', { name: /^Subscribe/ }).click()
+  await step(page, 'Subscription: done').waitFor()
+  await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('135790')
+  await page.getByRole('button', { name: 'Register number' }).click()
+  await step(page, 'Registration: done').waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test.each(['light', 'dark'] as const)(
   'every page says within 10 seconds that nothing can be sent, in %s',
   async (colorScheme) => {
@@ -173,14 +262,35 @@ test.each(['light', 'dark'] as const)(
     await page.getByText('needs attention').waitFor()
     await expectAccessible(page)
     await banner.getByRole('link', { name: 'See what to do' }).click()
-    await step(page, 'Access token: to do').getByText('WhatsApp rejected this account').waitFor()
+    const token = step(page, 'Access token: to do')
+    await token.getByText('WhatsApp rejected this account').waitFor()
+    await announceChanges(dashboard.server.deps)
+    await token.getByText(/ Since /).waitFor()
+    // The banner names the step of this page, not the page.
+    await banner.getByRole('link', { name: 'Go to the step that fixes it' }).waitFor()
+    expect(new URL(page.url()).hash).toBe('#token')
+    await token.getByRole('button', { name: 'Activate' }).waitFor()
+
+    await token.getByRole('button', { name: 'Replace token' }).click()
+    dashboard.server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'EAAnext' })
+    await page.getByLabel('New access token', { exact: true }).fill('EAAnext')
+    await page.getByRole('button', { name: 'Replace', exact: true }).click()
+    await step(page, 'Access token: done').waitFor()
+    await banner.waitFor({ state: 'detached' })
     expect(pageErrors).toEqual([])
   },
 )
 
-test('a viewer sees the checklist and changes nothing', async () => {
+test('a viewer sees the checklist, changes nothing, and learns whom to ask', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
+  const { email } = await signedInOwner(dashboard.server, account.accountId)
+  await openOfAccount('whatsapp-accounts/connect')
+  await page.getByText('only owners can connect a number. Ask its owner:').waitFor()
+  await page.getByRole('link', { name: email }).waitFor()
+  expect(await page.getByLabel('Access token', { exact: true }).isDisabled()).toBe(true)
   await openOfAccount(`whatsapp-accounts/${account.whatsAppAccountId}`)
+  await page.getByRole('link', { name: email }).waitFor()
+  await expectAccessible(page)
 
   await step(page, 'Subscription: done').waitFor()
   const button = page.getByRole('button', { name: 'Check now' })

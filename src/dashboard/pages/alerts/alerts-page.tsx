@@ -20,7 +20,7 @@ export function AlertsPage() {
       {data && (
         <>
           <ChatSection chat={data.chat} />
-          <EmailSection emails={data.emails} />
+          <EmailSection />
           <RulesSection rules={data} />
         </>
       )}

@@ -40,9 +40,20 @@ export function toChecklist(
   }
 }
 
-/** Whether a finding is shown with one of the steps. */
-export function isShownInStep(code: string): boolean {
-  return Object.values(codesOf).some((codes) => codes.test(code))
+/** In the order in which a number is set up. */
+export const stepNames: readonly StepName[] = [
+  'token',
+  'subscription',
+  'callback',
+  'registration',
+  'templates',
+  'test',
+  'status',
+]
+
+/** The step that a finding is shown with; undefined for others, such as quality or payment. */
+export function stepOf(code: string): StepName | undefined {
+  return stepNames.find((name) => name in codesOf && codesOf[name as keyof typeof codesOf].test(code))
 }
 
 function toState(done: boolean, findings: HealthFinding[]): StepState {

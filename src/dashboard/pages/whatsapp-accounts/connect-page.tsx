@@ -1,7 +1,7 @@
-import { Alert, Box, Button, Group, List, Radio, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Code, Group, List, Radio, Stack, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useNavigate } from 'react-router'
 import {
   type ConnectableAccount,
@@ -11,7 +11,7 @@ import {
 import { readFailure, showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
-import { useAccount } from '../../session/session.ts'
+import { useAccount, useUser } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
@@ -20,6 +20,7 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { AccessTokenField, AppSecretField } from './replace-secrets-modal.tsx'
 import { healthKey } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
+import { ViewerNotice } from './viewer-notice.tsx'
 
 interface Inspected {
   accessToken: string
@@ -35,8 +36,8 @@ export function ConnectPage() {
         title="Connect a number"
         description="Waybill needs an access token of your Meta app. Everything else is read from WhatsApp, and each step can be repeated."
       />
-      <TokenSection onInspected={setInspected} />
-      {inspected && <TokenResult report={inspected.report} />}
+      <ViewerNotice what="connect a number" />
+      <TokenSection report={inspected?.report} onInspected={setInspected} />
       {inspected?.report.valid === true && inspected.report.missing.length === 0 && (
         <NumberSection key={inspected.accessToken} {...inspected} />
       )}
@@ -44,8 +45,13 @@ export function ConnectPage() {
   )
 }
 
-function TokenSection({ onInspected }: { onInspected: (inspected: Inspected) => void }) {
-  const { accountId } = useAccount()
+interface TokenSectionProps {
+  report: TokenReport | undefined
+  onInspected: (inspected: Inspected | undefined) => void
+}
+
+function TokenSection({ report, onInspected }: TokenSectionProps) {
+  const { accountId, canChange } = useAccount()
   const [problem, setProblem] = useState<string>()
   const form = useForm({
     mode: 'uncontrolled',
@@ -60,43 +66,91 @@ function TokenSection({ onInspected }: { onInspected: (inspected: Inspected) => 
   })
   const submit = form.onSubmit(({ accessToken }) => {
     setProblem(undefined)
+    onInspected(undefined)
     inspect.mutate({ accountId, accessToken: accessToken.trim() })
   })
   return (
-    <Section title="1. Access token" description="Nothing is stored in this step.">
+    <Section
+      title="1. Access token"
+      description="With it, Waybill sends from your number. It is checked with WhatsApp now, and stored in step 2."
+    >
       <form onSubmit={submit} noValidate>
         <Stack align="stretch">
           {problem !== undefined && <ErrorAlert title="Token not checked" error={problem} />}
-          <AccessTokenField key={form.key('accessToken')} {...form.getInputProps('accessToken')} />
-          <TokenInstructions />
+          <AccessTokenField
+            description={`It needs the permissions ${messaging} and ${management}.`}
+            disabled={!canChange}
+            key={form.key('accessToken')}
+            {...form.getInputProps('accessToken')}
+          />
           <Group>
             <ChangeButton type="submit" loading={inspect.isPending}>
               Check token
             </ChangeButton>
           </Group>
+          {report && <TokenResult report={report} />}
         </Stack>
       </form>
+      {report?.fix === undefined && report ? null : <TokenInstructions />}
     </Section>
   )
 }
 
-/** Where a token comes from, for those who have none yet (Meta, "Access tokens" and "System users"). */
+/** Where a token comes from (Meta, "Access tokens" and "System users"). */
 function TokenInstructions() {
+  const { sandbox } = useUser()
   return (
-    <Box>
-      <Text size="sm" fw={600} mb={4}>
-        Don’t have a token?
-      </Text>
+    <Stack gap="sm" mt="lg">
+      <Title order={3} size="h5">
+        Where to find a token
+      </Title>
+      {sandbox && (
+        <Text size="sm">
+          In this sandbox, enter <Code>sandbox-token</Code>. The guide lists{' '}
+          <NewTabLink href="/docs/sandbox#walk-through-the-set-up">tokens for each failure</NewTabLink>.
+        </Text>
+      )}
+      <Text size="sm">For a server, use a token that does not expire:</Text>
       <List type="ordered" size="sm" spacing={4}>
-        <List.Item>Open business.facebook.com, and there Settings → Users → System users. Add a system user.</List.Item>
-        <List.Item>Under Assign assets, give it your app and your WhatsApp account, each with full control.</List.Item>
         <List.Item>
-          Choose Generate token, your app, an expiry of “Never”, and the permissions whatsapp_business_messaging and
-          whatsapp_business_management.
+          Open{' '}
+          <NewTabLink href="https://business.facebook.com/settings/system-users">
+            Business settings → Users → System users
+          </NewTabLink>{' '}
+          at Meta, and add a system user.
         </List.Item>
-        <List.Item>Copy the token: Meta shows it once.</List.Item>
+        <List.Item>Select Assign assets: your app and your WhatsApp account, each with full control.</List.Item>
+        <List.Item>
+          Select Generate token, your app, the expiry “Never”, and both permissions: <Code>{messaging}</Code> to send,{' '}
+          <Code>{management}</Code> to read numbers and templates.
+        </List.Item>
+        <List.Item>Copy the token. Meta shows it once.</List.Item>
       </List>
-    </Box>
+      <Text size="sm">
+        For a first try, a temporary token is enough: open{' '}
+        <NewTabLink href="https://developers.facebook.com/apps">your app</NewTabLink> at Meta, then WhatsApp → API Setup
+        → Generate access token. It works for some hours.
+      </Text>
+      <Text size="sm" c="dimmed">
+        No app yet? <NewTabLink href="/docs/going-live#1-create-a-meta-app">Create a Meta app</NewTabLink>. More from
+        Meta:{' '}
+        <NewTabLink href="https://developers.facebook.com/documentation/business-messaging/whatsapp/access-tokens">
+          Access tokens
+        </NewTabLink>
+        .
+      </Text>
+    </Stack>
+  )
+}
+
+const messaging = 'whatsapp_business_messaging'
+const management = 'whatsapp_business_management'
+
+function NewTabLink({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <Anchor href={href} target="_blank" rel="noreferrer" inherit underline="always">
+      {children}
+    </Anchor>
   )
 }
 
@@ -104,7 +158,6 @@ function TokenResult({ report }: { report: TokenReport }) {
   const ok = report.fix === undefined
   return (
     <Alert
-      mb="lg"
       color={ok ? 'waybill' : 'red'}
       icon={ok ? <IconCircleCheck /> : <IconAlertCircle />}
       title={ok ? 'The token works' : 'This token cannot be used yet'}

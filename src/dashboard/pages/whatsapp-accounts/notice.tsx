@@ -4,8 +4,11 @@ import type { z } from 'zod'
 import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { settings } from '../../api/settings.ts'
 import { QualityBadge } from '../../ui/badges.tsx'
+import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
+import { LogTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
+import { useHealth } from './use-health.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
 export type TokenTest = z.output<typeof WhatsAppAccountTest>
@@ -118,6 +121,9 @@ interface RefusedProps {
 }
 
 function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: RefusedProps) {
+  const { accountId } = useAccount()
+  const health = useHealth(accountId).data?.whatsAppAccounts.find((one) => one.accountId === account.whatsAppAccountId)
+  const finding = health?.findings.find(({ code }) => code === 'rejected' || code === 'disabled')
   return (
     <Alert
       // The new key makes screen readers announce the result.
@@ -130,11 +136,17 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
     >
       <Stack gap="sm" align="flex-start">
         <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {account.reason}
+          {finding?.message ?? account.reason}
+          {finding?.since !== undefined && (
+            <>
+              {' Since '}
+              <LogTime at={finding.since} />.
+            </>
+          )}
         </Text>
         <Text size="sm">
-          Replace the access token: it may have expired or lack a permission. If WhatsApp reports another cause, fix it
-          in WhatsApp Manager, then activate the account again.{describeDefault(account)}
+          Replace the access token: create a new one at Meta, in Business settings → Users → System users. If WhatsApp
+          reports another cause, fix it in WhatsApp Manager, then activate the account again.{describeDefault(account)}
         </Text>
         <Group gap="xs">
           {!isTokenFine && (
@@ -153,7 +165,7 @@ function describeDefault({ isDefault }: WhatsAppAccount): string {
   return isDefault ? ' Requests that don’t set accountId are rejected too, because this is the default account.' : ''
 }
 
-function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
+export function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: settings.whatsAppAccount.activate.mutate,
     done: 'WhatsApp account activated.',

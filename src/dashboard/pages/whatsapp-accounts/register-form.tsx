@@ -14,11 +14,12 @@ interface RegisterFormProps {
   whatsAppAccountId: string
   /** As WhatsApp reported it last; undefined until the first check, right after the number was connected. */
   status: string | undefined
+  isNext: boolean
 }
 
 /** A registered number needs no PIN any more. */
-export function RegisterForm({ whatsAppAccountId, status }: RegisterFormProps) {
-  const { accountId } = useAccount()
+export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterFormProps) {
+  const { accountId, canChange } = useAccount()
   const [result, setResult] = useState<ConnectStep>()
   const form = useForm({
     mode: 'uncontrolled',
@@ -52,11 +53,12 @@ export function RegisterForm({ whatsAppAccountId, status }: RegisterFormProps) {
           inputMode="numeric"
           autoComplete="one-time-code"
           maw={320}
+          disabled={!canChange}
           key={form.key('pin')}
           {...form.getInputProps('pin')}
         />
         <Group>
-          <ChangeButton type="submit" size="xs" loading={register.isPending}>
+          <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={register.isPending}>
             Register number
           </ChangeButton>
         </Group>

@@ -8,6 +8,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { PasswordField } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { healthKey } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 
 interface ReplaceSecretsModalProps extends ReplaceSecretsProps {
@@ -48,7 +49,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
   })
   const replace = useChange({
     change: settings.whatsAppAccount.replaceSecrets.mutate,
-    invalidates: [whatsAppAccountsKey(accountId)],
+    invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
     done: 'Secrets replaced.',
     onDone: () => {
       onReplaced()

@@ -1,7 +1,7 @@
-import { Alert, Stack, Text } from '@mantine/core'
+import { Alert, Box, Text } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
 import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
-import { CopyField } from '../../ui/copy.tsx'
+import { CallbackValues } from './callback-values.tsx'
 
 /** What WhatsApp answered, and the values to enter at Meta if it has to be done by hand. */
 export function StepResult({ result }: { result: ConnectStep & Pick<CallbackStep, 'enter'> }) {
@@ -21,11 +21,9 @@ export function StepResult({ result }: { result: ConnectStep & Pick<CallbackStep
         </Text>
       )}
       {!ok && enter && (
-        <Stack gap="xs" mt="sm">
-          {enter.callbackUrl !== undefined && <CopyField label="Callback URL" value={enter.callbackUrl} />}
-          {enter.verifyToken !== undefined && <CopyField label="Verify token" value={enter.verifyToken} />}
-          <CopyField label="Webhook fields" value={enter.fields.join(', ')} />
-        </Stack>
+        <Box mt="sm">
+          <CallbackValues enter={enter} />
+        </Box>
       )}
     </Alert>
   )

@@ -30,7 +30,7 @@ function nameOf({ template, language }: Pick<SendMessageRequest, 'template' | 'l
 
 /** Sends a template with its example values, and follows its status. */
 export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }: TestStepProps) {
-  const { accountId } = useAccount()
+  const { accountId, canChange } = useAccount()
   const [problem, setProblem] = useState<string>()
   const choices = listTrials(templates)
   const form = useForm({
@@ -72,6 +72,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
             description="With the country code, such as 34600111222."
             type="tel"
             autoComplete="tel"
+            disabled={!canChange}
             key={form.key('to')}
             {...form.getInputProps('to')}
           />

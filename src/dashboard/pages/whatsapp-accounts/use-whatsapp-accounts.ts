@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+import { healthKey } from './use-health.ts'
 
 export function whatsAppAccountsKey(accountId: string) {
   return ['whatsAppAccounts', accountId] as const
@@ -36,7 +37,7 @@ export function useWhatsAppAccountChange<Output>(
   const { accountId } = useAccount()
   return useChange<void, Output>({
     change: () => change({ accountId, whatsAppAccountId }),
-    invalidates: [whatsAppAccountsKey(accountId)],
+    invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
     ...outcome,
   })
 }

@@ -6,6 +6,7 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { PageHeader } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AddModal } from './add-modal.tsx'
+import { ViewerNotice } from './viewer-notice.tsx'
 import { useWhatsAppAccounts } from './use-whatsapp-accounts.ts'
 import { WhatsAppAccountCard } from './whatsapp-account-card.tsx'
 
@@ -31,6 +32,7 @@ export function WhatsAppAccountsPage() {
         description="Business phone numbers that send your messages. The default is used when a request doesn’t set accountId."
         actions={isEmpty ? undefined : addButton}
       />
+      <ViewerNotice what="add, change or remove numbers" />
       {accounts.isPending && <LoadingSkeleton lines={6} />}
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => void accounts.refetch()} />}
       {isEmpty && (

@@ -1,0 +1,37 @@
+import { Stack } from '@mantine/core'
+import type { CallbackStep } from '../../../../contracts/dashboard/connect.ts'
+import { CopyField } from '../../ui/copy.tsx'
+
+/** The values that Meta asks for under WhatsApp → Configuration, each whole. */
+export function CallbackValues({ enter }: { enter: NonNullable<CallbackStep['enter']> }) {
+  const callbackUrl = enter.callbackUrl === undefined ? undefined : toPublic(enter.callbackUrl)
+  const { verifyToken, fields } = enter
+  return (
+    <Stack gap="sm" maw={560}>
+      {callbackUrl !== undefined && (
+        <CopyField
+          wraps
+          label="Callback URL"
+          value={callbackUrl}
+          {...(!callbackUrl.startsWith('https:') && {
+            description: `Meta accepts https addresses only: replace ${new URL(callbackUrl).origin} by the address at which the internet reaches this server.`,
+          })}
+        />
+      )}
+      {verifyToken !== undefined && <CopyField wraps label="Verify token" value={verifyToken} />}
+      <CopyField
+        wraps
+        label="Webhook fields"
+        description={`Under Webhook fields, subscribe to each of these ${fields.length}.`}
+        value={fields.join('\n')}
+      />
+    </Stack>
+  )
+}
+
+/** The server may not know its https address, but the browser may have come by it. */
+function toPublic(callbackUrl: string): string {
+  const { pathname, protocol } = new URL(callbackUrl)
+  const { origin } = window.location
+  return protocol === 'https:' || !origin.startsWith('https:') ? callbackUrl : origin + pathname
+}

@@ -1,0 +1,135 @@
+import { Alert, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { IconAlertCircle, IconAlertTriangle, IconCheck } from '@tabler/icons-react'
+import { type ReactNode, useState } from 'react'
+import type { HealthFinding } from '../../../../contracts/api/account.ts'
+import type { CallbackStep } from '../../../../contracts/dashboard/connect.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
+import { LogTime } from '../../ui/date-time.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import type { StepName, StepState } from './checklist.ts'
+import { findRemedy } from './remedies.ts'
+import { StepResult } from './step-result.tsx'
+import { healthKey } from './use-health.ts'
+
+/** What the checklist knows of a step. */
+export interface StepPlace {
+  name: StepName
+  state: StepState
+  number: number
+  /** Whether it is the first that is not done. */
+  isNext: boolean
+}
+
+interface StepProps extends StepPlace {
+  title: string
+  /** What it is for, and what is true once it is done; by default the same. */
+  purpose: string
+  done?: string
+  children?: ReactNode
+}
+
+export function Step({ name, title, state, number, purpose, done = purpose, children }: StepProps) {
+  const isStuck = !state.done && state.findings.some(({ severity }) => severity === 'error')
+  return (
+    <Paper
+      component="section"
+      id={name}
+      tabIndex={-1}
+      aria-label={`${title}: ${state.done ? 'done' : 'to do'}`}
+      withBorder
+      p="md"
+    >
+      <Group align="flex-start" gap="md" wrap="nowrap">
+        <ThemeIcon
+          variant={state.done ? 'filled' : isStuck ? 'light' : 'default'}
+          color={state.done ? 'waybill' : isStuck ? 'red' : 'gray'}
+          radius="xl"
+          size={28}
+          aria-hidden
+        >
+          {state.done ? (
+            <IconCheck size={16} />
+          ) : isStuck ? (
+            <IconAlertCircle size={16} />
+          ) : (
+            <Text size="xs" fw={600}>
+              {number}
+            </Text>
+          )}
+        </ThemeIcon>
+        <Stack gap="xs" flex={1} miw={0}>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          <Text size="sm">{state.done ? done : purpose}</Text>
+          {state.findings.map((finding) => (
+            <FindingText key={finding.code} finding={finding} />
+          ))}
+          {children}
+        </Stack>
+      </Group>
+    </Paper>
+  )
+}
+
+/** What happened, since when, and what to do. */
+export function FindingText({ finding, children }: { finding: HealthFinding; children?: ReactNode }) {
+  const isError = finding.severity === 'error'
+  return (
+    <Alert color={isError ? 'red' : 'yellow'} icon={isError ? <IconAlertCircle /> : <IconAlertTriangle />}>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {finding.message}
+        {finding.since !== undefined && (
+          <>
+            {' Since '}
+            <LogTime at={finding.since} />.
+          </>
+        )}
+      </Text>
+      <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
+        {findRemedy(finding)}
+      </Text>
+      {children}
+    </Alert>
+  )
+}
+
+interface ActionStepProps extends StepProps {
+  action: string
+  perform: () => Promise<CallbackStep>
+}
+
+/** A step that consists of one request to WhatsApp. */
+export function ActionStep({ action, perform, ...step }: ActionStepProps) {
+  const { accountId } = useAccount()
+  const [result, setResult] = useState<CallbackStep>()
+  const run = useChange<void, CallbackStep>({
+    change: perform,
+    invalidates: [healthKey(accountId)],
+    onDone: setResult,
+    // Shown below, where the button is.
+    onFailure: () => setResult(undefined),
+  })
+  // A problem is shown once: as the result, which also has the values to enter.
+  const findings = step.state.findings.filter(
+    ({ message }) => result?.ok !== false || !message.includes(result.message),
+  )
+  return (
+    <Step {...step} state={{ ...step.state, findings }}>
+      {result && <StepResult result={result} />}
+      {run.isError && <ErrorAlert title={`${step.title} not changed`} error={run.error} />}
+      <Group>
+        <ChangeButton
+          size="xs"
+          variant={step.isNext ? 'filled' : 'default'}
+          loading={run.isPending}
+          onClick={() => run.mutate()}
+        >
+          {step.state.done ? `${action} again` : action}
+        </ChangeButton>
+      </Group>
+    </Step>
+  )
+}

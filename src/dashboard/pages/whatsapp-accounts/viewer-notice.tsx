@@ -1,0 +1,36 @@
+import { Alert, Anchor, Text } from '@mantine/core'
+import { IconLock } from '@tabler/icons-react'
+import { Fragment } from 'react'
+import { useAccount } from '../../session/session.ts'
+import { useMembers } from '../people/use-people.ts'
+
+/** Tells viewers why they cannot do what the page is for, and whom to ask. */
+export function ViewerNotice({ what }: { what: string }) {
+  const { canChange } = useAccount()
+  return canChange ? null : <Notice what={what} />
+}
+
+function Notice({ what }: { what: string }) {
+  const owners = (useMembers().data?.items ?? []).filter(({ role }) => role === 'owner')
+  return (
+    <Alert color="gray" icon={<IconLock />} title="You have read-only access" mb="lg">
+      <Text size="sm">
+        Your role in this account is viewer, and only owners can {what}.{' '}
+        {owners.length === 0
+          ? 'Ask an owner of this account.'
+          : owners.length === 1
+            ? 'Ask its owner: '
+            : 'Ask one of its owners: '}
+        {owners.map(({ email }, index) => (
+          <Fragment key={email}>
+            {index > 0 && ', '}
+            <Anchor href={`mailto:${email}`} inherit underline="always">
+              {email}
+            </Anchor>
+          </Fragment>
+        ))}
+        {owners.length > 0 && '.'}
+      </Text>
+    </Alert>
+  )
+}
