@@ -273,7 +273,25 @@ test.each(sandboxTokens.map(({ token, does }) => ({ token, does })))(
       'sandbox-token-register-limit': [0, 0, 133016, 0],
       'sandbox-token-subscribe-refused': [0, 0, 0, 200],
       'sandbox-token-throttled': [0, 80007, 100, 0],
+      'sandbox-token-throttled-later': [0, 0, 80007, 80007],
     }
     expect(codes).toEqual(expected[accessToken] ?? [0, 0, 0, 0])
   },
 )
+
+test('the app of sandbox-token-callback-unreachable cannot set a callback URL', async () => {
+  const appSecret = 'secret-of-the-sandbox'
+  simulator.reportTo({ url: `${simulator.url}/callbacks`, appSecret })
+  const inspected = await whatsapp.inspectToken({ accessToken: 'sandbox-token-callback-unreachable' })
+  const app = { appId: inspected.ok ? (inspected.value.appId ?? '') : '', appSecret }
+
+  const refused = await whatsapp.subscribeCallback(app, {
+    url: 'https://waybill.example.com/webhooks/whatsapp',
+    verifyToken: 'verify',
+    fields: ['messages'],
+  })
+  simulator.reportTo(undefined)
+
+  expect(refused).toMatchObject({ ok: false, error: { code: 2200 } })
+  expect(simulator.callbackOf(app.appId)).toBeUndefined()
+})

@@ -189,6 +189,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
           subscription: { callbackUrl: target.url, fields: [...callbackFields] },
         })
       else delete app.subscription
+      if (target && options.sandbox === true)
+        state.apps.set(unreachableAppId, {
+          id: unreachableAppId,
+          name: 'Waybill demo app 2',
+          secret: target.appSecret,
+          unreachable: true,
+        })
     },
     stop: () => {
       reporter.stop()
@@ -214,12 +221,23 @@ function findCallbackTarget(state: SimulatorState, wabaId: string, field: string
   return undefined
 }
 
+/** The app of `sandbox-token-callback-unreachable`, with the secret of the demo app. */
+const unreachableAppId = '300000000000003'
+
 /** The app of `sandbox-token-other-app`, whose secret is unknown to the sandbox. */
 const otherAppId = '300000000000002'
 
 /** Gives a sandbox token its business account and its number, which are numbered like the token. */
 function furnish(sandboxToken: SandboxToken, index: number, now: number) {
-  const { token: accessToken, expiresInSeconds, scopes, ofOtherApp, withoutAccounts, refuses } = sandboxToken
+  const {
+    token: accessToken,
+    expiresInSeconds,
+    scopes,
+    ofOtherApp,
+    ofUnreachableApp,
+    withoutAccounts,
+    refuses,
+  } = sandboxToken
   const { pin, status = 'PENDING', nameStatus = 'APPROVED', blocked } = sandboxToken.number ?? {}
   const suffix = String(index).padStart(2, '0')
   const wabaId = `2000000000000${suffix}`
@@ -245,6 +263,7 @@ function furnish(sandboxToken: SandboxToken, index: number, now: number) {
     expiresAt: expiresInSeconds === undefined ? 0 : Math.floor(now / 1000) + expiresInSeconds,
     ...(scopes && { scopes: [...scopes] }),
     ...(ofOtherApp && { appId: otherAppId }),
+    ...(ofUnreachableApp && { appId: unreachableAppId }),
     ...(refuses && { refuses }),
   }
   return { accessToken, properties, number: withoutAccounts ? undefined : number }

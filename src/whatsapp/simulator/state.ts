@@ -32,6 +32,8 @@ export interface SimulatedApp {
   id: string
   name: string
   secret: string
+  /** True if Meta cannot reach its callback URL, whichever it is. */
+  unreachable?: true
   subscription?: { callbackUrl: string; fields: string[] }
 }
 

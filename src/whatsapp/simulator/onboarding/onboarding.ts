@@ -135,7 +135,9 @@ async function subscribe(app: SimulatedApp, request: ReceivedRequest): Promise<A
   if (fieldOf(request, 'object') !== 'whatsapp_business_account') return failPlainParameter('object')
   if (callbackUrl === undefined || !URL.canParse(callbackUrl)) return failPlainParameter('callback_url')
   if (fields.length === 0) return failPlainParameter('fields')
-  const problem = await verifyCallback(callbackUrl, fieldOf(request, 'verify_token') ?? '')
+  const problem = app.unreachable
+    ? failHandshake(unreachable)
+    : await verifyCallback(callbackUrl, fieldOf(request, 'verify_token') ?? '')
   if (problem) return problem
   app.subscription = { callbackUrl, fields }
   return ok({ success: true })
@@ -151,6 +153,7 @@ function toSubscription({ callbackUrl, fields }: NonNullable<SimulatedApp['subsc
 }
 
 const handshakeMilliseconds = 5_000
+const unreachable = 'curl_errno = 7; curl_error = Failed to connect'
 
 function failHandshake(reason: string): Answer {
   return failOnboarding(2200, `Callback verification failed with the following errors: ${reason}`)
@@ -169,7 +172,7 @@ async function verifyCallback(callbackUrl: string, verifyToken: string): Promise
       return failHandshake(`HTTP Status Code = ${response.status}; HTTP Message = ${response.statusText}`)
     return (await response.text()) === challenge ? undefined : failHandshake('the challenge was not returned')
   } catch {
-    return failHandshake('curl_errno = 7; curl_error = Failed to connect')
+    return failHandshake(unreachable)
   }
 }
 

@@ -10,6 +10,8 @@ export interface SandboxToken {
   scopes?: readonly string[]
   /** True if it is a token of an app whose secret Waybill does not know. */
   ofOtherApp?: true
+  /** True if it is a token of an app whose callback URL Meta does not reach. */
+  ofUnreachableApp?: true
   /** True if it may use no business account. */
   withoutAccounts?: true
   /** The number of its business account; by default one that is not registered and has no PIN. */
@@ -79,6 +81,17 @@ export const sandboxTokens: readonly SandboxToken[] = [
     token: 'sandbox-token-throttled',
     does: 'The business account has reached its rate limit of management calls (80007)',
     refuses: { 'GET phone_numbers': 80007 },
+  },
+  {
+    token: 'sandbox-token-throttled-later',
+    does: 'The number can be connected; then the rate limit is reached: subscription and registration are refused (80007)',
+    refuses: { 'POST subscribed_apps': 80007, 'POST register': 80007 },
+  },
+  {
+    token: 'sandbox-token-callback-unreachable',
+    does: 'Meta does not reach the callback URL, so it cannot be set (2200)',
+    ofUnreachableApp: true,
+    number: { status: 'CONNECTED' },
   },
   {
     token: 'sandbox-token-blocked',
