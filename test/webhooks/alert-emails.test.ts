@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import { recordDisplacementIn } from '../../src/http/displacement.ts'
+import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
 import { enqueueEmails } from '../../src/platform/email/outbox.ts'
 import { Mailer } from '../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../src/platform/email/transport.ts'
@@ -34,7 +35,7 @@ afterAll(async () => {
 
 /** A busy machine takes longer than vitest's own second. */
 function eventually(check: () => unknown): Promise<unknown> {
-  return vi.waitFor(check, { timeout: 15_000 })
+  return vi.waitFor(check, { timeout: 45_000 })
 }
 
 /** Both servers look for changes, several times. */
@@ -74,6 +75,25 @@ test('mails each alert once to every member, and once more when it is over', asy
       .flatMap(({ email }) => [`${email}: ${number} can send again`, `${email}: ${number} cannot send any more`])
       .toSorted(),
   )
+})
+
+test('mails members about a token that is revoked while messages are sent', async () => {
+  const account = await server.account()
+  const { email } = await signedInOwner(server, account.accountId)
+  smtp.received.length = 0
+  const housekeeping = startHousekeeping(server.deps, { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 })
+  const { phoneNumberId, wabaId } = account
+  server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
+  const send = { to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'A-1' } }
+
+  await Promise.all(Array.from({ length: 5 }, () => account.post('/api/v1/message/send', send)))
+
+  await eventually(() =>
+    expect(subjects().filter((subject) => subject.startsWith(email))).toEqual([
+      `${email}: +1 555-010-0001 cannot send any more`,
+    ]),
+  )
+  housekeeping.stop()
 })
 
 test('mails that a token expires, once for each notice', async () => {

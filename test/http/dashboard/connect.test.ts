@@ -244,6 +244,41 @@ test('a number is registered with its PIN, and a wrong PIN is explained', async 
   expect((await call('register', { whatsAppAccountId, pin: '12345' })).statusCode).toBe(400)
 })
 
+test.each([
+  { refusal: 133008 as const, says: 'WhatsApp has locked the registration of this number', does: 'set a new PIN' },
+  { refusal: 133016 as const, says: 'WhatsApp allows 10 attempts in 72 hours', does: 'Wait 72 hours' },
+  { refusal: 80007 as const, says: 'WhatsApp has reached its limit of calls', does: 'Wait some minutes' },
+])('explains a registration that is refused with $refusal, and can repeat it', async ({ refusal, says, does }) => {
+  const number = newNumber({ refuses: { 'POST register': refusal } }, 'PENDING')
+  const { whatsAppAccountId } = await add(number)
+
+  expect((await call('register', { whatsAppAccountId, pin: '135790' })).data).toMatchObject({
+    ok: false,
+    message: expect.stringContaining(says),
+    fix: expect.stringContaining(does),
+  })
+
+  server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [number.wabaId] })
+  expect((await call('register', { whatsAppAccountId, pin: '135790' })).data).toMatchObject({ ok: true })
+})
+
+test.each([
+  { wrong: 'the number of another token', field: 'phoneNumberId' as const },
+  { wrong: 'the WABA of another token', field: 'wabaId' as const },
+])('refuses $wrong, and stores nothing', async ({ field }) => {
+  const [mine, foreign] = [newNumber(), newNumber()]
+  const mixed = { ...mine, [field]: foreign[field] }
+
+  const refused = await call('add', mixed)
+
+  expect(refused).toMatchObject({
+    statusCode: 400,
+    error: { data: { fields: { [field]: expect.stringMatching(/does not show this|does not belong to this/) } } },
+  })
+  const stored = server.deps.db.selectFrom('whatsapp_accounts').select('id')
+  expect(await stored.where('phone_number_id', 'in', [mine.phoneNumberId, foreign.phoneNumberId]).execute()).toEqual([])
+})
+
 test('whoever proves that a number is theirs displaces an account whose token fails', async () => {
   const number = newNumber()
   const first = await add(number)

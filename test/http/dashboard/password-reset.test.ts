@@ -291,6 +291,7 @@ test('sends invitations by e-mail and does not show their link to the owner', as
   expect(data).not.toHaveProperty('link')
   expect(email.subject).toBe('Invitation to “Test” on Waybill')
   expect(email.body).toContain(`${owner.email} has invited you`)
+  expect(email.body).toContain(`/settings/${account.accountId}/alerts#email`)
   expect(accepted.statusCode).toBe(200)
 })
 
