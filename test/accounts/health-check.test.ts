@@ -88,22 +88,23 @@ test('reports an app secret of another app, and still reads the facts of the tok
   expect((await view()).codes).not.toContain('callback_problem')
 })
 
+const findSince = async () => (await view()).findings?.find(({ code }) => code === 'callback_problem')?.since
+
 test('a finding keeps the time at which it was found first, until it is gone', async () => {
   const appId = addApp('the-real-secret')
   await useTokenOf(appId)
   const at = (time: string) => ({ ...server.deps, now: () => new Date(time) })
-  const since = async () => (await view()).findings?.find(({ code }) => code === 'callback_problem')?.since
 
   await checkNow(at('2026-11-20T10:00:00.000Z'), owner())
   await checkNow(at('2026-11-20T10:30:00.000Z'), owner())
-  expect(await since()).toBe('2026-11-20T10:00:00.000Z')
+  expect(await findSince()).toBe('2026-11-20T10:00:00.000Z')
 
   server.simulator.addApp({ id: appId, name: 'App', secret })
   await checkNow(at('2026-11-20T11:00:00.000Z'), owner())
-  expect(await since()).toBeUndefined()
+  expect(await findSince()).toBeUndefined()
   server.simulator.addApp({ id: appId, name: 'App', secret: 'the-real-secret' })
   await checkNow(at('2026-11-20T11:30:00.000Z'), owner())
-  expect(await since()).toBe('2026-11-20T11:30:00.000Z')
+  expect(await findSince()).toBe('2026-11-20T11:30:00.000Z')
 })
 
 test('a token of another app than the stored one counts as valid, and its app is stored', async () => {

@@ -82,12 +82,17 @@ export function Section({ id: target, title, description, actions, children }: S
   )
 }
 
+/** The header covers the top of the page. */
+const belowHeader = '104px'
+
 /** Scrolls to the element that the URL names after `#`, once it is there, and gives it the focus. */
 export function useHashTarget(isShown: boolean): void {
   const { hash, key } = useLocation()
   useEffect(() => {
     const target = isShown && hash !== '' ? document.getElementById(hash.slice(1)) : null
-    target?.scrollIntoView({ block: 'start' })
-    target?.focus({ preventScroll: true })
+    if (!target) return
+    target.style.scrollMarginTop = belowHeader
+    target.scrollIntoView({ block: 'start' })
+    target.focus({ preventScroll: true })
   }, [hash, key, isShown])
 }

@@ -163,7 +163,7 @@ function TokenResult({ report }: { report: TokenReport }) {
       title={ok ? 'The token works' : 'This token cannot be used yet'}
       role={ok ? 'status' : 'alert'}
     >
-      <Stack gap="xs">
+      <Stack gap="xs" style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm">{report.message}</Text>
         {report.fix !== undefined && (
           <Text size="sm" fw={600}>
