@@ -33,7 +33,7 @@ const onBothDatabases = [
   'test/http/dashboard/messages.test.ts',
   'test/media/upload.test.ts',
   'test/templates/sync.test.ts',
-  'test/webhooks/{deliveries,endpoint-limits,endpoint-secrets,endpoints,list-events,worker}.test.ts',
+  'test/webhooks/{attempt-counts,deliveries,endpoint-limits,endpoint-secrets,endpoints,list-events,worker}.test.ts',
 ]
 
 /** The data folder, which PostgreSQL doesn't have. */

@@ -61,5 +61,6 @@ export const changes = {
   testEndpoint: (endpointId: string) => `sent a test event to ${endpointId}`,
   rotateSecret: (endpointId: string) => `rotated the secret of ${endpointId}`,
   retryDelivery: (deliveryId: string) => `retried the delivery ${deliveryId}`,
-  recoverDeliveries: (endpointId: string, since: string) => `recovered deliveries to ${endpointId} since ${since}`,
+  recoverDeliveries: (endpointId: string, since: string, error?: string) =>
+    `recovered deliveries to ${endpointId} since ${since}${error === undefined ? '' : ` that failed with ${JSON.stringify(error)}`}`,
 }

@@ -52,8 +52,12 @@ import {
 import { listTemplates, sendTest, syncTemplates } from './template.ts'
 import {
   addEndpoint,
+  countRecoverable,
   disableEndpoint,
   enableEndpoint,
+  getPayload,
+  getStatistics,
+  listActivity,
   listDeliveries,
   listEndpoints,
   recoverDeliveries,
@@ -165,8 +169,12 @@ export const settingsContracts = {
       rotateSecret,
       test: testEndpoint,
       deliveries: listDeliveries,
+      payload: getPayload,
       retry: retryDelivery,
+      countRecoverable,
       recover: recoverDeliveries,
+      activity: listActivity,
+      statistics: getStatistics,
     },
   },
 } satisfies ProcedureTree<DashboardProcedure>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defaultEventTypes, eventTypes } from '../events.ts'
 import { line, PageLimit, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
+import { EndpointFailure } from './endpoint-failure.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 const EventType = z.enum(eventTypes)
@@ -35,6 +36,8 @@ export const Endpoint = z.object({
   waiting: z.int(),
   /** Since when every attempt has failed; absent while the last one succeeded. */
   failingSince: Timestamp.optional(),
+  /** How the last attempt failed; absent while none fails, and if no attempt since then is counted. */
+  failure: EndpointFailure.optional(),
   lastDeliveredAt: Timestamp.optional(),
   /** Until when the secret before the last rotation signs too. */
   previousSecretUntil: Timestamp.optional(),
@@ -233,6 +236,74 @@ export const listDeliveries = dashboardProcedure({
   output: z.object({ items: z.array(Delivery), nextCursor: z.string().optional() }),
 })
 
+/** How many attempts ended in a slot of time, and how long they took. */
+const AttemptCounts = z.object({
+  attempts: z.int(),
+  /** Attempts that delivered their event. */
+  succeeded: z.int(),
+  /** Over all attempts; absent if there were none. */
+  averageMilliseconds: z.number().optional(),
+  slowestMilliseconds: z.number().optional(),
+})
+
+const AttemptSlot = AttemptCounts.extend({ startAt: Timestamp })
+export type AttemptSlot = z.infer<typeof AttemptSlot>
+
+export const statisticsRanges = ['24h', '7d'] as const
+
+const Statistics = z.object({
+  /** Start of the first slot. */
+  from: Timestamp,
+  until: Timestamp,
+  slotSeconds: z.int(),
+})
+
+export const listActivity = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'Count the attempts of the last 24 hours at each endpoint',
+  input: ofAccount({}),
+  output: Statistics.extend({
+    /** Endpoints without an attempt are absent. */
+    items: z.array(AttemptCounts.extend({ endpointId: z.string(), slots: z.array(AttemptSlot) })),
+  }),
+})
+
+/** Attempts that failed in the same way. */
+const FailureGroup = z.object({
+  /** Such as `HTTP 500` or `timed out`. */
+  error: z.string(),
+  attempts: z.int(),
+  firstAt: Timestamp,
+  lastAt: Timestamp,
+})
+export type FailureGroup = z.infer<typeof FailureGroup>
+
+export const getStatistics = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'Count the attempts at an endpoint over time, and the failed ones by answer',
+  input: ofAccount({ endpointId: EndpointId, range: z.enum(statisticsRanges) }),
+  output: Statistics.extend({
+    totals: AttemptCounts,
+    /** Slots without an attempt are absent. */
+    slots: z.array(AttemptSlot),
+    /** The latest first. */
+    failures: z.array(FailureGroup),
+    /** True if there are more kinds of failures than are listed. */
+    hasMoreFailures: z.boolean(),
+  }),
+})
+
+export const getPayload = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'Read the body that a delivery sends',
+  input: ofAccount({ deliveryId: line(64) }),
+  /** As it is signed, byte for byte. */
+  output: z.object({ eventId: z.string(), payload: z.string() }),
+})
+
 export const retryDelivery = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
@@ -243,6 +314,31 @@ export const retryDelivery = dashboardProcedure({
   audit: ({ deliveryId }) => changes.retryDelivery(deliveryId),
 })
 
+/** What is redelivered: by default, all that the endpoint should have got since the time and did not. */
+const redelivery = {
+  endpointId: EndpointId,
+  since: Timestamp,
+  /** Only deliveries whose last attempt failed with this error, such as `HTTP 500` or `timed out`. */
+  error: line(200).optional(),
+  /** Deliveries that wait for their next attempt are sent now, too. */
+  includeWaiting: z.boolean().optional(),
+}
+
+export const countRecoverable = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'Count what a recovery would queue',
+  input: ofAccount(redelivery),
+  output: z.object({
+    /** Deliveries that failed for good, and events without a delivery. */
+    missed: z.int(),
+    /** Deliveries that wait for their next attempt; 0 unless they are included. */
+    waiting: z.int(),
+    /** True if only the first events were counted, so that there may be more. */
+    isPartial: z.boolean(),
+  }),
+})
+
 /**
  * One part of a recovery at a time, so that the caller sees the progress: call again with `next` until
  * there is none. Stopped in the middle, it can be begun anew.
@@ -251,7 +347,7 @@ export const recoverDeliveries = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
   summary: 'Queue what an endpoint should have got since a time and did not',
-  input: ofAccount({ endpointId: EndpointId, since: Timestamp, next: line(1024).optional() }),
+  input: ofAccount({ ...redelivery, next: line(1024).optional() }),
   output: z.object({
     /** How many deliveries this part queued. */
     recovered: z.int(),
@@ -260,6 +356,6 @@ export const recoverDeliveries = dashboardProcedure({
     next: z.string().optional(),
   }),
   // Once, however many parts it has.
-  audit: ({ endpointId, since, next }) =>
-    next === undefined ? changes.recoverDeliveries(endpointId, since) : undefined,
+  audit: ({ endpointId, since, error, next }) =>
+    next === undefined ? changes.recoverDeliveries(endpointId, since, error) : undefined,
 })

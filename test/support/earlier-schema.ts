@@ -1,3 +1,9 @@
+/** Reverts migration 0025. */
+const undoAttemptCounts = [
+  'drop table webhook_attempt_counts',
+  `delete from waybill_migrations where name = '0025-attempt-counts'`,
+]
+
 /** Reverts migration 0022. */
 const undoAlertRecipients = [
   'alter table owner_roles drop column alert_emails',
@@ -30,6 +36,7 @@ const undoAlertChannels = [
 
 /** Reverts migrations 0018 and later. */
 const undoPeople = [
+  ...undoAttemptCounts,
   ...undoAlertRecipients,
   ...undoApiRequests,
   ...undoEndpointLimits,

@@ -4,7 +4,8 @@ import type { EventType } from '../../contracts/events.ts'
 import { createAccount } from '../../src/accounts/account.ts'
 import type { Deps } from '../../src/deps.ts'
 import { listDeliveries } from '../../src/webhooks/deliveries/list.ts'
-import { recoverDeliveries } from '../../src/webhooks/deliveries/recover.ts'
+import { readPayload } from '../../src/webhooks/deliveries/payload.ts'
+import { countRecoverable, recoverDeliveries, recoverStepwise } from '../../src/webhooks/deliveries/recover.ts'
 import { retryDelivery } from '../../src/webhooks/deliveries/retry.ts'
 import { findDelivery } from '../../src/webhooks/deliveries/store.ts'
 import { addEndpoint, type NewEndpoint } from '../../src/webhooks/endpoints/add.ts'
@@ -271,4 +272,63 @@ test('rejects a recovery since a future time', async () => {
   await expect(recoverDeliveries(deps, accountId, await add(), new Date('2100-01-01'))).rejects.toThrow(
     'must be in the past',
   )
+})
+
+test('counts and redelivers only what failed with one answer, waiting deliveries included', async () => {
+  const since = deps.now()
+  const [before = ''] = await emit()
+  const id = await add()
+  const [refused = '', failed = '', delivered = '', waiting = '', others = ''] = await emit(5)
+  const failedId = await finish(failed, 'failed')
+  await finish(refused, 'failed')
+  const change = { error: 'connection refused', status_code: null }
+  await deps.db.updateTable('webhook_attempts').set(change).where('event_id', '=', refused).execute()
+  await finish(delivered, 'delivered')
+  for (const [event, statusCode] of [
+    [waiting, 500],
+    [others, 502],
+  ] as const) {
+    await postpone(deps, event, 36_000)
+    await attempt(await findDeliveryId(event), id, event, statusCode)
+  }
+  const all = { accountId, endpointId: id, since: since.toISOString() }
+  const choice = { ...all, error: 'HTTP 500', includeWaiting: true }
+
+  expect(await countRecoverable(deps, all)).toEqual({ missed: 3, waiting: 0, isPartial: false })
+  expect(await countRecoverable(deps, { ...all, includeWaiting: true })).toMatchObject({ missed: 3, waiting: 2 })
+  expect(await countRecoverable(deps, choice)).toEqual({ missed: 1, waiting: 1, isPartial: false })
+  expect(await recoverStepwise(deps, choice)).toMatchObject({ recovered: 2 })
+
+  const { items } = await listDeliveries(deps, accountId, id)
+  expect(items.map(({ eventId, state }) => [eventId, state])).toEqual([
+    [others, 'waiting'],
+    [waiting, 'waiting'],
+    [delivered, 'delivered'],
+    [failed, 'waiting'],
+    [refused, 'failed'],
+  ])
+  expect(items[3]?.deliveryId).toBe(failedId)
+  expect(items.map(({ eventId }) => eventId)).not.toContain(before)
+  expect((await readWaits(deps, id)).map((wait) => wait <= 0)).toEqual([true, true, false])
+})
+
+test('leaves a delivery in progress unchanged when waiting ones are redelivered', async () => {
+  const id = await add()
+  const [underWay = ''] = await emit()
+  await postpone(deps, underWay, 17, 2)
+  const choice = { accountId, endpointId: id, since: new Date(0).toISOString(), includeWaiting: true }
+
+  expect(await recoverStepwise(deps, choice)).toMatchObject({ recovered: 1 })
+  expect((await readWaits(deps, id)).map((wait) => wait > 10)).toEqual([true])
+})
+
+test('reads the payload of a delivery of this account only', async () => {
+  await add()
+  const [event = ''] = await emit()
+  const deliveryId = await findDeliveryId(event)
+
+  expect(await readPayload(deps, accountId, deliveryId)).toEqual({ eventId: event, payload: '{}' })
+  await expect(readPayload(deps, 'acc_other', deliveryId)).rejects.toThrow('was not found')
+  await deps.db.deleteFrom('events').where('id', '=', event).execute()
+  await expect(readPayload(deps, accountId, deliveryId)).rejects.toThrow('older than the retention period')
 })

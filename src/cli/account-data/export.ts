@@ -171,6 +171,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   one_time_codes: { leftOut: 'hashes of codes of the last hours' },
   one_time_code_limits: { leftOut: 'hashes and counts of the last hour' },
   webhook_attempts: { leftOut: 'part of their delivery' },
+  webhook_attempt_counts: { leftOut: 'counts of the attempts of the last days' },
   audit_chains: { leftOut: 'its head is a record of the audit log' },
   audit_log_unchained: { leftOut: 'moves to audit_entries before the audit log is read' },
   api_keys: { leftOut: 'a hash of the key; the account shows how the key starts' },

@@ -50,7 +50,8 @@ import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
 import { getAlertRecipients, setAlertEmails } from '../../webhooks/alerts/recipients.ts'
 import { getAlertSettings, updateAlertRules } from '../../webhooks/alerts/rules/settings.ts'
 import { listDeliveries } from '../../webhooks/deliveries/list.ts'
-import { recoverStepwise } from '../../webhooks/deliveries/recover.ts'
+import { readPayload } from '../../webhooks/deliveries/payload.ts'
+import { countRecoverable, recoverStepwise } from '../../webhooks/deliveries/recover.ts'
 import { requireDelivery, retryDelivery } from '../../webhooks/deliveries/retry.ts'
 import { addEndpoint } from '../../webhooks/endpoints/add.ts'
 import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../webhooks/endpoints/change.ts'
@@ -58,6 +59,7 @@ import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
 import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
 import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
+import { getStatistics, listActivity } from '../../webhooks/statistics/statistics.ts'
 import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.ts'
 import type { HandlersOf } from '../api/procedures.ts'
 import { recordDisplacementIn } from '../displacement.ts'
@@ -216,7 +218,11 @@ const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook'
     listDeliveries(deps, accountId, endpointId, filter),
   retry: async (deps, _call, { accountId, deliveryId }) =>
     retryDelivery(deps, await requireDelivery(deps.db, accountId, deliveryId), deliveryId),
+  payload: (deps, _call, { accountId, deliveryId }) => readPayload(deps, accountId, deliveryId),
+  countRecoverable: (deps, _call, input) => countRecoverable(deps, input),
   recover: (deps, _call, input) => recoverStepwise(deps, input),
+  activity: (deps, _call, { accountId }) => listActivity(deps, accountId),
+  statistics: (deps, _call, { accountId, endpointId, range }) => getStatistics(deps, { accountId, endpointId }, range),
 }
 
 const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['whatsAppAccount']> = {

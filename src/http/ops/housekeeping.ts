@@ -27,7 +27,7 @@ import { createQueueWatch } from '../../webhooks/alerts/queue.ts'
 import { cleanUpAlerts } from '../../webhooks/alerts/store.ts'
 import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
-import { deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
+import { deleteOldAttemptCounts, deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
 type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
   /** By default, as long as messages. */
@@ -69,6 +69,7 @@ const chores: Chore[] = [
       for (const { partition, error } of await createPartitions(db, now))
         log.warn({ err: error, partition }, 'could not create a partition; trying again in an hour')
       await deleteOldDeliveries(db, retentionDays)
+      await deleteOldAttemptCounts(db)
       await dropOldPartitions(db, now, retentionDays, requestLogDays)
       await deleteOldCutoffs(db)
       await deleteOldCounts(db, retentionDays)

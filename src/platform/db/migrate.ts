@@ -25,6 +25,7 @@ import * as alertChannels from './migrations/0019-alert-channels.ts'
 import * as endpointLimits from './migrations/0020-endpoint-limits.ts'
 import * as apiRequests from './migrations/0021-api-requests.ts'
 import * as alertRecipients from './migrations/0022-alert-recipients.ts'
+import * as attemptCounts from './migrations/0025-attempt-counts.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './connect/pooler.ts'
@@ -55,6 +56,7 @@ const migrations: Record<string, Migration> = {
   '0020-endpoint-limits': endpointLimits,
   '0021-api-requests': apiRequests,
   '0022-alert-recipients': alertRecipients,
+  '0025-attempt-counts': attemptCounts,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

@@ -84,6 +84,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     error: 'replace',
     response_start: 'replace',
   },
+  webhook_attempt_counts: { account_id: id, endpoint_id: id, error: word },
   accounts: { id, name: settings, allow_list: settings },
   api_keys: { account_id: id, key_hash: hash, start: { never: 'the first characters of an API key' } },
   rate_limits: { account_id: id },

@@ -377,6 +377,23 @@ export interface WebhookAttemptsTable {
   response_start: string | null
 }
 
+/** Attempts at an endpoint in a quarter of an hour that ended in the same way. */
+interface WebhookAttemptCountsTable {
+  account_id: string
+  endpoint_id: string
+  slot: Date
+  /** 0 if there was no response. */
+  status_code: number
+  /** Empty if they succeeded. */
+  error: string
+  attempts: number
+  duration_ms: string
+  max_duration_ms: number
+  /** When the first and the last of them were recorded. */
+  first_at: Date
+  last_at: Date
+}
+
 /** A dashboard user. better-auth reads and writes this table and determines its column names. */
 interface OwnersTable {
   id: string
@@ -707,6 +724,7 @@ export interface Database {
   webhook_deliveries: WebhookDeliveriesTable
   webhook_finished_deliveries: WebhookFinishedDeliveriesTable
   webhook_attempts: WebhookAttemptsTable
+  webhook_attempt_counts: WebhookAttemptCountsTable
   media: MediaTable
   media_usage: MediaUsageTable
   removed_media: RemovedMediaTable

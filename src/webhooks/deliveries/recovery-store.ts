@@ -33,21 +33,47 @@ export async function findEventIds(
   return rows.map(({ id }) => id)
 }
 
-/** Returns IDs of events whose delivery to the endpoint is waiting. */
-export async function findWaitingEventIds(
+export interface WaitingDelivery {
+  id: string
+  event_id: string
+}
+
+/** Returns deliveries of a range of events that wait or are under way. */
+export function findWaitingDeliveries(
   db: Kysely<Database>,
   { accountId, endpointId }: RecoveryPlace,
   { fromId, untilId }: EventRange,
-): Promise<string[]> {
-  const rows = await db
+): Promise<WaitingDelivery[]> {
+  return db
     .selectFrom('webhook_deliveries')
-    .select('event_id')
+    .select(['id', 'event_id'])
     .where('account_id', '=', accountId)
     .where('endpoint_id', '=', endpointId)
     .where('event_id', '>=', fromId)
     .where('event_id', '<', untilId)
     .execute()
-  return rows.map((row) => row.event_id)
+}
+
+/** Returns those of the deliveries whose last attempt failed with this error. */
+export async function filterByLastError(
+  db: Kysely<Database>,
+  accountId: string,
+  deliveryIds: readonly string[],
+  { error, since }: { error: string; since: Date },
+): Promise<Set<string>> {
+  if (deliveryIds.length === 0) return new Set()
+  const { rows } = await sql<{ id: string }>`
+    select wanted.id
+    from unnest(${deliveryIds}::text[]) as wanted (id)
+    cross join lateral (
+      select error from webhook_attempts
+      where delivery_id = wanted.id and account_id = ${accountId}
+        -- No attempt precedes its event. Skips older partitions.
+        and started_at >= ${since}::timestamptz - interval '1 hour'
+      order by started_at desc limit 1
+    ) last
+    where last.error = ${error}`.execute(db)
+  return new Set(rows.map(({ id }) => id))
 }
 
 export interface FinishedDelivery {

@@ -22,17 +22,29 @@ export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string,
   return Number(numAffectedRows ?? 0)
 }
 
-/** Makes one delivery due now, unless it may be in progress. Returns whether it is waiting. */
-export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
-  // A delivery with more claims than finished attempts may be in progress.
-  const { numAffectedRows } = await sql`
-    update webhook_deliveries
-    set due_at = case
+/** A delivery with more claims than finished attempts may be in progress; its lease is left as it is. */
+const dueNow = sql`
+    case
       when generation > attempts and due_at <= now() + make_interval(secs => ${longerThanLeaseSeconds}) then due_at
       else least(due_at, now())
-    end
+    end`
+
+/** Makes one delivery due now, unless it may be in progress. Returns whether it is waiting. */
+export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update webhook_deliveries
+    set due_at = ${dueNow}
     where account_id = ${accountId} and id = ${deliveryId}`.execute(db)
   return Number(numAffectedRows ?? 0) > 0
+}
+
+/** Makes several deliveries due now, like `makeDeliveryDue`. Returns how many of them are waiting. */
+export async function makeEachDue(db: Kysely<Database>, accountId: string, deliveryIds: string[]): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update webhook_deliveries
+    set due_at = ${dueNow}
+    where account_id = ${accountId} and id = any(${deliveryIds}::text[])`.execute(db)
+  return Number(numAffectedRows ?? 0)
 }
 
 /** Deletes a batch of an endpoint's waiting deliveries and returns their number; call it until it returns 0. */
@@ -105,6 +117,20 @@ export async function isEventKept(db: Kysely<Database>, accountId: string, event
     .where('id', '=', eventId)
     .executeTakeFirst()
   return row !== undefined
+}
+
+export async function findPayload(
+  db: Kysely<Database>,
+  accountId: string,
+  eventId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('events')
+    .select('payload')
+    .where('account_id', '=', accountId)
+    .where('id', '=', eventId)
+    .executeTakeFirst()
+  return row?.payload
 }
 
 export interface DeliveryRow {

@@ -1,14 +1,17 @@
 import type { Kysely } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
+import type { EndpointFailure } from '../../../contracts/dashboard/endpoint-failure.ts'
 import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { findLastFailures, type LastFailureRow } from '../statistics/store.ts'
 import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } from './store.ts'
 
 /** Its secrets and its headers stay where they are. */
-function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
+function toEndpoint(row: EndpointSummaryRow, failures: readonly LastFailureRow[], now: Date): Endpoint {
   const { previous_secret_expires_at: previousUntil } = row
+  const failure = failures.find(({ endpoint_id: endpointId }) => endpointId === row.id)
   return {
     endpointId: row.id,
     url: row.url,
@@ -21,9 +24,20 @@ function toEndpoint(row: EndpointSummaryRow, now: Date): Endpoint {
     ...(row.max_concurrent !== null && { maxConcurrent: row.max_concurrent }),
     waiting: Number(row.waiting),
     ...(row.failing_since && { failingSince: row.failing_since.toISOString() }),
+    ...(row.failing_since && failure && { failure: toFailure(failure, row.failing_since) }),
     ...(row.last_delivered_at && { lastDeliveredAt: row.last_delivered_at.toISOString() }),
     ...(previousUntil && previousUntil > now && { previousSecretUntil: previousUntil.toISOString() }),
     createdAt: row.created_at.toISOString(),
+  }
+}
+
+function toFailure(row: LastFailureRow, since: Date): EndpointFailure {
+  return {
+    since: since.toISOString(),
+    ...(row.status_code !== 0 && { statusCode: row.status_code }),
+    error: row.error,
+    durationMilliseconds: row.max_duration_ms,
+    isMixed: row.is_mixed,
   }
 }
 
@@ -41,12 +55,13 @@ export async function requireEndpoint(
 ): Promise<Endpoint> {
   const row = await findEndpointSummary(db, accountId, endpointId)
   if (!row) throw endpointNotFound(endpointId)
-  return toEndpoint(row, now)
+  return toEndpoint(row, row.failing_since ? await findLastFailures(db, accountId) : [], now)
 }
 
 /** Lists the endpoints of an account, oldest first. */
 export async function listEndpoints(deps: Pick<Deps, 'db' | 'now'>, accountId: string): Promise<Endpoint[]> {
   await requireAccount(deps.db, accountId)
   const rows = await findEndpointSummaries(deps.db, accountId)
-  return rows.map((row) => toEndpoint(row, deps.now()))
+  const failures = rows.some((row) => row.failing_since) ? await findLastFailures(deps.db, accountId) : []
+  return rows.map((row) => toEndpoint(row, failures, deps.now()))
 }

@@ -16,6 +16,21 @@ export async function deleteOldDeliveries(db: Kysely<Database>, retentionDays: n
   return old + orphaned
 }
 
+/** Longer than the dashboard shows. */
+const countsKeptDays = 8
+
+/** Deletes old counts of attempts. Reads all accounts, because the deletion depends only on age. */
+export async function deleteOldAttemptCounts(db: Kysely<Database>): Promise<void> {
+  for (;;) {
+    const { numAffectedRows } = await sql`
+      delete from webhook_attempt_counts where ctid = any(array(
+        select ctid from webhook_attempt_counts where slot < now() - ${countsKeptDays} * interval '1 day'
+        limit ${sql.lit(batchSize)}
+      ))`.execute(db)
+    if (Number(numAffectedRows ?? 0) < batchSize) return
+  }
+}
+
 async function deleteWhere(db: Kysely<Database>, condition: RawBuilder<unknown>): Promise<number> {
   let deleted = 0
   for (;;) {

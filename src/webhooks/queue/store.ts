@@ -163,6 +163,9 @@ export interface RecordedAttempts {
   disabled: DisabledEndpoint[]
 }
 
+/** Attempts are counted by this slot of time. */
+export const countedMinutes = 15
+
 export const goneReason = 'it answered 410 Gone'
 export const failingReason = 'no attempt has succeeded for five days'
 
@@ -222,6 +225,20 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
       r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
   ), recorded as (
     select * from finished union all select * from postponed
+  ), counted as (
+    -- Listed first, it runs last: its rows, which other batches wait for, are locked only until the commit that follows.
+    insert into webhook_attempt_counts as c (account_id, endpoint_id, slot, status_code, error, attempts, duration_ms,
+      max_duration_ms, first_at, last_at)
+    select account_id, endpoint_id, date_bin('${countedMinutes} min', now(), timestamptz '2000-01-01 00:00Z'),
+      coalesce(status_code, 0), coalesce(error, ''), count(*), sum(duration_ms), max(duration_ms), now(), now()
+    from recorded
+    group by account_id, endpoint_id, status_code, error
+    -- In one order, so that two batches cannot deadlock.
+    order by account_id, endpoint_id, status_code, error
+    on conflict (account_id, endpoint_id, slot, status_code, error) do update
+    set attempts = c.attempts + excluded.attempts, duration_ms = c.duration_ms + excluded.duration_ms,
+      max_duration_ms = greatest(c.max_duration_ms, excluded.max_duration_ms),
+      first_at = least(c.first_at, excluded.first_at), last_at = greatest(c.last_at, excluded.last_at)
   ), kept as (
     insert into webhook_finished_deliveries
       (account_id, id, endpoint_id, event_id, outcome, attempts, created_at, finished_at)
@@ -264,7 +281,7 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
 )
 
 /**
- * Records attempts, finishes or reschedules their deliveries and updates their endpoints, in one statement. Applies
+ * Records and counts attempts, finishes or reschedules their deliveries and updates their endpoints, in one statement. Applies
  * only to deliveries whose claim still holds: the generation matches, and the lease has not expired by the database
  * clock. That comparison is written so that no index fits it: the planner would rather read all future retries than look
  * up each delivery by its key. Endpoints are locked in the order of their IDs, so that two batches cannot deadlock.

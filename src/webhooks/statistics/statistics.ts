@@ -1,0 +1,104 @@
+import type {
+  AttemptSlot,
+  FailureGroup,
+  getStatistics as statisticsContract,
+  listActivity as activityContract,
+  statisticsRanges,
+} from '../../../contracts/dashboard/webhook.ts'
+import type { OutputOf } from '../../../contracts/procedure.ts'
+import type { Deps } from '../../deps.ts'
+import { readDatabaseClock } from '../../platform/db/clock.ts'
+import { endpointNotFound } from '../endpoints/endpoint.ts'
+import { findEndpoint } from '../endpoints/store.ts'
+import { type FailureRow, findFailures, findSlots, type SlotRange, type SlotRow } from './store.ts'
+
+type Range = (typeof statisticsRanges)[number]
+
+/** All slots are multiples of those that attempts are counted by. */
+const ranges = {
+  '24h': { slotSeconds: 1800, slots: 48 },
+  '7d': { slotSeconds: 7200, slots: 84 },
+} satisfies Record<Range, { slotSeconds: number; slots: number }>
+
+/** Slots of a list of endpoints. */
+const hourly = { slotSeconds: 3600, slots: 24 }
+
+const maxFailures = 20
+
+/** Counts the attempts of the last 24 hours at each endpoint of an account. */
+export async function listActivity(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+): Promise<OutputOf<typeof activityContract>> {
+  const now = await readDatabaseClock(db)
+  const range = rangeUntil(now, hourly)
+  const ofEndpoints = Map.groupBy(await findSlots(db, { accountId }, range), (row) => row.endpoint_id)
+  return {
+    ...describeRange(range, now),
+    items: [...ofEndpoints].map(([endpointId, rows]) => ({
+      endpointId,
+      ...sumSlots(rows),
+      slots: rows.map(toSlot),
+    })),
+  }
+}
+
+/** Counts the attempts at one endpoint over time, and the failed ones by answer. */
+export async function getStatistics(
+  { db }: Pick<Deps, 'db'>,
+  place: { accountId: string; endpointId: string },
+  range: Range,
+): Promise<OutputOf<typeof statisticsContract>> {
+  if (!(await findEndpoint(db, place.accountId, place.endpointId))) throw endpointNotFound(place.endpointId)
+  const now = await readDatabaseClock(db)
+  const slots = rangeUntil(now, ranges[range])
+  const rows = await findSlots(db, place, slots)
+  // One extra row shows whether there are more.
+  const failures = await findFailures(db, place, { from: slots.from, limit: maxFailures + 1 })
+  return {
+    ...describeRange(slots, now),
+    totals: sumSlots(rows),
+    slots: rows.map(toSlot),
+    failures: failures.slice(0, maxFailures).map(toFailure),
+    hasMoreFailures: failures.length > maxFailures,
+  }
+}
+
+/** Whole slots, so that the last one is the current one. */
+function rangeUntil(now: Date, { slotSeconds, slots }: { slotSeconds: number; slots: number }): SlotRange {
+  const milliseconds = slotSeconds * 1000
+  const current = Math.floor(now.getTime() / milliseconds) * milliseconds
+  return { from: new Date(current - (slots - 1) * milliseconds), slotSeconds }
+}
+
+function describeRange({ from, slotSeconds }: SlotRange, now: Date) {
+  return { from: from.toISOString(), until: now.toISOString(), slotSeconds }
+}
+
+function toSlot(row: SlotRow): AttemptSlot {
+  return { startAt: row.start_at.toISOString(), ...sumSlots([row]) }
+}
+
+function sumSlots(rows: readonly SlotRow[]) {
+  const attempts = sumOf(rows, 'attempts')
+  const counts = { attempts, succeeded: sumOf(rows, 'succeeded') }
+  if (attempts === 0) return counts
+  return {
+    ...counts,
+    averageMilliseconds: sumOf(rows, 'duration_ms') / attempts,
+    slowestMilliseconds: Math.max(...rows.map((row) => row.max_duration_ms)),
+  }
+}
+
+function sumOf(rows: readonly SlotRow[], column: 'attempts' | 'succeeded' | 'duration_ms'): number {
+  return rows.reduce((sum, row) => sum + row[column], 0)
+}
+
+function toFailure(row: FailureRow): FailureGroup {
+  return {
+    error: row.error,
+    attempts: row.attempts,
+    firstAt: row.first_at.toISOString(),
+    lastAt: row.last_at.toISOString(),
+  }
+}
