@@ -53,12 +53,15 @@ test('adds an endpoint, tests it and rotates its secret with an overlap', async 
   await dialog.getByText(/must be an https URL with a public host/i).waitFor()
   await dialog.getByLabel('URL').fill(`${receiver.url}/hooks?token=hush`)
   await dialog.getByLabel('Description').fill('Order system')
+  await dialog.getByLabel('Deliveries per second').fill('50')
+  await dialog.getByLabel('Concurrent requests').fill('5')
   await dialog.getByRole('button', { name: 'Add endpoint' }).click()
   const first = await dialog.getByRole('textbox', { name: 'Signing secret' }).inputValue()
   expect(first).toMatch(/^whsec_/)
   await dialog.getByRole('link', { name: 'How events are signed' }).waitFor()
   await dialog.getByRole('button', { name: 'View endpoint' }).click()
   await page.getByText('Order system').waitFor()
+  await page.getByText('50 per second, 5 concurrent').waitFor()
   await dialog.waitFor({ state: 'detached' })
   expect(await page.content()).not.toContain('hush')
   expect(await page.content()).not.toContain(first)
@@ -128,7 +131,7 @@ test('edits an endpoint and keeps its secret', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('shows a failed attempt and retries the delivery', async () => {
+test('says why an endpoint fails, shows a failed attempt and retries the delivery', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(answer(500), '/flaky')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/flaky` })
@@ -139,46 +142,134 @@ test('shows a failed attempt and retries the delivery', async () => {
 
   await deliver(account)
   const deliveries = sectionOf(page, 'Deliveries')
-  await deliveries.getByRole('button', { name: /^message.delivered.*Waiting.*1 attempt/ }).click()
-  await deliveries.getByText('HTTP 500').waitFor()
+  await deliveries.getByRole('button', { name: /^message.delivered.*Waiting.*HTTP 500.*1 attempt.*next/ }).click()
+  await deliveries.getByText(/^Next attempt: .*:\d\d:\d\d/).waitFor()
   expect(await deliveries.getByRole('region', { name: 'Start of the response' }).textContent()).toBe('answer 500')
-  await page.getByRole('alert').filter({ hasText: 'Deliveries are failing' }).waitFor()
+  await deliveries.getByRole('button', { name: 'Show payload' }).click()
+  const payload = deliveries.getByRole('region', { name: 'Payload' })
+  const body = receiver.at('/flaky').find(({ body }) => !body.includes('webhook.test'))?.body ?? ''
+  await expect.poll(async () => JSON.parse((await payload.textContent()) ?? '')).toEqual(JSON.parse(body))
+  await page
+    .getByRole('alert')
+    .filter({ hasText: /^Answers 500 since \d/ })
+    .waitFor()
+  await page.getByRole('link', { name: 'Webhooks' }).first().click()
+  const card = page.getByRole('article')
+  await card.getByText(/^Answers 500 since \d.*\.$/).waitFor()
+  await card.getByText(/^0% of 1 in 24 hours/).waitFor()
+  await card.getByRole('link').click()
 
   receiver.behave(accept, '/flaky')
+  await deliveries.getByRole('button', { name: /^message.delivered/ }).click()
   await deliveries.getByRole('button', { name: 'Retry now' }).click()
-  await deliveries.getByText('HTTP 200').waitFor()
+  await deliveries.getByRole('listitem').getByText('HTTP 200', { exact: true }).waitFor()
   await page.getByRole('alert').waitFor({ state: 'detached' })
   await deliveries.getByText('Failed', { exact: true }).click()
   await deliveries.getByText('No failed deliveries.').waitFor()
   expect(pageErrors).toEqual([])
 })
 
-test('recovers the events that an endpoint missed', async () => {
+test('groups failures by answer and redelivers those of one answer', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  receiver.behave(answer(500), '/grouped')
+  const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/grouped` })
+  for (let sent = 0; sent < 3; sent += 1) await deliver(account)
+  await expect.poll(() => receiver.at('/grouped').length, soon).toBe(3)
+  receiver.behave(answer(401), '/grouped')
+  await deliver(account)
+  await expect.poll(() => receiver.at('/grouped').length, soon).toBe(4)
+  await openOfAccount(`webhooks/${endpointId}`)
+  await page.getByRole('alert').filter({ hasText: 'Failing in several ways since' }).waitFor()
+
+  const activity = sectionOf(page, 'Activity')
+  const row = activity.getByRole('row', { name: /^HTTP 500/ })
+  await expect.poll(() => row.getByRole('cell').first().textContent(), soon).toBe('3')
+  await activity.getByRole('img', { name: /^Attempts in the last 24 hours: 4, of which 4 failed/ }).waitFor()
+  await activity.getByText('7 days').click()
+  await activity.getByRole('img', { name: /^Attempts in the last 7 days: 4/ }).waitFor()
+
+  receiver.behave(accept, '/grouped')
+  await row.getByRole('button', { name: /^Redeliver/ }).click()
+  const dialog = page.getByRole('dialog', { name: 'Redeliver events' })
+  await dialog.getByText('3 deliveries waiting.').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await dialog.getByRole('checkbox').uncheck()
+  await dialog.getByText('Nothing to redeliver.').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Redeliver', exact: true }).isDisabled()).toBe(true)
+  await dialog.getByRole('checkbox').check()
+  await dialog.getByRole('button', { name: 'Redeliver 3' }).click()
+  await dialog.getByText('Done: 3 deliveries queued.').waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+
+  await expect.poll(() => receiver.at('/grouped').length, soon).toBe(7)
+  await openOfAccount('audit-log')
+  await page
+    .getByRole('cell', {
+      name: new RegExp(`^Recovered deliveries to ${endpointId} since .* that failed with "HTTP 500"`),
+    })
+    .waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('shows deliveries that look the same in one row', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/same` })
+  for (let sent = 0; sent < 4; sent += 1) await deliver(account)
+  // In one hour, whenever the test runs.
+  const createdAt = new Date(Date.now() - 86_400_000)
+  createdAt.setMinutes(30)
+  await expect.poll(() => receiver.at('/same').length, soon).toBe(4)
+  const finished = dashboard.server.deps.db
+    .updateTable('webhook_finished_deliveries')
+    .where('endpoint_id', '=', endpointId)
+  await expect
+    .poll(async () => Number((await finished.set({ created_at: createdAt }).executeTakeFirst()).numUpdatedRows), soon)
+    .toBe(4)
+
+  await openOfAccount(`webhooks/${endpointId}`)
+  const deliveries = sectionOf(page, 'Deliveries')
+  await deliveries.getByRole('button', { name: /^message.delivered.*Delivered.*4 deliveries.*HTTP 200/ }).click()
+  const rows = deliveries.getByRole('button', { name: /^message.delivered.*1 attempt/ })
+  await expect.poll(() => rows.count(), soon).toBe(4)
+  await rows.first().click()
+  await deliveries.getByText('Attempt 1', { exact: true }).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+async function openRedelivery(page: Page) {
+  await sectionOf(page, 'Deliveries').getByRole('button', { name: 'Redeliver…' }).click()
+  return page.getByRole('dialog', { name: 'Redeliver events' })
+}
+
+test('redelivers the events that an endpoint missed', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await deliver(account)
   await deliver(account)
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/missed` })
   await openOfAccount(`webhooks/${endpointId}`)
-  const recover = sectionOf(page, 'Recover')
-
-  await recover.getByRole('button', { name: 'Recover' }).click()
-  await recover.getByText('Done: 2 deliveries queued.').waitFor()
+  const dialog = await openRedelivery(page)
+  await dialog.getByText('2 deliveries missed.').waitFor()
+  await dialog.getByRole('button', { name: 'Redeliver 2' }).click()
+  await dialog.getByText('Done: 2 deliveries queued.').waitFor()
   await expect.poll(() => receiver.at('/missed').length, soon).toBe(2)
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  await dialog.waitFor({ state: 'detached' })
 
-  await recover.getByRole('button', { name: 'Recover' }).click()
-  await recover.getByText(/No events to recover since/).waitFor()
-  await recover.getByLabel('Recover since').fill('2999-01-01T00:00')
-  await recover.getByRole('button', { name: 'Recover' }).click()
-  await recover.getByText('The time must be in the past.').waitFor()
+  await openRedelivery(page)
+  await dialog.getByText('Nothing to redeliver.').waitFor()
+  await dialog.getByLabel('Events since').fill('2999-01-01T00:00')
+  await dialog.getByText('The time must be in the past.').waitFor()
   expect(pageErrors).toEqual([])
 })
 
-test('stops a recovery between two parts and starts it again', async () => {
+test('stops a redelivery between two parts and starts it again', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await deliver(account)
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/long` })
   await openOfAccount(`webhooks/${endpointId}`)
-  const recover = sectionOf(page, 'Recover')
-  // Simulates a recovery of several parts whose second part is slow.
+  const dialog = await openRedelivery(page)
+  // Simulates a redelivery of several parts whose second part is slow.
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   let parts = 0
   await page.route('**/settings.webhook.recover', async (route) => {
@@ -188,17 +279,17 @@ test('stops a recovery between two parts and starts it again', async () => {
     await route.fulfill({ json: { result: { data: { recovered: 5000, reachedAt, next: 'more' } } } })
   })
 
-  await recover.getByRole('button', { name: 'Recover' }).click()
-  await recover.getByText(/^5,000 deliveries queued, events up to/).waitFor()
-  expect(Number(await recover.getByRole('progressbar').getAttribute('aria-valuenow'))).toBeCloseTo(50, 0)
-  await recover.getByRole('button', { name: 'Stop' }).click()
+  await dialog.getByRole('button', { name: 'Redeliver 1' }).click()
+  await dialog.getByText(/^5,000 deliveries queued, events up to/).waitFor()
+  expect(Number(await dialog.getByRole('progressbar').getAttribute('aria-valuenow'))).toBeCloseTo(50, 0)
+  await dialog.getByRole('button', { name: 'Stop' }).click()
   stop()
-  await recover.getByText(/^Stopped: 10,000 deliveries queued.*start again/).waitFor()
+  await dialog.getByText(/^Stopped: 10,000 deliveries queued.*start again/).waitFor()
   expect(parts).toBe(2)
 
   await page.unroute('**/settings.webhook.recover')
-  await recover.getByRole('button', { name: 'Recover' }).click()
-  await recover.getByText(/No events to recover since/).waitFor()
+  await dialog.getByRole('button', { name: 'Start again' }).click()
+  await dialog.getByText('Done: 1 delivery queued.').waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -230,7 +321,7 @@ test('lets a viewer see an endpoint but not change it', async () => {
   await openOfAccount(`webhooks/${endpointId}`)
   await page.getByRole('button', { name: 'Reveal' }).waitFor()
 
-  const names = ['Disable', 'Edit', 'Send test event', 'Reveal', 'Rotate', 'Recover', 'Remove endpoint']
+  const names = ['Disable', 'Edit', 'Send test event', 'Reveal', 'Rotate', 'Redeliver…', 'Remove endpoint']
   const disabled = names.map((name) =>
     page.getByRole('button', { name, exact: true, disabled: true }).getAttribute('aria-disabled'),
   )
@@ -271,10 +362,16 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
   await page.getByRole('button', { name: 'Reveal' }).click()
   await page.getByRole('button', { name: 'Hide' }).waitFor()
   await page.getByRole('button', { name: /^message.delivered/ }).click()
-  await page.getByRole('button', { name: 'Recover' }).click()
-  await page.getByText(/No events to recover since/).waitFor()
+  await page.getByRole('button', { name: 'Show payload' }).click()
+  await page.getByRole('region', { name: 'Payload' }).waitFor()
+  await page.getByRole('img', { name: /^Attempts in the last 24 hours: 1/ }).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
+  await openRedelivery(page)
+  await dialog.getByText('1 delivery waiting.').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Rotate' }).click()
   await dialog.getByLabel('24 hours').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])

@@ -2,13 +2,14 @@ import { Anchor, Button, Code, Group, Modal, Stack, Text, TextInput } from '@man
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { defaultEventTypes } from '../../../../contracts/events.ts'
+import { defaultEventTypes, type EventType } from '../../../../contracts/events.ts'
 import { showInForm } from '../../api/failure.ts'
 import { settings } from '../../api/settings.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { EndpointLimits, type LimitValues } from './endpoint-limits.tsx'
 import { EventChoice } from './event-choice.tsx'
 import { SigningSecret } from './secret-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
@@ -56,23 +57,31 @@ interface AddEndpointFormProps {
   onCancel: () => void
 }
 
+interface FormValues extends LimitValues {
+  url: string
+  events: EventType[]
+  description: string
+}
+
 function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   const { accountId } = useAccount()
   const [problem, setProblem] = useState<string>()
-  const form = useForm({
-    initialValues: { url: '', events: [...defaultEventTypes], description: '' },
+  const form = useForm<FormValues>({
+    initialValues: { url: '', events: [...defaultEventTypes], description: '', maxPerSecond: '', maxConcurrent: '' },
     validate: {
       url: (url) => (URL.canParse(url.trim()) ? null : 'Enter the full URL, such as https://example.com/webhooks.'),
       events: (events) => (events.length > 0 ? null : 'Choose at least one event.'),
     },
   })
   const add = useChange({
-    change: ({ url, events, description }: typeof form.values) =>
+    change: ({ url, events, description, maxPerSecond, maxConcurrent }: FormValues) =>
       settings.webhook.add.mutate({
         accountId,
         url: url.trim(),
         events,
         ...(description.trim() !== '' && { description: description.trim() }),
+        ...(maxPerSecond !== '' && { maxPerSecond }),
+        ...(maxConcurrent !== '' && { maxConcurrent }),
       }),
     invalidates: [webhooksKey(accountId)],
     onDone: onAdded,
@@ -107,6 +116,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
           maxLength={200}
           {...form.getInputProps('description')}
         />
+        <EndpointLimits form={form} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onCancel}>
             Cancel

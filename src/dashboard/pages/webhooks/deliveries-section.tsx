@@ -1,10 +1,12 @@
 import { Anchor, SegmentedControl, Text } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { deliveryStates, type Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { DeliveryList, deliveryStateNames } from './delivery-list.tsx'
@@ -13,12 +15,19 @@ import { webhooksKey } from './use-endpoints.ts'
 type Shown = (typeof deliveryStates)[number] | 'all'
 
 const refreshMilliseconds = 4_000
+/** Enough that rows that look the same are seen to do so. */
+const pageSize = 50
 const options = [
   { value: 'all', label: 'All' },
   ...deliveryStates.map((state) => ({ value: state, label: deliveryStateNames[state] })),
 ] satisfies { value: Shown; label: string }[]
 
-export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
+interface DeliveriesSectionProps {
+  endpoint: Endpoint
+  onRedeliver: () => void
+}
+
+export function DeliveriesSection({ endpoint: { endpointId }, onRedeliver }: DeliveriesSectionProps) {
   const { accountId } = useAccount()
   const [shown, setShown] = useState<Shown>('all')
   const log = useDeliveries(accountId, endpointId, shown)
@@ -26,8 +35,15 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
   return (
     <Section
       title="Deliveries"
-      description="Newest first. Open one to see its attempts and responses."
-      actions={<SegmentedControl size="xs" aria-label="State" data={options} value={shown} onChange={setShown} />}
+      description="Newest first. Deliveries of an hour with the same type and answer share a row."
+      actions={
+        <>
+          <SegmentedControl size="xs" aria-label="State" data={options} value={shown} onChange={setShown} />
+          <ChangeButton size="xs" variant="default" leftSection={<IconRefresh size={14} />} onClick={onRedeliver}>
+            Redeliver…
+          </ChangeButton>
+        </>
+      }
     >
       {log.isPending && <LoadingSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
@@ -38,6 +54,7 @@ export function DeliveriesSection({ endpoint: { endpointId } }: { endpoint: Endp
       )}
       {deliveries.length > 0 && (
         <DeliveryList
+          isGrouped
           deliveries={deliveries}
           invalidates={[webhooksKey(accountId)]}
           about={({ messageId }) =>
@@ -63,6 +80,7 @@ function useDeliveries(accountId: string, endpointId: string, shown: Shown) {
         {
           accountId,
           endpointId,
+          limit: pageSize,
           ...(shown !== 'all' && { state: shown }),
           ...(pageParam !== '' && { cursor: pageParam }),
         },

@@ -1,15 +1,18 @@
-import { Accordion, Box, Code, Group, Stack, Text } from '@mantine/core'
+import { Accordion, Badge, Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import type { QueryKey } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type QueryKey, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge, type Tone } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { DateTime } from '../../ui/date-time.tsx'
-import { describeDuration, describeExactly } from '../../ui/time.ts'
+import { CodeBlock } from '../../ui/copy.tsx'
+import { LogTime } from '../../ui/date-time.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { describeDuration } from '../../ui/time.ts'
+import { describeAnswer, type DeliveryGroup, groupDeliveries } from './delivery-groups.ts'
 
 interface DeliveryListProps<D extends Delivery> {
   deliveries: D[]
@@ -19,6 +22,8 @@ interface DeliveryListProps<D extends Delivery> {
   summary?: (delivery: D) => ReactNode
   /** Details of an open delivery, such as links. */
   about: (delivery: D) => ReactNode
+  /** Whether deliveries that differ only in their event share a row. */
+  isGrouped?: boolean
 }
 
 export const deliveryStateNames = {
@@ -28,38 +33,127 @@ export const deliveryStateNames = {
 } satisfies Record<Delivery['state'], string>
 
 /** Deliveries that expand to show their attempts. */
-export function DeliveryList<D extends Delivery>({ deliveries, invalidates, summary, about }: DeliveryListProps<D>) {
+export function DeliveryList<D extends Delivery>({ isGrouped = false, ...list }: DeliveryListProps<D>) {
+  const groups = isGrouped
+    ? groupDeliveries(list.deliveries)
+    : list.deliveries.map((delivery): DeliveryGroup<D> => ({ key: delivery.deliveryId, deliveries: [delivery] }))
   return (
     <Accordion multiple order={3} chevronPosition="left" keepMounted={false} variant="contained">
-      {deliveries.map((delivery) => (
-        <Accordion.Item key={delivery.deliveryId} value={delivery.deliveryId}>
-          <Accordion.Control>
-            {/* On a phone, attempts and time wrap below. */}
-            <Group justify="space-between" gap={4} pr="xs">
-              <Box miw={0} flex="1 1 260px">
-                <Group gap="xs">
-                  <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-                    {delivery.type ?? 'Event deleted'}
-                  </Text>
-                  <StatusBadge tone={toneOf(delivery)}>{deliveryStateNames[delivery.state]}</StatusBadge>
-                </Group>
-                {summary && (
-                  <Text size="xs" component="div" mt={2}>
-                    {summary(delivery)}
-                  </Text>
-                )}
-              </Box>
-              <Text size="xs" c="dimmed" component="span">
-                {countAttempts(delivery)} · <DateTime at={delivery.createdAt} />
-              </Text>
-            </Group>
-          </Accordion.Control>
-          <Accordion.Panel>
-            <OpenDelivery delivery={delivery} invalidates={invalidates} about={about(delivery)} />
-          </Accordion.Panel>
-        </Accordion.Item>
-      ))}
+      {groups.map((group) =>
+        group.deliveries.length === 1 ? (
+          <DeliveryItem key={group.deliveries[0].deliveryId} delivery={group.deliveries[0]} list={list} />
+        ) : (
+          <GroupItem key={group.key} group={group} list={list} />
+        ),
+      )}
     </Accordion>
+  )
+}
+
+type List<D extends Delivery> = Omit<DeliveryListProps<D>, 'isGrouped'>
+
+function DeliveryItem<D extends Delivery>({ delivery, list }: { delivery: D; list: List<D> }) {
+  const { invalidates, summary, about } = list
+  return (
+    <Accordion.Item value={delivery.deliveryId}>
+      <Accordion.Control>
+        <RowHeading delivery={delivery} aside={<RowTimes delivery={delivery} />}>
+          {summary && (
+            <Text size="xs" component="div" mt={2}>
+              {summary(delivery)}
+            </Text>
+          )}
+        </RowHeading>
+      </Accordion.Control>
+      <Accordion.Panel>
+        <OpenDelivery delivery={delivery} invalidates={invalidates} about={about(delivery)} />
+      </Accordion.Panel>
+    </Accordion.Item>
+  )
+}
+
+/** Rows that would look the same, as one row that expands to all of them. */
+function GroupItem<D extends Delivery>({ group, list }: { group: DeliveryGroup<D>; list: List<D> }) {
+  const { deliveries, key } = group
+  const [newest] = deliveries
+  const oldest = deliveries.at(-1) ?? newest
+  return (
+    <Accordion.Item value={key}>
+      <Accordion.Control>
+        <RowHeading
+          delivery={newest}
+          count={deliveries.length}
+          aside={
+            <>
+              <LogTime at={oldest.createdAt} /> – <LogTime at={newest.createdAt} />
+            </>
+          }
+        />
+      </Accordion.Control>
+      <Accordion.Panel>
+        <Accordion multiple order={4} chevronPosition="left" keepMounted={false} variant="contained">
+          {deliveries.map((delivery) => (
+            <DeliveryItem key={delivery.deliveryId} delivery={delivery} list={list} />
+          ))}
+        </Accordion>
+      </Accordion.Panel>
+    </Accordion.Item>
+  )
+}
+
+interface RowHeadingProps {
+  delivery: Delivery
+  /** Of a group. */
+  count?: number
+  aside: ReactNode
+  children?: ReactNode
+}
+
+function RowHeading({ delivery, count, aside, children }: RowHeadingProps) {
+  const answer = describeAnswer(delivery)
+  return (
+    // On a phone, the times wrap below.
+    <Group justify="space-between" gap="4px 16px" pr="xs">
+      <Box miw={0} flex="1 1 260px">
+        <Group gap="xs">
+          <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            {delivery.type ?? 'Event deleted'}
+          </Text>
+          <StatusBadge tone={toneOf(delivery)}>{deliveryStateNames[delivery.state]}</StatusBadge>
+          {count !== undefined && (
+            <Badge variant="default" tt="none" fw={600} radius="sm">
+              {count} deliveries
+            </Badge>
+          )}
+          {answer !== undefined && (
+            <Text span size="xs" c="dimmed">
+              {answer}
+            </Text>
+          )}
+        </Group>
+        {children}
+      </Box>
+      <Text size="xs" c="dimmed" component="span" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {aside}
+      </Text>
+    </Group>
+  )
+}
+
+function RowTimes({ delivery }: { delivery: Delivery }) {
+  const { createdAt, nextAttemptAt } = delivery
+  const isLater = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) > Date.now() && delivery.attempts.length > 0
+  return (
+    <>
+      {countAttempts(delivery)} ·{' '}
+      {isLater ? (
+        <>
+          next <LogTime at={nextAttemptAt} />
+        </>
+      ) : (
+        <LogTime at={createdAt} />
+      )}
+    </>
   )
 }
 
@@ -71,7 +165,7 @@ interface OpenDeliveryProps {
 
 function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
   const { accountId } = useAccount()
-  const { deliveryId, eventId, state, type } = delivery
+  const { deliveryId, eventId, state, type, createdAt } = delivery
   const retry = useChange({
     change: () => settings.webhook.retry.mutate({ accountId, deliveryId }),
     invalidates,
@@ -87,6 +181,9 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
           {about}
           <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             webhook-id <Code fz="inherit">{eventId}</Code>
+          </Text>
+          <Text size="xs" c="dimmed">
+            Created: <LogTime at={createdAt} />
           </Text>
           <NextAttempt delivery={delivery} />
         </Box>
@@ -107,8 +204,41 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
         )}
       </Group>
       <AttemptList attempts={delivery.attempts} />
+      {type !== undefined && <Payload deliveryId={deliveryId} />}
     </Box>
   )
+}
+
+/** The body that is sent, loaded when it is opened. */
+function Payload({ deliveryId }: { deliveryId: string }) {
+  const { accountId } = useAccount()
+  const [opened, setOpened] = useState(false)
+  const payload = useQuery({
+    queryKey: ['payload', accountId, deliveryId],
+    queryFn: ({ signal }) => settings.webhook.payload.query({ accountId, deliveryId }, { signal }),
+    enabled: opened,
+    staleTime: Infinity,
+  })
+  return (
+    <Box mt="sm">
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-expanded={opened}
+        onClick={() => setOpened(!opened)}
+        mb={opened ? 'xs' : 0}
+      >
+        {opened ? 'Hide payload' : 'Show payload'}
+      </Button>
+      {opened && payload.isPending && <LoadingSkeleton lines={3} />}
+      {opened && payload.isError && <ErrorAlert error={payload.error} onRetry={() => payload.refetch()} />}
+      {opened && payload.data && <CodeBlock label="Payload" code={indent(payload.data.payload)} />}
+    </Box>
+  )
+}
+
+function indent(json: string): string {
+  return JSON.stringify(JSON.parse(json), null, 2)
 }
 
 function NextAttempt({ delivery: { state, nextAttemptAt } }: { delivery: Delivery }) {
@@ -120,7 +250,7 @@ function NextAttempt({ delivery: { state, nextAttemptAt } }: { delivery: Deliver
       {nextAttemptAt === undefined && 'Waiting until the endpoint is enabled.'}
       {nextAttemptAt !== undefined && !isDue && (
         <>
-          Next attempt: <DateTime at={nextAttemptAt} />
+          Next attempt: <LogTime at={nextAttemptAt} />
         </>
       )}
     </Text>
@@ -163,8 +293,7 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
               {attempt.statusCode === undefined ? 'No response' : `HTTP ${attempt.statusCode}`}
             </StatusBadge>
             <Text span inherit c="dimmed">
-              <time dateTime={attempt.startedAt}>{describeExactly(attempt.startedAt)}</time> ·{' '}
-              {describeDuration(attempt.durationMilliseconds)}
+              <LogTime at={attempt.startedAt} /> · {describeDuration(attempt.durationMilliseconds)}
             </Text>
           </Group>
           <ResponseDetails answer={attempt} />

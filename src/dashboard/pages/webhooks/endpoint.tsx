@@ -1,55 +1,93 @@
 import { Alert, Anchor, Badge, Box, Group, Paper, Text } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause } from '@tabler/icons-react'
 import { Link } from 'react-router'
+import { describeEndpointFailure } from '../../../../contracts/dashboard/endpoint-failure.ts'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
+import type { settings } from '../../api/settings.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
+import { AttemptBars } from './attempt-bars.tsx'
 import { toSentence } from './delivery-list.tsx'
+import { describeCount, describeOptionalDuration, describeRate, describeSince, fillSlots } from './statistics.ts'
+import styles from './webhooks.module.css'
 
-/** An endpoint in the list, with its state. */
-export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
-  const { endpointId, url, events, description, reason, failingSince, lastDeliveredAt, waiting } = endpoint
+export type Activity = Awaited<ReturnType<typeof settings.webhook.activity.query>>
+
+interface EndpointCardProps {
+  endpoint: Endpoint
+  /** Undefined until it is loaded. */
+  activity: Activity | undefined
+}
+
+/** An endpoint in the list, with its state and the attempts of the last day. */
+export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
+  const { endpointId, url, events, description, reason, failure, lastDeliveredAt, waiting } = endpoint
   return (
     <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="article" aria-label={`Endpoint ${new URL(url).host}`}>
-      <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
-        <Anchor component={Link} to={endpointId} c="var(--mantine-color-text)" underline="hover" miw={0}>
-          <EndpointUrl url={url} />
-        </Anchor>
-        <Box style={{ flexShrink: 0 }}>
-          <EndpointBadge endpoint={endpoint} />
-        </Box>
-      </Group>
-      {description !== undefined && (
-        <Text size="sm" mt={2} style={{ overflowWrap: 'anywhere' }}>
-          {description}
-        </Text>
-      )}
-      {reason !== undefined && (
-        <Text size="sm" mt={2}>
-          {toSentence(reason)}
-        </Text>
-      )}
-      <Box mt="xs">
-        <EventBadges events={events} />
-      </Box>
-      <Group gap="4px 24px" mt="sm" fz="sm" c="dimmed">
-        <span>
-          {lastDeliveredAt === undefined ? (
-            'No recent deliveries'
-          ) : (
-            <>
-              Last delivery <DateTime at={lastDeliveredAt} />
-            </>
+      <div className={styles['endpoint']}>
+        <Box miw={0}>
+          <Group gap="xs">
+            <Anchor component={Link} to={endpointId} c="var(--mantine-color-text)" underline="hover" miw={0}>
+              <EndpointUrl url={url} />
+            </Anchor>
+            <EndpointBadge endpoint={endpoint} />
+          </Group>
+          {description !== undefined && (
+            <Text size="sm" mt={2} c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+              {description}
+            </Text>
           )}
-        </span>
-        {waiting > 0 && <span>{countWaiting(waiting)} waiting</span>}
-        {failingSince !== undefined && (
-          <span>
-            Failing since <DateTime at={failingSince} />
-          </span>
-        )}
-      </Group>
+          {reason !== undefined && (
+            <Text size="sm" mt={4}>
+              {toSentence(reason)}
+            </Text>
+          )}
+          {failure && (
+            <Text size="sm" mt={4} fw={500} c="var(--mantine-color-error)">
+              {describeEndpointFailure(failure, describeSince)}
+            </Text>
+          )}
+          <Group gap="4px 20px" mt={6} fz="sm" c="dimmed">
+            <span>
+              {lastDeliveredAt === undefined ? (
+                'No recent deliveries'
+              ) : (
+                <>
+                  Last delivery <DateTime at={lastDeliveredAt} />
+                </>
+              )}
+            </span>
+            {waiting > 0 && <span>{countWaiting(waiting)} waiting</span>}
+          </Group>
+          <Box mt="sm">
+            <EventBadges events={events} />
+          </Box>
+        </Box>
+        {activity && <RecentActivity endpointId={endpointId} activity={activity} />}
+      </div>
     </Paper>
+  )
+}
+
+/** Attempts of the last 24 hours. */
+function RecentActivity({ endpointId, activity }: { endpointId: string; activity: Activity }) {
+  const recent = activity.items.find((item) => item.endpointId === endpointId)
+  const { attempts = 0, succeeded = 0, averageMilliseconds, slots = [] } = recent ?? {}
+  return (
+    <Box>
+      <AttemptBars slots={fillSlots(activity, slots)} shows="attempts" height={40} />
+      <Text size="xs" c="dimmed" mt={6} style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {attempts === 0 ? (
+          'No attempts in 24 hours'
+        ) : (
+          <>
+            {describeRate(succeeded, attempts)} of {describeCount(attempts)} in 24 hours
+            <br />
+            {describeOptionalDuration(averageMilliseconds)} on average
+          </>
+        )}
+      </Text>
+    </Box>
   )
 }
 
@@ -72,24 +110,33 @@ export function EndpointBadge({ endpoint: { state, failingSince } }: { endpoint:
 }
 
 /** Why deliveries do not arrive; nothing if they do. */
-export function EndpointAlert({ endpoint: { state, reason, failingSince, waiting } }: { endpoint: Endpoint }) {
+export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
+  const { state, reason, failingSince, failure, waiting } = endpoint
   if (state === 'disabled')
     return (
       <Alert color="gray" icon={<IconPlayerPause />} title="This endpoint is disabled" mb="lg">
         <Text size="sm">
           {reason !== undefined && `${toSentence(reason)} `}
+          {failure && `${describeEndpointFailure(failure, describeSince)} `}
           New events are queued and delivered once it is enabled.
         </Text>
       </Alert>
     )
   if (failingSince === undefined) return null
   return (
-    <Alert color="red" icon={<IconAlertTriangle />} title="Deliveries are failing" mb="lg">
+    <Alert
+      color="red"
+      icon={<IconAlertTriangle />}
+      title={
+        failure
+          ? describeEndpointFailure(failure, describeSince).replace(/\.$/, '')
+          : `Deliveries have failed since ${describeSince(failingSince)}`
+      }
+      mb="lg"
+    >
       <Text size="sm">
-        All attempts have failed since <DateTime at={failingSince} />.{' '}
         {waiting > 0 && `${countWaiting(waiting)} will be retried. `}
-        The deliveries below show your application’s responses. After five days without a successful delivery, the
-        endpoint is disabled.
+        After five days without a successful delivery, the endpoint is disabled.
       </Text>
     </Alert>
   )

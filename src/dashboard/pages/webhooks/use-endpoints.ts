@@ -15,3 +15,14 @@ export function useEndpoints(accountId: string) {
     refetchInterval: refreshMilliseconds,
   })
 }
+
+const activityRefreshMilliseconds = 15_000
+
+/** The attempts of the last 24 hours at all endpoints. */
+export function useActivity(accountId: string) {
+  return useQuery({
+    queryKey: [...webhooksKey(accountId), 'activity'],
+    queryFn: ({ signal }) => settings.webhook.activity.query({ accountId }, { signal }),
+    refetchInterval: activityRefreshMilliseconds,
+  })
+}

@@ -14,12 +14,13 @@ import { DescriptionList } from '../../ui/description-list.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeDuration } from '../../ui/time.ts'
+import { ActivitySection, useErrors } from './activity-section.tsx'
 import { DeliveriesSection } from './deliveries-section.tsx'
 import { ResponseDetails } from './delivery-list.tsx'
 import { EditEndpointModal } from './edit-endpoint-modal.tsx'
 import { EndpointActions, RemoveSection } from './endpoint-actions.tsx'
 import { countWaiting, EndpointBadge, EndpointAlert, EndpointUrl, EventBadges, hostOf } from './endpoint.tsx'
-import { RecoverSection } from './recover-section.tsx'
+import { RedeliverModal, type RedeliveryStart } from './redeliver-modal.tsx'
 import { SecretSection } from './secret-section.tsx'
 import { useEndpoints } from './use-endpoints.ts'
 
@@ -48,6 +49,8 @@ export function WebhookPage() {
 }
 
 function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
+  const [redelivering, setRedelivering] = useState<RedeliveryStart>()
+  const errors = useErrors(endpoint.endpointId)
   return (
     <>
       <EndpointAlert endpoint={endpoint} />
@@ -62,11 +65,17 @@ function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
       >
         <EndpointDetails endpoint={endpoint} />
       </Section>
+      <ActivitySection endpoint={endpoint} onRedeliver={setRedelivering} />
+      <DeliveriesSection endpoint={endpoint} onRedeliver={() => setRedelivering({})} />
       <TestSection endpoint={endpoint} />
       <SecretSection endpoint={endpoint} />
-      <DeliveriesSection endpoint={endpoint} />
-      <RecoverSection endpoint={endpoint} />
       <RemoveSection endpoint={endpoint} />
+      <RedeliverModal
+        endpoint={endpoint}
+        start={redelivering}
+        errors={errors}
+        onClose={() => setRedelivering(undefined)}
+      />
     </>
   )
 }
@@ -102,6 +111,7 @@ function EndpointNotFound() {
 
 function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
   const { endpointId, url, events, hasHeaders, lastDeliveredAt, waiting, createdAt } = endpoint
+  const limits = describeLimits(endpoint)
   return (
     <DescriptionList
       items={[
@@ -112,6 +122,7 @@ function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
           value: lastDeliveredAt === undefined ? <Dimmed>None recently</Dimmed> : <DateTime at={lastDeliveredAt} />,
         },
         { name: 'Waiting', value: waiting === 0 ? <Dimmed>None</Dimmed> : countWaiting(waiting) },
+        ...(limits === undefined ? [] : [{ name: 'Limits', value: limits }]),
         ...(hasHeaders
           ? [{ name: 'Headers', value: 'Custom headers are sent with each request. Their values are not shown.' }]
           : []),
@@ -120,6 +131,14 @@ function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
       ]}
     />
   )
+}
+
+function describeLimits({ maxPerSecond, maxConcurrent }: Endpoint): string | undefined {
+  const limits = [
+    ...(maxPerSecond === undefined ? [] : [`${maxPerSecond} per second`]),
+    ...(maxConcurrent === undefined ? [] : [`${maxConcurrent} concurrent`]),
+  ]
+  return limits.length === 0 ? undefined : limits.join(', ')
 }
 
 function Url({ url }: { url: string }) {
@@ -161,7 +180,7 @@ function TestSection({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
       description={
         <>
           Sends one signed <Code>webhook.test</Code> event and shows the response. Tests are not listed in the
-          deliveries below, and a failed test does not affect the endpoint.
+          deliveries, and a failed test does not affect the endpoint.
         </>
       }
       actions={

@@ -7,11 +7,12 @@ import { PageHeader } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AddEndpointModal } from './add-endpoint-modal.tsx'
 import { EndpointCard } from './endpoint.tsx'
-import { useEndpoints } from './use-endpoints.ts'
+import { useActivity, useEndpoints } from './use-endpoints.ts'
 
 export function WebhooksPage() {
   const { accountId } = useAccount()
   const { data, error, isPending, refetch } = useEndpoints(accountId)
+  const activity = useActivity(accountId)
   const [adding, { open, close }] = useDisclosure()
   const addButton = (
     <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>
@@ -35,7 +36,7 @@ export function WebhooksPage() {
       )}
       <Stack gap="sm">
         {data?.items.map((endpoint) => (
-          <EndpointCard key={endpoint.endpointId} endpoint={endpoint} />
+          <EndpointCard key={endpoint.endpointId} endpoint={endpoint} activity={activity.data} />
         ))}
       </Stack>
       <AddEndpointModal opened={adding} onClose={close} />

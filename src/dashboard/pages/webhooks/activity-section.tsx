@@ -1,0 +1,197 @@
+import { Box, Button, SegmentedControl, Table, Text } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Endpoint, type FailureGroup, statisticsRanges } from '../../../../contracts/dashboard/webhook.ts'
+import { settings } from '../../api/settings.ts'
+import { useAccount } from '../../session/session.ts'
+import { LogTime } from '../../ui/date-time.tsx'
+import { Section } from '../../ui/page.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { AttemptChart } from './attempt-bars.tsx'
+import { toSentence } from './delivery-list.tsx'
+import { describeCount, describeOptionalDuration, describeRate, fillSlots } from './statistics.ts'
+import { webhooksKey } from './use-endpoints.ts'
+import styles from './webhooks.module.css'
+
+type Range = (typeof statisticsRanges)[number]
+type Statistics = Awaited<ReturnType<typeof settings.webhook.statistics.query>>
+
+const rangeNames = { '24h': '24 hours', '7d': '7 days' } satisfies Record<Range, string>
+const refreshMilliseconds = 10_000
+
+interface ActivitySectionProps {
+  endpoint: Endpoint
+  /** Opens the redelivery of what failed with an error since a time. */
+  onRedeliver: (choice: { error: string; since: string }) => void
+}
+
+/** Success rate and time of the attempts, then the failed ones by answer. */
+export function ActivitySection({ endpoint: { endpointId }, onRedeliver }: ActivitySectionProps) {
+  const [range, setRange] = useState<Range>('24h')
+  const { data, error, isPending, refetch } = useStatistics(endpointId, range)
+  return (
+    <Section
+      title="Activity"
+      description="Every attempt counts, also each retry."
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label="Period"
+          data={statisticsRanges.map((value) => ({ value, label: rangeNames[value] }))}
+          value={range}
+          onChange={(value) => setRange(value)}
+        />
+      }
+    >
+      {isPending && <LoadingSkeleton lines={5} />}
+      {error && !data && <ErrorAlert error={error} onRetry={() => refetch()} />}
+      {data?.totals.attempts === 0 && (
+        <Text size="sm" c="dimmed" py="sm">
+          No attempts in the last {rangeNames[range]}.
+        </Text>
+      )}
+      {data && data.totals.attempts > 0 && (
+        <>
+          <Figures totals={data.totals} />
+          <Charts data={data} range={range} />
+          {data.failures.length > 0 && <Failures data={data} onRedeliver={onRedeliver} />}
+        </>
+      )}
+    </Section>
+  )
+}
+
+function useStatistics(endpointId: string, range: Range) {
+  const { accountId } = useAccount()
+  return useQuery({
+    queryKey: [...webhooksKey(accountId), 'statistics', endpointId, range],
+    queryFn: ({ signal }) => settings.webhook.statistics.query({ accountId, endpointId, range }, { signal }),
+    refetchInterval: refreshMilliseconds,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Errors of the last days, the latest first. */
+export function useErrors(endpointId: string): string[] {
+  const week = useStatistics(endpointId, '7d')
+  return week.data?.failures.map(({ error }) => error) ?? []
+}
+
+function Figures({ totals }: Pick<Statistics, 'totals'>) {
+  const { attempts, succeeded, averageMilliseconds, slowestMilliseconds } = totals
+  const figures = [
+    { name: 'Attempts', value: describeCount(attempts) },
+    { name: 'Success rate', value: describeRate(succeeded, attempts) },
+    { name: 'Average time', value: describeOptionalDuration(averageMilliseconds) },
+    { name: 'Slowest', value: describeOptionalDuration(slowestMilliseconds) },
+  ]
+  return (
+    <Box component="dl" className={styles['figures']}>
+      {figures.map(({ name, value }) => (
+        <div key={name}>
+          <Text component="dt" size="sm" c="dimmed">
+            {name}
+          </Text>
+          <Text component="dd" m={0} className={styles['value']}>
+            {value}
+          </Text>
+        </div>
+      ))}
+    </Box>
+  )
+}
+
+function Charts({ data, range }: { data: Statistics; range: Range }) {
+  const { totals, slotSeconds } = data
+  const slots = fillSlots(data, data.slots)
+  const period = `in the last ${rangeNames[range]}`
+  return (
+    <div className={styles['charts']}>
+      <AttemptChart
+        title="Attempts"
+        shows="attempts"
+        slots={slots}
+        slotSeconds={slotSeconds}
+        description={`Attempts ${period}: ${describeCount(totals.attempts)}, of which ${describeCount(totals.attempts - totals.succeeded)} failed.`}
+      />
+      <AttemptChart
+        title="Average time"
+        shows="time"
+        slots={slots}
+        slotSeconds={slotSeconds}
+        description={`Time of an attempt ${period}: ${describeOptionalDuration(totals.averageMilliseconds)} on average, at most ${describeOptionalDuration(totals.slowestMilliseconds)}.`}
+      />
+    </div>
+  )
+}
+
+interface FailuresProps extends Pick<ActivitySectionProps, 'onRedeliver'> {
+  data: Pick<Statistics, 'failures' | 'hasMoreFailures' | 'from'>
+}
+
+function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: FailuresProps) {
+  return (
+    <Box mt="lg">
+      <Table.ScrollContainer minWidth={560} type="native">
+        <Table aria-label="Failed attempts by answer" fz="sm" className={styles['numbers']}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">Failure</Table.Th>
+              <Table.Th scope="col" ta="right">
+                Attempts
+              </Table.Th>
+              <Table.Th scope="col">First</Table.Th>
+              <Table.Th scope="col">Last</Table.Th>
+              <Table.Th scope="col" aria-label="Action" />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {failures.map((failure) => (
+              <FailureRow
+                key={failure.error}
+                failure={failure}
+                onRedeliver={() => onRedeliver({ error: failure.error, since: from })}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {hasMoreFailures && (
+        <Text size="xs" c="dimmed" mt="xs">
+          Only the latest {failures.length} kinds of failures are listed.
+        </Text>
+      )}
+    </Box>
+  )
+}
+
+function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliver: () => void }) {
+  const { error, attempts, firstAt, lastAt } = failure
+  const name = toSentence(error).replace(/\.$/, '')
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={500} style={{ overflowWrap: 'anywhere' }}>
+        {name}
+      </Table.Th>
+      <Table.Td ta="right">{describeCount(attempts)}</Table.Td>
+      <Table.Td>
+        <LogTime at={firstAt} />
+      </Table.Td>
+      <Table.Td>
+        <LogTime at={lastAt} />
+      </Table.Td>
+      <Table.Td ta="right">
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconRefresh size={12} />}
+          aria-label={`Redeliver what failed with: ${name}`}
+          onClick={onRedeliver}
+        >
+          Redeliver…
+        </Button>
+      </Table.Td>
+    </Table.Tr>
+  )
+}

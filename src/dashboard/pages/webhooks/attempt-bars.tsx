@@ -1,0 +1,105 @@
+import { Box, Group, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { AttemptSlot } from '../../../../contracts/dashboard/webhook.ts'
+import { describeCount, describeOptionalDuration, describeSlot } from './statistics.ts'
+import styles from './webhooks.module.css'
+
+type Shown = 'attempts' | 'time'
+
+interface AttemptBarsProps {
+  slots: AttemptSlot[]
+  shows: Shown
+  height: number
+  onHover?: (index: number | undefined) => void
+  hovered?: number | undefined
+}
+
+/** One bar for each slot: attempts that succeeded and failed, or the average time. */
+export function AttemptBars({ slots, shows, height, hovered, onHover }: AttemptBarsProps) {
+  const highest = Math.max(...slots.map((slot) => valueOf(slot, shows)), 1)
+  return (
+    <div className={styles['bars']} style={{ height }} aria-hidden onPointerLeave={() => onHover?.(undefined)}>
+      {slots.map((slot, index) => (
+        <div
+          key={slot.startAt}
+          className={styles['slot']}
+          {...(hovered === index && { 'data-hovered': true })}
+          onPointerEnter={() => onHover?.(index)}
+        >
+          {partsOf(slot, shows).map(
+            ({ part, value }) =>
+              value > 0 && (
+                <div key={part} data-part={part} style={{ height: `${(value / highest) * 100}%`, minHeight: 2 }} />
+              ),
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function valueOf({ attempts, averageMilliseconds = 0 }: AttemptSlot, shows: Shown): number {
+  return shows === 'attempts' ? attempts : averageMilliseconds
+}
+
+/** From the top. */
+function partsOf(slot: AttemptSlot, shows: Shown): { part: string; value: number }[] {
+  const { attempts, succeeded } = slot
+  if (shows === 'time') return [{ part: 'time', value: valueOf(slot, shows) }]
+  return [
+    { part: 'failed', value: attempts - succeeded },
+    { part: 'succeeded', value: succeeded },
+  ]
+}
+
+interface AttemptChartProps {
+  title: string
+  slots: AttemptSlot[]
+  slotSeconds: number
+  shows: Shown
+  /** What the chart shows, in words. */
+  description: string
+}
+
+/** Bars with a title; the values of the slot under the pointer are written beside it. */
+export function AttemptChart({ title, slots, slotSeconds, shows, description }: AttemptChartProps) {
+  const [hovered, setHovered] = useState<number>()
+  const slot = hovered === undefined ? undefined : slots[hovered]
+  const [first] = slots
+  const highest = Math.max(...slots.map((slot) => valueOf(slot, shows)))
+  return (
+    <Box role="img" aria-label={description} miw={0}>
+      <Group justify="space-between" gap="xs" mb={6} mih={20} wrap="nowrap">
+        <Text size="sm" fw={500} style={{ whiteSpace: 'nowrap' }}>
+          {title}
+        </Text>
+        <Text size="xs" c="dimmed" truncate>
+          {slot ? describeValues(slot, slotSeconds, shows) : `Highest: ${describeValue(highest, shows)}`}
+        </Text>
+      </Group>
+      <AttemptBars slots={slots} shows={shows} height={96} hovered={hovered} onHover={setHovered} />
+      <Group justify="space-between" mt={4}>
+        <Text size="xs" c="dimmed">
+          {first && describeSlot(first, 0)}
+        </Text>
+        <Text size="xs" c="dimmed">
+          Now
+        </Text>
+      </Group>
+    </Box>
+  )
+}
+
+function describeValue(value: number, shows: Shown): string {
+  return shows === 'attempts' ? describeCount(value) : describeOptionalDuration(value === 0 ? undefined : value)
+}
+
+function describeValues(slot: AttemptSlot, slotSeconds: number, shows: Shown): string {
+  const at = describeSlot(slot, slotSeconds)
+  const failed = slot.attempts - slot.succeeded
+  if (shows === 'time')
+    return slot.attempts === 0
+      ? `${at}: no attempts`
+      : `${at}: ${describeOptionalDuration(slot.averageMilliseconds)}, at most ${describeOptionalDuration(slot.slowestMilliseconds)}`
+  return `${at}: ${describeCount(slot.attempts)}${failed > 0 ? `, ${describeCount(failed)} failed` : ''}`
+}

@@ -1,0 +1,67 @@
+import type { AttemptSlot } from '../../../../contracts/dashboard/webhook.ts'
+import { describeDuration } from '../../ui/time.ts'
+
+interface Range {
+  from: string
+  until: string
+  slotSeconds: number
+}
+
+/** All slots of a range, with zeros for those without an attempt. */
+export function fillSlots({ from, until, slotSeconds }: Range, slots: readonly AttemptSlot[]): AttemptSlot[] {
+  const known = new Map(slots.map((slot) => [Date.parse(slot.startAt), slot]))
+  const start = Date.parse(from)
+  const count = Math.floor((Date.parse(until) - start) / (slotSeconds * 1000)) + 1
+  return Array.from({ length: count }, (_, index) => {
+    const at = start + index * slotSeconds * 1000
+    return known.get(at) ?? { startAt: new Date(at).toISOString(), attempts: 0, succeeded: 0 }
+  })
+}
+
+const count = new Intl.NumberFormat('en')
+const percentage = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+const smallest = 0.001
+
+export function describeCount(value: number): string {
+  return count.format(value)
+}
+
+/** `98.2%`; only exact values are shown as 0% or 100%. */
+export function describeRate(part: number, whole: number): string {
+  if (whole === 0) return '–'
+  if (part === 0 || part === whole) return percentage.format(part / whole)
+  return percentage.format(Math.min(Math.max(part / whole, smallest), 1 - smallest))
+}
+
+/** `214 ms`, or `–` without an attempt. */
+export function describeOptionalDuration(milliseconds: number | undefined): string {
+  return milliseconds === undefined ? '–' : describeDuration(milliseconds)
+}
+
+const time = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
+const dayAndTime = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+})
+
+/** The time after "since": `10:32` today, `yesterday, 18:04`, or with the date, in the reader's locale and time zone. */
+export function describeSince(at: string, now: Date = new Date()): string {
+  const date = new Date(at)
+  const day = startOfDay(date)
+  if (day === startOfDay(now)) return time.format(date)
+  const yesterday = new Date(now)
+  yesterday.setDate(yesterday.getDate() - 1)
+  return day === startOfDay(yesterday) ? `yesterday, ${time.format(date)}` : dayAndTime.format(date)
+}
+
+function startOfDay(date: Date): number {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
+}
+
+/** `Nov 22, 10:00 – 10:30`: the time that a slot covers. */
+export function describeSlot({ startAt }: AttemptSlot, slotSeconds: number): string {
+  const start = new Date(startAt)
+  return dayAndTime.formatRange(start, new Date(start.getTime() + slotSeconds * 1000))
+}
