@@ -73,7 +73,7 @@ function describeAnswer({ statusCode, error, durationMilliseconds }: EndpointFai
 }
 
 function lowerFirst(text: string): string {
-  return /^TLS/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1)
+  return text.startsWith('TLS') ? text : text.charAt(0).toLowerCase() + text.slice(1)
 }
 
 function describeSeconds(milliseconds: number): string {

@@ -263,6 +263,24 @@ test('lists, retries and recovers deliveries with progress', async () => {
   expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6002 })
 })
 
+test('says why an endpoint fails', async () => {
+  const accountId = await createAccount()
+  const { endpointId } = await add(accountId)
+  await sql`
+    update webhook_endpoints set failing_since = '2026-11-20 10:32:00Z' where id = ${endpointId}`.execute(postgres.db)
+  await sql`
+    insert into webhook_attempt_counts
+    values (${accountId}, ${endpointId}, '2026-11-20 10:30:00Z', 401, 'HTTP 401', 3, 90, 40, '2026-11-20 10:32:00Z',
+      '2026-11-20 10:37:00Z')`.execute(postgres.db)
+
+  const { stdout } = await waybill.run(['webhook', 'list', accountId])
+
+  expect(stdout).toMatch(/^Problem +Answers 401 since 2026-11-20T10:32:00\.000Z; check the signing secret\.$/m)
+  expect(await json(['webhook', 'list', accountId])).toMatchObject({
+    items: [{ failure: { statusCode: 401, error: 'HTTP 401', durationMilliseconds: 40, isMixed: false } }],
+  })
+})
+
 /** The output and exit code of a command, without the time that a process takes to start. */
 async function runCommand(words: string[]): Promise<Ended> {
   const log = vi.spyOn(console, 'log').mockReturnValue()

@@ -34,8 +34,11 @@ test.each([
     says: 'Failing in several ways since 10:32; last: connection refused.',
   },
   { failure: { ...status(401), isMixed: true }, says: 'Failing in several ways since 10:32; last: answers 401.' },
-] satisfies { failure: Partial<EndpointFailure>; says: string }[])('says "$says"', ({ failure, says }) => {
-  const whole = { since, error: '', durationMilliseconds: 12, isMixed: false, ...failure }
+] satisfies { failure: Partial<EndpointFailure> & Pick<EndpointFailure, 'error'>; says: string }[])(
+  'says "$says"',
+  ({ failure, says }) => {
+    const whole = { since, durationMilliseconds: 12, isMixed: false, ...failure }
 
-  expect(describeEndpointFailure(whole, (at) => at.slice(11, 16))).toBe(says)
-})
+    expect(describeEndpointFailure(whole, (at) => at.slice(11, 16))).toBe(says)
+  },
+)

@@ -164,7 +164,7 @@ export interface RecordedAttempts {
 }
 
 /** Attempts are counted by this slot of time. */
-export const countedMinutes = 15
+const countedMinutes = 15
 
 export const goneReason = 'it answered 410 Gone'
 export const failingReason = 'no attempt has succeeded for five days'

@@ -64,11 +64,75 @@ test('shows a curl command that works with the new key', async () => {
   await page.getByRole('button', { name: 'Regenerate' }).click()
   await page.getByRole('button', { name: 'Regenerate key' }).click()
   await page.getByText('It is shown only once.').waitFor()
-  const command = await page.getByRole('region', { name: 'curl command' }).textContent()
+  const command = (await page.getByRole('region', { name: 'curl command' }).textContent()) ?? ''
+  const environment = (await page.getByRole('region', { name: 'Environment' }).textContent()) ?? ''
+  expect(command).not.toContain('wb_live_')
 
-  const { stdout } = await promisify(execFile)('sh', ['-c', (command ?? '').replace('curl', 'curl -s')])
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${environment}\n${command.replace('curl', 'curl -s')}`])
 
   expect(JSON.parse(stdout)).toMatchObject({ success: true, data: { status: 'sent' } })
+  expect(pageErrors).toEqual([])
+})
+
+test('fills a template and a recipient into the examples of all languages', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  const examples = page.getByRole('region', { name: 'Example request', exact: true })
+  await examples.getByRole('combobox', { name: 'Template' }).click()
+  await page.getByRole('option', { name: 'order_shipped (en)' }).click()
+  await examples.getByLabel('Recipient').fill('34600999888')
+  for (const [label, text] of [
+    ['TypeScript', "to: '34600999888',"],
+    ['Python', '"template": "order_shipped",'],
+    ['Go', '"language":  "en",'],
+    ['Java', '"to": "34600999888",'],
+    ['PHP', "'to' => '34600999888',"],
+  ] as const) {
+    await examples.getByRole('tab', { name: label }).click()
+    const code = (await examples.getByRole('region', { name: `${label} code` }).textContent()) ?? ''
+    expect(code).toContain(text)
+    expect(code).toContain(`${dashboard.server.url}/api/v1/message/send`)
+  }
+  await examples.getByLabel('Recipient').fill('+34')
+  await examples.getByText('Use digits only.').waitFor()
+
+  const clients = page.getByRole('region', { name: 'Clients and types', exact: true })
+  expect(await clients.getByRole('region', { name: 'Command for typed templates' }).textContent()).toBe(
+    `npx waybill-client types --url ${dashboard.server.url}`,
+  )
+  await clients.getByRole('combobox').click()
+  await page.getByRole('option', { name: /^Python/ }).click()
+  await clients.getByText(`openapi-python-client generate --url ${dashboard.server.url}/openapi.json`).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('opens the reference with a new key that no storage, address or page source keeps', async () => {
+  const { page, context, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  await page.getByRole('button', { name: 'Regenerate' }).click()
+  await page.getByRole('button', { name: 'Regenerate key' }).click()
+  const apiKey = await page.getByRole('textbox', { name: 'API key' }).inputValue()
+  const requested: string[] = []
+  context.on('request', (request) => requested.push(`${request.url()} ${request.headers()['referer'] ?? ''}`))
+  const opening = context.waitForEvent('page')
+  await page.getByRole('button', { name: 'Try it in the docs' }).click()
+  const reference = await opening
+
+  const readFields = () =>
+    reference.evaluate<string[]>(`[...document.querySelectorAll('#docs input')].map((input) => input.value)`)
+  await expect.poll(readFields, { timeout: 60_000 }).toContain(apiKey)
+  expect(reference.url()).toContain('/docs/api#')
+  expect(await reference.evaluate('window.opener === null')).toBe(true)
+  const readStored = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'
+  expect(await reference.evaluate<string>(readStored)).not.toContain(apiKey)
+  expect(await page.evaluate<string>(readStored)).not.toContain(apiKey)
+  expect(reference.url() + requested.join('\n')).not.toContain(apiKey)
+  expect(requested.join('\n')).toContain('/docs/setup.js')
+  expect((await dashboard.server.request('GET', '/docs/api')).text).not.toContain(apiKey)
+
+  await reference.reload()
+  await reference.getByPlaceholder('Paste your API key').first().waitFor({ state: 'attached', timeout: 60_000 })
+  expect(await readFields()).not.toContain(apiKey)
   expect(pageErrors).toEqual([])
 })
 
@@ -141,6 +205,7 @@ test('updates the rate limit while the page is open', async () => {
   await send(account.apiKey)
 
   await page.getByText(/^1 of 100,000 used/).waitFor()
+  await page.getByText(`waybill account update ${account.accountId} --rate-limit 200000`).waitFor()
   expect(pageErrors).toEqual([])
 })
 

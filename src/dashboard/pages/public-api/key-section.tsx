@@ -1,8 +1,8 @@
 import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
-import { IconKey } from '@tabler/icons-react'
+import { IconExternalLink, IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
 import { settings } from '../../api/settings.ts'
-import { useChange } from '../../api/use-change.ts'
+import { notifyFailureMessage, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
@@ -128,6 +128,14 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
         />
         <Group gap="sm">
           <CopyButton text={secret} label={`Copy ${label}`} />
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconExternalLink size={14} />}
+            onClick={() => openReference(secret)}
+          >
+            Try it in the docs
+          </Button>
           <Button size="xs" variant="subtle" onClick={onDone}>
             I have saved it
           </Button>
@@ -135,6 +143,22 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
       </Stack>
     </Alert>
   )
+}
+
+/** Of the operation that sends a message. */
+const referencePage = '/docs/api#tag/message/POST/api/v1/message/send'
+
+/**
+ * Opens the API reference in a new tab, which takes the key from its session storage (`docs/browser/setup.js`). The key is
+ * written into the storage of that tab alone, never into an address.
+ */
+function openReference(apiKey: string): void {
+  const tab = window.open('', '_blank')
+  if (!tab)
+    return notifyFailureMessage('Your browser blocked the new tab. Allow it, or open the documentation yourself.')
+  tab.sessionStorage.setItem('waybill-docs-api-key', apiKey)
+  tab.opener = null
+  tab.location.href = new URL(referencePage, window.location.origin).href
 }
 
 /** `onIssued` gets the new key, or undefined after revocation. */

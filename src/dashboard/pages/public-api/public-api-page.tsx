@@ -7,9 +7,11 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { CodeBlock } from '../../ui/copy.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AllowListSection } from './allow-list-section.tsx'
+import { ClientsSection } from './clients-section.tsx'
 import { KeySection } from './key-section.tsx'
 import { SnippetsSection } from './snippets-section.tsx'
 import { type ApiAccess, apiAccessKey, useApiAccess } from './use-api-access.ts'
@@ -26,12 +28,13 @@ export function PublicApiPage() {
       {access.data && (
         <>
           <LockedOutAlert access={access.data} />
+          <KeySection issuedKey={issuedKey} onIssued={setIssuedKey} storedKey={access.data.key} />
+          <SnippetsSection apiKey={issuedKey} />
+          <RateLimitSection rateLimit={access.data.rateLimit} />
+          <AllowListSection allowList={access.data.allowList} you={access.data.you} />
           <AccessSection enabled={access.data.enabled} />
           <TemplateChangesSection enabled={access.data.templateChanges} />
-          <KeySection issuedKey={issuedKey} onIssued={setIssuedKey} storedKey={access.data.key} />
-          <AllowListSection allowList={access.data.allowList} you={access.data.you} />
-          <RateLimitSection rateLimit={access.data.rateLimit} />
-          <SnippetsSection apiKey={issuedKey} />
+          <ClientsSection />
         </>
       )}
     </>
@@ -129,6 +132,7 @@ function TemplateChangesSection({ enabled }: { enabled: boolean }) {
 const number = new Intl.NumberFormat('en')
 
 function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateLimit'>) {
+  const { accountId } = useAccount()
   const share = limit === 0 ? 100 : (used / limit) * 100
   return (
     <Section
@@ -146,8 +150,20 @@ function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateL
           Limit reached. Requests are rejected until the minute ends.
         </Text>
       )}
+      <Text size="sm" c="dimmed" mt="md" mb="xs">
+        The operator of this server can raise the limit:
+      </Text>
+      <CodeBlock
+        label="Command of the operator"
+        code={`waybill account update ${accountId} --rate-limit ${raised(limit)}`}
+      />
     </Section>
   )
+}
+
+/** An example of a higher limit. */
+function raised(limit: number): number {
+  return Math.max(limit * 2, 60)
 }
 
 function colourOf(share: number): string {

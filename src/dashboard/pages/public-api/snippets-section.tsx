@@ -1,31 +1,36 @@
-import { Anchor, Tabs, Text } from '@mantine/core'
+import { Anchor, Group, Select, SimpleGrid, Stack, Tabs, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { sendMessage, type SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { Section } from '../../ui/page.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { SandboxRecipientSelect } from '../templates/sandbox-recipient-select.tsx'
+import { fillSnippet, readSnippets, type Snippet } from './fill-snippet.ts'
 
 interface SnippetsSectionProps {
   /** Known only right after it was generated. */
   apiKey: string | undefined
 }
 
+/** The examples of the guide in all its languages, with a template of the account. */
 export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProps) {
   const { accountId } = useAccount()
-  const template = useSendableTemplate()
-  const snippet: SnippetInput = {
-    url: window.location.origin,
-    apiKey,
-    body: template.data?.example ?? sendMessage.example.input,
-  }
+  const templates = useSendableTemplates()
+  const [chosen, setChosen] = useState<string>()
+  const [to, setTo] = useState<string>()
+  const examples = templates.data ?? []
+  const example = examples.find((example) => nameOf(example) === chosen) ?? examples[0] ?? sendMessage.example.input
+  const request = { ...example, to: to === undefined || to === '' ? example.to : to }
   return (
     <Section
       title="Example request"
       description={
         <>
-          Replace the number with your own (digits only) and run the request. For details, see{' '}
+          The key belongs in the environment of your server, not in the code. For details, see{' '}
           <Anchor href="/docs" inherit>
             the documentation
           </Anchor>
@@ -33,94 +38,108 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
         </>
       }
     >
-      {template.isSuccess && !template.data && (
-        <Text size="sm" mb="md">
-          This account has no sendable template yet, so the request below uses a placeholder.{' '}
-          <Anchor component={Link} to={`/${accountId}/templates`} inherit>
-            View templates
-          </Anchor>
-        </Text>
-      )}
-      <Tabs defaultValue="curl" keepMounted={false}>
-        <Tabs.List mb="md">
-          <Tabs.Tab value="curl">curl</Tabs.Tab>
-          <Tabs.Tab value="typescript">TypeScript</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="curl">
-          <CodeBlock label="curl command" code={toCurl(snippet)} />
-        </Tabs.Panel>
-        <Tabs.Panel value="typescript">
-          <CodeBlock label="TypeScript code" code={toTypeScript(snippet)} />
-        </Tabs.Panel>
-      </Tabs>
+      <Stack>
+        {templates.isSuccess && examples.length === 0 && (
+          <Text size="sm">
+            This account has no sendable template yet, so the request below uses a placeholder.{' '}
+            <Anchor component={Link} to={`/${accountId}/templates`} inherit>
+              View templates
+            </Anchor>
+          </Text>
+        )}
+        <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+          {examples.length > 0 && (
+            <Select
+              label="Template"
+              description="Its own example values are filled in."
+              searchable
+              allowDeselect={false}
+              data={examples.map((example) => ({ value: nameOf(example), label: nameOf(example) }))}
+              value={nameOf(example)}
+              nothingFoundMessage="No such template"
+              onChange={(value) => setChosen(value ?? undefined)}
+            />
+          )}
+          <TextInput
+            label="Recipient"
+            description="Country code and number, digits only."
+            inputMode="numeric"
+            placeholder={example.to}
+            value={to ?? ''}
+            error={to !== undefined && /\D/.test(to) ? 'Use digits only.' : undefined}
+            onChange={(event) => setTo(event.currentTarget.value)}
+          />
+        </SimpleGrid>
+        <SandboxRecipientSelect disabled={false} onChoose={setTo} />
+        <CodeBlock label="Environment" code={`export WAYBILL_API_KEY=${apiKey}`} />
+        <Languages request={request} />
+      </Stack>
     </Section>
   )
 }
 
-/** The first sendable template; null if there is none. */
-function useSendableTemplate() {
-  const { accountId } = useAccount()
+function Languages({ request }: { request: SendMessageRequest }) {
+  const snippets = useSnippets()
+  if (snippets.isPending) return <LoadingSkeleton lines={6} />
+  if (snippets.isError) return <ErrorAlert error={snippets.error} onRetry={() => snippets.refetch()} />
+  const [first] = snippets.data
+  return (
+    <Tabs defaultValue={first?.label ?? ''} keepMounted={false}>
+      <Tabs.List mb="md">
+        {snippets.data.map(({ label }) => (
+          <Tabs.Tab key={label} value={label}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {snippets.data.map((snippet) => (
+        <Tabs.Panel key={snippet.label} value={snippet.label}>
+          <CodeBlock
+            label={snippet.language === 'sh' ? 'curl command' : `${snippet.label} code`}
+            code={fillSnippet(snippet, { url: window.location.origin, request })}
+          />
+        </Tabs.Panel>
+      ))}
+      <Group mt="xs">
+        <Text size="xs" c="dimmed">
+          Add an{' '}
+          <Anchor href="/docs/idempotency" inherit>
+            Idempotency-Key
+          </Anchor>{' '}
+          to every send of your application, so that a repeated request sends nothing twice.
+        </Text>
+      </Group>
+    </Tabs>
+  )
+}
+
+/** Read from the guide that this server serves, which is where they are written and tested. */
+function useSnippets() {
   return useQuery({
-    queryKey: ['templates', accountId, 'sendable'],
-    queryFn: async () => {
-      const { items } = await settings.template.list.query({ accountId, status: 'APPROVED', limit: 100 })
-      return items.find(({ sendable }) => sendable) ?? null
+    queryKey: ['guide-snippets'],
+    queryFn: async ({ signal }): Promise<Snippet[]> => {
+      const response = await fetch('/docs/index.md', { signal })
+      const snippets = response.ok ? readSnippets(await response.text()) : []
+      if (snippets.length === 0) throw new Error('The examples of the documentation could not be loaded.')
+      return snippets
     },
-    staleTime: 60_000,
+    staleTime: Infinity,
   })
 }
 
-interface SnippetInput {
-  url: string
-  apiKey: string
-  /** A request that is accepted as it is. */
-  body: SendMessageRequest
+function nameOf({ template, language }: SendMessageRequest): string {
+  return `${template} (${language})`
 }
 
-function toCurl({ url, apiKey, body }: SnippetInput): string {
-  return [
-    `curl -X POST ${url}/api/v1/message/send \\`,
-    `  -H ${quoteForShell(`X-API-Key: ${apiKey}`)} \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d ${quoteForShell(JSON.stringify(body, null, 2))}`,
-  ].join('\n')
-}
-
-function toTypeScript({ url, apiKey, body }: SnippetInput): string {
-  return [
-    `import { createClient } from 'waybill/client'`,
-    ``,
-    `const waybill = createClient({`,
-    `  url: ${quote(url)},`,
-    `  apiKey: ${quote(apiKey)},`,
-    `})`,
-    ``,
-    `const sent = await waybill.message.send.mutate({`,
-    ...Object.entries(body).map(([name, value]) => `  ${name}: ${toLiteral(value)},`),
-    `})`,
-    `console.log(sent.messageId, sent.status)`,
-  ].join('\n')
-}
-
-/** A JSON value as it is written in TypeScript. */
-function toLiteral(value: unknown): string {
-  if (typeof value === 'string') return quote(value)
-  if (Array.isArray(value)) return `[${value.map(toLiteral).join(', ')}]`
-  if (typeof value !== 'object' || value === null) return String(value)
-  const entries = Object.entries(value).map(([name, inner]) => `${toKey(name)}: ${toLiteral(inner)}`)
-  return `{ ${entries.join(', ')} }`
-}
-
-function toKey(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) ? name : quote(name)
-}
-
-/** In single quotes, a shell takes every character literally except the quote itself (POSIX, 2.2.2). */
-function quoteForShell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
-}
-
-function quote(text: string): string {
-  const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')
-  return `'${inner.replaceAll("'", "\\'")}'`
+/** Examples of the templates that can be sent. */
+function useSendableTemplates() {
+  const { accountId } = useAccount()
+  return useQuery({
+    queryKey: ['templates', accountId, 'sendable'],
+    queryFn: async ({ signal }) => {
+      const { items } = await settings.template.list.query({ accountId, status: 'APPROVED', limit: 100 }, { signal })
+      return items.flatMap(({ sendable, example }) => (sendable && example ? [example] : []))
+    },
+    staleTime: 60_000,
+  })
 }

@@ -1,10 +1,11 @@
-import { Box, Button, SegmentedControl, Table, Text } from '@mantine/core'
+import { Box, SegmentedControl, Table, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Endpoint, type FailureGroup, statisticsRanges } from '../../../../contracts/dashboard/webhook.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -182,7 +183,7 @@ function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliv
         <LogTime at={lastAt} />
       </Table.Td>
       <Table.Td ta="right">
-        <Button
+        <ChangeButton
           size="compact-xs"
           variant="default"
           leftSection={<IconRefresh size={12} />}
@@ -190,7 +191,7 @@ function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliv
           onClick={onRedeliver}
         >
           Redeliver…
-        </Button>
+        </ChangeButton>
       </Table.Td>
     </Table.Tr>
   )

@@ -13,6 +13,7 @@ import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { describeAnswer, type DeliveryGroup, groupDeliveries } from './delivery-groups.ts'
+import { describeTimeRange } from './statistics.ts'
 
 interface DeliveryListProps<D extends Delivery> {
   deliveries: D[]
@@ -52,12 +53,19 @@ export function DeliveryList<D extends Delivery>({ isGrouped = false, ...list }:
 
 type List<D extends Delivery> = Omit<DeliveryListProps<D>, 'isGrouped'>
 
-function DeliveryItem<D extends Delivery>({ delivery, list }: { delivery: D; list: List<D> }) {
+interface DeliveryItemProps<D extends Delivery> {
+  delivery: D
+  list: List<D>
+  /** Shows only what differs from the others of its group. */
+  isInGroup?: boolean
+}
+
+function DeliveryItem<D extends Delivery>({ delivery, list, isInGroup = false }: DeliveryItemProps<D>) {
   const { invalidates, summary, about } = list
   return (
     <Accordion.Item value={delivery.deliveryId}>
       <Accordion.Control>
-        <RowHeading delivery={delivery} aside={<RowTimes delivery={delivery} />}>
+        <RowHeading delivery={delivery} isInGroup={isInGroup} aside={<RowTimes delivery={delivery} />}>
           {summary && (
             <Text size="xs" component="div" mt={2}>
               {summary(delivery)}
@@ -83,17 +91,13 @@ function GroupItem<D extends Delivery>({ group, list }: { group: DeliveryGroup<D
         <RowHeading
           delivery={newest}
           count={deliveries.length}
-          aside={
-            <>
-              <LogTime at={oldest.createdAt} /> – <LogTime at={newest.createdAt} />
-            </>
-          }
+          aside={describeTimeRange(oldest.createdAt, newest.createdAt)}
         />
       </Accordion.Control>
       <Accordion.Panel>
         <Accordion multiple order={4} chevronPosition="left" keepMounted={false} variant="contained">
           {deliveries.map((delivery) => (
-            <DeliveryItem key={delivery.deliveryId} delivery={delivery} list={list} />
+            <DeliveryItem key={delivery.deliveryId} delivery={delivery} list={list} isInGroup />
           ))}
         </Accordion>
       </Accordion.Panel>
@@ -105,32 +109,39 @@ interface RowHeadingProps {
   delivery: Delivery
   /** Of a group. */
   count?: number
+  isInGroup?: boolean
   aside: ReactNode
   children?: ReactNode
 }
 
-function RowHeading({ delivery, count, aside, children }: RowHeadingProps) {
+function RowHeading({ delivery, count, isInGroup = false, aside, children }: RowHeadingProps) {
   const answer = describeAnswer(delivery)
   return (
     // On a phone, the times wrap below.
     <Group justify="space-between" gap="4px 16px" pr="xs">
       <Box miw={0} flex="1 1 260px">
-        <Group gap="xs">
-          <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-            {delivery.type ?? 'Event deleted'}
+        {isInGroup ? (
+          <Text span size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            {delivery.messageId ?? delivery.eventId}
           </Text>
-          <StatusBadge tone={toneOf(delivery)}>{deliveryStateNames[delivery.state]}</StatusBadge>
-          {count !== undefined && (
-            <Badge variant="default" tt="none" fw={600} radius="sm">
-              {count} deliveries
-            </Badge>
-          )}
-          {answer !== undefined && (
-            <Text span size="xs" c="dimmed">
-              {answer}
+        ) : (
+          <Group gap="xs">
+            <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+              {delivery.type ?? 'Event deleted'}
             </Text>
-          )}
-        </Group>
+            <StatusBadge tone={toneOf(delivery)}>{deliveryStateNames[delivery.state]}</StatusBadge>
+            {count !== undefined && (
+              <Badge variant="default" tt="none" fw={600} radius="sm">
+                {count} deliveries
+              </Badge>
+            )}
+            {answer !== undefined && (
+              <Text span size="xs" c="dimmed">
+                {answer}
+              </Text>
+            )}
+          </Group>
+        )}
         {children}
       </Box>
       <Text size="xs" c="dimmed" component="span" style={{ fontVariantNumeric: 'tabular-nums' }}>

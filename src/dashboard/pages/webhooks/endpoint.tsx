@@ -11,7 +11,7 @@ import { toSentence } from './delivery-list.tsx'
 import { describeCount, describeOptionalDuration, describeRate, describeSince, fillSlots } from './statistics.ts'
 import styles from './webhooks.module.css'
 
-export type Activity = Awaited<ReturnType<typeof settings.webhook.activity.query>>
+type Activity = Awaited<ReturnType<typeof settings.webhook.activity.query>>
 
 interface EndpointCardProps {
   endpoint: Endpoint
@@ -81,9 +81,9 @@ function RecentActivity({ endpointId, activity }: { endpointId: string; activity
           'No attempts in 24 hours'
         ) : (
           <>
-            {describeRate(succeeded, attempts)} of {describeCount(attempts)} in 24 hours
+            {describeRate(succeeded, attempts)} of {describeCount(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
             <br />
-            {describeOptionalDuration(averageMilliseconds)} on average
+            {describeOptionalDuration(averageMilliseconds)} on average · 24 hours
           </>
         )}
       </Text>

@@ -1,5 +1,5 @@
 import { Alert, Button, Checkbox, Group, Modal, Progress, Select, Stack, Text, TextInput } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { readFailure } from '../../api/failure.ts'
@@ -135,9 +135,10 @@ function useCount(endpointId: string, choice: RedeliveryChoice | undefined) {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...webhooksKey(accountId), 'recoverable', endpointId, choice],
-    queryFn: ({ signal }) =>
-      settings.webhook.countRecoverable.query({ accountId, endpointId, since: '', ...choice }, { signal }),
-    enabled: choice !== undefined,
+    queryFn:
+      choice === undefined
+        ? skipToken
+        : ({ signal }) => settings.webhook.countRecoverable.query({ accountId, endpointId, ...choice }, { signal }),
     placeholderData: keepPreviousData,
     retry: false,
     gcTime: 0,

@@ -65,3 +65,16 @@ export function describeSlot({ startAt }: AttemptSlot, slotSeconds: number): str
   const start = new Date(startAt)
   return dayAndTime.formatRange(start, new Date(start.getTime() + slotSeconds * 1000))
 }
+
+const exactly = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+})
+
+/** `Nov 22, 10:32:05 – 10:47:11`: what both times share is written once. */
+export function describeTimeRange(from: string, until: string): string {
+  return exactly.formatRange(new Date(from), new Date(until))
+}

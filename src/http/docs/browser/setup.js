@@ -1,4 +1,9 @@
 /* global Scalar */
+// The dashboard leaves a key that it has just generated. Read once: from then on, only the memory of this page has it.
+const keyName = 'waybill-docs-api-key'
+const apiKey = sessionStorage.getItem(keyName)
+sessionStorage.removeItem(keyName)
+
 // Everything that would ask another host, or point to one, is off.
 Scalar.createApiReference('#docs', {
   url: '/openapi.json',
@@ -13,6 +18,10 @@ Scalar.createApiReference('#docs', {
   forceDarkModeState: document.documentElement.dataset.theme,
   documentDownloadType: 'direct',
   orderSchemaPropertiesBy: 'preserve',
+  persistAuth: false,
+  ...(apiKey && {
+    authentication: { preferredSecurityScheme: 'ApiKey', securitySchemes: { ApiKey: { value: apiKey } } },
+  }),
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })
 

@@ -1,0 +1,146 @@
+/** The examples of the guide in all its languages, filled with a request of the account's own. */
+
+export interface Snippet {
+  /** The name of its tab, such as `TypeScript`. */
+  label: string
+  /** The language of its code block, such as `ts`. */
+  language: string
+  code: string
+}
+
+type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+/** The address that the guides use. */
+const guideUrl = 'http://127.0.0.1:3000'
+
+/** Returns the snippets of a guide that send a message, each below its label. */
+export function readSnippets(markdown: string): Snippet[] {
+  return [...markdown.matchAll(/^\*\*(.+?)\*\*\n+```(\w+) run=send\n(.*?)^```$/gms)].map(
+    ([, label = '', language = '', code = '']) => ({ label, language, code: code.trimEnd() }),
+  )
+}
+
+interface Filling {
+  /** Address of the server. */
+  url: string
+  request: object
+}
+
+/**
+ * Replaces the address and the request of a snippet. Its idempotency key is left out: the same key with another recipient
+ * is an error, and the snippet is there to be changed.
+ */
+export function fillSnippet({ language, code }: Snippet, { url, request }: Filling): string {
+  const write = writers[language]
+  if (!write) throw new Error(`no way to write a request in ${language}`)
+  const lines = code.split('\n').filter((line) => !line.includes('Idempotency-Key'))
+  const first = lines.findIndex((line) => fieldPattern('to').test(line))
+  const last = lines.findLastIndex((line) => fieldPattern('externalId').test(line))
+  if (first < 0 || last < first) throw new Error(`no request in the snippet in ${language}`)
+  const [indentation = ''] = /^\s*/.exec(lines[first] ?? '') ?? []
+  // JSON.parse has the types of JSON, and drops what is undefined.
+  const entries = Object.entries(JSON.parse(JSON.stringify(request)) as Record<string, Json>)
+  const fields = write(entries).map((line) => indentation + line)
+  return [...lines.slice(0, first), ...fields, ...lines.slice(last + 1)].join('\n').replaceAll(guideUrl, url)
+}
+
+function fieldPattern(name: string): RegExp {
+  return new RegExp(`^\\s*["']?${name}["']?\\s*(:|=>)`)
+}
+
+/** Writes the fields of a request, one per line. */
+type Writer = (fields: readonly [string, Json][]) => string[]
+
+const writers: Partial<Record<string, Writer>> = {
+  // In single quotes, a shell takes every character literally except the quote itself (POSIX, 2.2.2).
+  sh: (fields) => writeJson(fields).map((line) => line.replaceAll("'", `'\\''`)),
+  ts: (fields) => fields.map(([name, value]) => `${toTypeScriptKey(name)}: ${toTypeScript(value)},`),
+  python: (fields) => fields.map(([name, value]) => `${JSON.stringify(name)}: ${toPython(value)},`),
+  go: (fields) => {
+    const width = Math.max(...fields.map(([name]) => name.length)) + '"":'.length
+    return fields.map(([name, value]) => `${`${JSON.stringify(name)}:`.padEnd(width)} ${toGo(value)},`)
+  },
+  // A text block reads escapes before JSON does (JLS, 3.10.6).
+  java: (fields) => writeJson(fields).map((line) => line.replaceAll('\\', '\\\\')),
+  php: (fields) => fields.map(([name, value]) => `${quoteSingly(name)} => ${toPhp(value)},`),
+}
+
+function writeJson(fields: readonly [string, Json][]): string[] {
+  return fields.map(
+    ([name, value], index) => `${JSON.stringify(name)}: ${toJson(value)}${index === fields.length - 1 ? '' : ','}`,
+  )
+}
+
+interface Syntax {
+  text: (value: string) => string
+  literal: (value: number | boolean | null) => string
+  list: (items: string[]) => string
+  object: (entries: [string, string][], isText: boolean) => string
+}
+
+function writeWith(syntax: Syntax): (value: Json) => string {
+  const write = (value: Json): string => {
+    if (typeof value === 'string') return syntax.text(value)
+    if (Array.isArray(value)) return syntax.list(value.map(write))
+    if (typeof value !== 'object' || value === null) return syntax.literal(value)
+    const entries = Object.entries(value)
+    const isText = entries.every(([, inner]) => typeof inner === 'string')
+    return syntax.object(
+      entries.map(([name, inner]) => [name, write(inner)]),
+      isText,
+    )
+  }
+  return write
+}
+
+const bracketed = (items: string[]) => `[${items.join(', ')}]`
+
+const toJson = writeWith({
+  text: (value) => JSON.stringify(value),
+  literal: String,
+  list: bracketed,
+  object: (entries) => `{${entries.map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(', ')}}`,
+})
+
+const toTypeScript = writeWith({
+  text: quoteForTypeScript,
+  literal: String,
+  list: bracketed,
+  object: (entries) => `{ ${entries.map(([name, value]) => `${toTypeScriptKey(name)}: ${value}`).join(', ')} }`,
+})
+
+const toPython = writeWith({
+  text: (value) => JSON.stringify(value),
+  literal: (value) => (value === null ? 'None' : value === true ? 'True' : value === false ? 'False' : String(value)),
+  list: bracketed,
+  object: (entries) => `{${entries.map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(', ')}}`,
+})
+
+const toGo = writeWith({
+  text: (value) => JSON.stringify(value),
+  literal: (value) => (value === null ? 'nil' : String(value)),
+  list: (items) => `[]any{${items.join(', ')}}`,
+  object: (entries, isText) =>
+    `map[string]${isText ? 'string' : 'any'}{${entries.map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(', ')}}`,
+})
+
+const toPhp = writeWith({
+  text: quoteSingly,
+  literal: String,
+  list: bracketed,
+  object: (entries) => `[${entries.map(([name, value]) => `${quoteSingly(name)} => ${value}`).join(', ')}]`,
+})
+
+function toTypeScriptKey(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : quoteForTypeScript(name)
+}
+
+function quoteForTypeScript(text: string): string {
+  const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')
+  return `'${inner.replaceAll("'", "\\'")}'`
+}
+
+/** In single quotes, PHP reads two escapes only. */
+function quoteSingly(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
