@@ -1,6 +1,6 @@
-import { Anchor, Select, Stack, Text } from '@mantine/core'
+import { Anchor, Select, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { CodeBlock } from '../../ui/copy.tsx'
+import { CodeBlock, CopyField } from '../../ui/copy.tsx'
 import { Section } from '../../ui/page.tsx'
 
 /** Generators whose clients the test suite runs, with the commands that it uses. */
@@ -33,19 +33,24 @@ export function ClientsSection() {
   return (
     <Section
       title="Clients and types"
-      description="Checks your code against this account's templates and this server's API."
-    >
-      <Stack>
-        <Text size="sm">
-          Types of your templates for the{' '}
+      description={
+        <>
+          Checks your code against this account’s templates and this server’s API. See{' '}
           <Anchor href="/docs/typescript" inherit>
             TypeScript client
           </Anchor>
-          : a misspelled template or a missing variable does not compile.
-        </Text>
-        <CodeBlock label="Command for typed templates" code={`npx waybill-client types --url ${url}`} />
+          .
+        </>
+      }
+    >
+      <Stack>
+        <CopyField
+          label="Types of your templates"
+          description="With the TypeScript client, a misspelled template or a missing variable then does not compile."
+          value={`npx waybill-client types --url ${url}`}
+        />
         <Select
-          label="Generate a client in another language"
+          label="Generated client"
           maw={360}
           allowDeselect={false}
           data={generators.map(({ name }) => name)}

@@ -97,8 +97,18 @@ function KeyDetails({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey
         { name: 'Starts with', value: <Code fz="sm">{start}…</Code> },
         { name: 'Created', value: <DateTime at={createdAt} /> },
         {
-          name: 'Last send (including tests)',
-          value: lastUsedAt === undefined ? 'Never' : <DateTime at={lastUsedAt} />,
+          name: 'Last send',
+          value:
+            lastUsedAt === undefined ? (
+              'Never'
+            ) : (
+              <>
+                <DateTime at={lastUsedAt} />{' '}
+                <Text span inherit c="dimmed">
+                  (tests included)
+                </Text>
+              </>
+            ),
         },
       ]}
     />

@@ -1,4 +1,4 @@
-import { Alert, Group, Progress, Switch, Text, Tooltip } from '@mantine/core'
+import { Alert, Box, Group, Progress, Switch, Text, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -7,7 +7,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
-import { CodeBlock } from '../../ui/copy.tsx'
+import { CopyField } from '../../ui/copy.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AllowListSection } from './allow-list-section.tsx'
@@ -27,6 +27,7 @@ export function PublicApiPage() {
       {access.isError && !access.data && <ErrorAlert error={access.error} onRetry={() => access.refetch()} />}
       {access.data && (
         <>
+          {!access.data.enabled && <AccessOffAlert />}
           <LockedOutAlert access={access.data} />
           <KeySection issuedKey={issuedKey} onIssued={setIssuedKey} storedKey={access.data.key} />
           <SnippetsSection apiKey={issuedKey} />
@@ -38,6 +39,20 @@ export function PublicApiPage() {
         </>
       )}
     </>
+  )
+}
+
+function AccessOffAlert() {
+  return (
+    <Alert
+      color="red"
+      mb="lg"
+      icon={<IconAlertTriangle />}
+      title="Every request with your key is rejected"
+      role="status"
+    >
+      API access is turned off for this account. To accept requests again, turn it on below.
+    </Alert>
   )
 }
 
@@ -150,13 +165,13 @@ function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateL
           Limit reached. Requests are rejected until the minute ends.
         </Text>
       )}
-      <Text size="sm" c="dimmed" mt="md" mb="xs">
-        The operator of this server can raise the limit:
-      </Text>
-      <CodeBlock
-        label="Command of the operator"
-        code={`waybill account update ${accountId} --rate-limit ${raised(limit)}`}
-      />
+      <Box mt="md">
+        <CopyField
+          label="Raise the limit"
+          description="Only the operator of this server can: with this command and a number of your choice."
+          value={`waybill account update ${accountId} --rate-limit ${raised(limit)}`}
+        />
+      </Box>
     </Section>
   )
 }

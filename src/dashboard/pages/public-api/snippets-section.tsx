@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import { sendMessage, type SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
-import { CodeBlock } from '../../ui/copy.tsx'
+import { CodeBlock, CopyField } from '../../ui/copy.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { SandboxRecipientSelect } from '../templates/sandbox-recipient-select.tsx'
@@ -71,7 +71,7 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
           />
         </SimpleGrid>
         <SandboxRecipientSelect disabled={false} onChoose={setTo} />
-        <CodeBlock label="Environment" code={`export WAYBILL_API_KEY=${apiKey}`} />
+        <CopyField label="Environment variable" value={`export WAYBILL_API_KEY=${apiKey}`} />
         <Languages request={request} />
       </Stack>
     </Section>
