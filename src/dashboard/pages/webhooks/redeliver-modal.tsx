@@ -7,6 +7,7 @@ import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
+import { useErrors } from './activity-section.tsx'
 import { toSentence } from './delivery-list.tsx'
 import { countWaiting } from './endpoint.tsx'
 import { describeCount } from './statistics.ts'
@@ -27,8 +28,6 @@ interface RedeliverModalProps {
   endpoint: Endpoint
   /** What is chosen at first; undefined while the dialog is closed. */
   start: RedeliveryStart | undefined
-  /** Errors that deliveries failed with. */
-  errors: string[]
   onClose: () => void
 }
 
@@ -50,8 +49,9 @@ export function RedeliverModal({ start, onClose, ...form }: RedeliverModalProps)
 
 type RedeliverFormProps = RedeliverModalProps & { start: RedeliveryStart }
 
-function RedeliverForm({ endpoint, start, errors, onClose }: RedeliverFormProps) {
+function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
   const { endpointId, failingSince, state } = endpoint
+  const errors = useErrors(endpointId)
   const [since, setSince] = useState(() =>
     toLocalInput(start.since ?? failingSince ?? new Date(Date.now() - dayMilliseconds).toISOString()),
   )

@@ -14,7 +14,7 @@ import { DescriptionList } from '../../ui/description-list.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeDuration } from '../../ui/time.ts'
-import { ActivitySection, useErrors } from './activity-section.tsx'
+import { ActivitySection } from './activity-section.tsx'
 import { DeliveriesSection } from './deliveries-section.tsx'
 import { ResponseDetails } from './delivery-list.tsx'
 import { EditEndpointModal } from './edit-endpoint-modal.tsx'
@@ -50,7 +50,6 @@ export function WebhookPage() {
 
 function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
   const [redelivering, setRedelivering] = useState<RedeliveryStart>()
-  const errors = useErrors(endpoint.endpointId)
   return (
     <>
       <EndpointAlert endpoint={endpoint} />
@@ -70,12 +69,7 @@ function OpenEndpoint({ endpoint }: { endpoint: Endpoint }) {
       <TestSection endpoint={endpoint} />
       <SecretSection endpoint={endpoint} />
       <RemoveSection endpoint={endpoint} />
-      <RedeliverModal
-        endpoint={endpoint}
-        start={redelivering}
-        errors={errors}
-        onClose={() => setRedelivering(undefined)}
-      />
+      <RedeliverModal endpoint={endpoint} start={redelivering} onClose={() => setRedelivering(undefined)} />
     </>
   )
 }
