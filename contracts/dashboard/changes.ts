@@ -36,6 +36,7 @@ export const changes = {
   activate: (whatsAppAccountId: string) => `activated ${whatsAppAccountId}`,
   deactivate: (whatsAppAccountId: string) => `deactivated ${whatsAppAccountId}`,
   removeWhatsAppAccount: (whatsAppAccountId: string) => `removed ${whatsAppAccountId}`,
+  sendMessageAgain: (messageId: string) => `sent ${messageId} again`,
   resolveMessage: (messageId: string, as: string) => `resolved ${messageId} as ${as}`,
   eraseRecipient: () => 'erased a recipient',
   exportAccount: () => 'exported the data of the account',

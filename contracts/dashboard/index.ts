@@ -19,7 +19,7 @@ import {
   subscribeApp,
 } from './connect.ts'
 import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
-import { countMessages, getMessage, listMessages } from './message.ts'
+import { countMessages, getMessage, listMessages, sendMessageAgain } from './message.ts'
 import { getOverview } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './owner.ts'
 import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
@@ -68,6 +68,7 @@ import {
   testEndpoint,
   updateEndpoint,
 } from './webhook.ts'
+import { deleteView, listViews, renameView, saveView } from './view.ts'
 import {
   activateWhatsAppAccount,
   addWhatsAppAccount,
@@ -136,7 +137,8 @@ export const settingsContracts = {
       delete: deleteTemplate,
       duplicate: duplicateTemplate,
     },
-    message: { list: listMessages, count: countMessages, get: getMessage },
+    message: { list: listMessages, count: countMessages, get: getMessage, sendAgain: sendMessageAgain },
+    view: { list: listViews, save: saveView, rename: renameView, delete: deleteView },
     overview: { get: getOverview },
     request: { list: listRequests, get: getRequest },
     suppression: {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { listMessages as publicListMessages, Message, MessagePage } from '../api/message.ts'
+import { listMessages as publicListMessages, Message, MessagePage, templateValues } from '../api/message.ts'
 import { line, MessageId } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { changes } from './changes.ts'
 import { Delivery } from './webhook.ts'
 
 const { cursor, limit, ...filters } = publicListMessages.input.shape
@@ -54,7 +55,12 @@ export const FailureAdvice = z.object({
 })
 export type FailureAdvice = z.infer<typeof FailureAdvice>
 
-export const MessageDelivery = Delivery.extend({ endpointId: z.string(), url: z.string() })
+export const MessageDelivery = Delivery.extend({
+  endpointId: z.string(),
+  url: z.string(),
+  /** The body of the webhook. Absent when the event is no longer kept. */
+  payload: z.string().optional(),
+})
 
 export const getMessage = dashboardProcedure({
   kind: 'query',
@@ -68,4 +74,27 @@ export const getMessage = dashboardProcedure({
     /** Those of every endpoint; the oldest first, and at most a hundred. */
     deliveries: z.array(MessageDelivery),
   }),
+})
+
+/** What became of a message that was sent from the dashboard. */
+export const SentFromDashboard = z.object({
+  /** It is in the log, whatever came of it. */
+  messageId: z.string(),
+  /** `sent`: WhatsApp took it. `pending`: its answer never came, so it may have been sent or not. */
+  status: z.enum(['sent', 'failed', 'pending']),
+  /** Present only when it failed. */
+  failure: FailureAdvice.optional(),
+})
+
+// Whoever waits for a one-time code asks for a new one.
+const { code: _code, ...repeatableValues } = templateValues
+
+/** Sends a new message from the same number. It counts against the rate limit of the API. */
+export const sendMessageAgain = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'owner',
+  summary: 'Send a message again: the same template, language, recipient and external ID',
+  input: ofAccount({ messageId: MessageId, ...repeatableValues }),
+  output: SentFromDashboard,
+  audit: ({ messageId }) => changes.sendMessageAgain(messageId),
 })

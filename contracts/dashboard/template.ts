@@ -3,7 +3,7 @@ import { type SendMessageRequest, templateValues } from '../api/message.ts'
 import { Template } from '../api/template.ts'
 import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
-import { FailureAdvice } from './message.ts'
+import { SentFromDashboard } from './message.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 export const OwnTemplate = Template.extend({
@@ -42,15 +42,7 @@ export const syncTemplates = dashboardProcedure({
   audit: changes.syncTemplates,
 })
 
-export const SentTest = z.object({
-  /** It is in the log, whatever came of it. */
-  messageId: z.string(),
-  /** `sent`: WhatsApp took it. `pending`: its answer never came, so it may have been sent or not. */
-  status: z.enum(['sent', 'failed', 'pending']),
-  /** Present only when it failed. */
-  failure: FailureAdvice.optional(),
-})
-export type SentTest = z.infer<typeof SentTest>
+export type SentTest = z.infer<typeof SentFromDashboard>
 
 /**
  * Returns a request for each template that can be tried with made-up values, the simplest first. Media cannot be made up.
@@ -80,6 +72,6 @@ export const sendTest = dashboardProcedure({
     ...templateValues,
     whatsAppAccountId: line(64).optional(),
   }),
-  output: SentTest,
+  output: SentFromDashboard,
   audit: ({ template, language }) => `tried the template ${template} (${language})`,
 })

@@ -23,6 +23,24 @@ export function findMessage(
     .executeTakeFirst()
 }
 
+/** The bodies of the webhooks about a message, by event ID. */
+export async function findPayloads(
+  db: Kysely<Database>,
+  accountId: string,
+  messageId: string,
+  limit: number,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('events')
+    .select(['id', 'payload'])
+    .where('account_id', '=', accountId)
+    .where('message_id', '=', messageId)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return new Map(rows.map(({ id, payload }) => [id, payload]))
+}
+
 export interface MessageFilter {
   /** The ID or its first characters. */
   idStart?: string | undefined

@@ -1,3 +1,6 @@
+/** Reverts migration 0023. */
+const undoSavedViews = ['drop table saved_views', `delete from waybill_migrations where name = '0023-saved-views'`]
+
 /** Reverts migration 0025. */
 const undoAttemptCounts = [
   'drop table webhook_attempt_counts',
@@ -13,6 +16,7 @@ const undoAlertRecipients = [
 
 /** Reverts migration 0021. */
 const undoApiRequests = [
+  ...undoSavedViews,
   'drop table api_requests, api_request_cutoffs',
   `delete from waybill_migrations where name = '0021-api-requests'`,
 ]

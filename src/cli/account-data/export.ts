@@ -165,6 +165,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         show: toRequestDetails,
       }),
   },
+  saved_views: { leftOut: 'filters of the message log that a person saved' },
   media_usage: { leftOut: 'the sum of the sizes of media' },
   media_at_whatsapp: { leftOut: 'IDs that WhatsApp gives to files for 30 days' },
   seen_replies: { leftOut: 'hashes of the IDs of replies' },

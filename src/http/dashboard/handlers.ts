@@ -23,6 +23,7 @@ import { getMessageHistory } from '../../messages/queries/get.ts'
 import { countMessages } from '../../messages/queries/count.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
 import { searchMessages } from '../../messages/queries/search.ts'
+import { sendAgain } from '../../messages/send/send-again.ts'
 import { sendTest } from '../../messages/send/send-test.ts'
 import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/settings.ts'
 import {
@@ -31,6 +32,7 @@ import {
   listSuppressions,
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
+import { deleteView, listViews, renameView, saveView } from '../../messages/views.ts'
 import { createTemplate } from '../../templates/making/create.ts'
 import { getTemplateDefinition } from '../../templates/making/definition.ts'
 import { deleteTemplate } from '../../templates/making/delete.ts'
@@ -71,6 +73,21 @@ const messageHandlers: DashboardHandlers<SettingsContracts['settings']['message'
   list: (deps, _call, { accountId, ...input }) => searchMessages(deps, { accountId }, input),
   count: (deps, _call, { accountId, ...filters }) => countMessages(deps, { accountId }, filters),
   get: (deps, _call, input) => getMessageHistory(deps, input),
+  sendAgain: (deps, _call, input) => sendAgain(deps, input),
+}
+
+const viewHandlers: DashboardHandlers<SettingsContracts['settings']['view']> = {
+  list: async (deps, call, { accountId }) => ({ items: await listViews(deps, ofPerson(call, accountId)) }),
+  save: (deps, call, { accountId, ...input }) => saveView(deps, ofPerson(call, accountId), input),
+  rename: (deps, call, { accountId, ...input }) => renameView(deps, ofPerson(call, accountId), input),
+  delete: async (deps, call, { accountId, name }) => {
+    await deleteView(deps, ofPerson(call, accountId), name)
+    return { deleted: true }
+  },
+}
+
+function ofPerson(call: SettingsCall, accountId: string) {
+  return { accountId, ownerId: call.person().ownerId }
 }
 
 const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overview']> = {
@@ -263,6 +280,7 @@ export const settingsHandlers: DashboardHandlers<SettingsContracts> = {
     whatsAppAccount: whatsAppAccountHandlers,
     template: templateHandlers,
     message: messageHandlers,
+    view: viewHandlers,
     overview: overviewHandlers,
     request: requestHandlers,
     suppression: suppressionHandlers,

@@ -9,7 +9,7 @@ import { findAttempts, findDeliveriesOfMessage } from '../../webhooks/deliveries
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessage } from '../message.ts'
-import { findMessage } from '../store.ts'
+import { findMessage, findPayloads } from '../store.ts'
 
 export async function getMessage(
   deps: Pick<Deps, 'db'>,
@@ -19,7 +19,11 @@ export async function getMessage(
   return toMessage(await requireMessage(deps, caller.accountId, messageId))
 }
 
-async function requireMessage({ db }: Pick<Deps, 'db'>, accountId: string, messageId: string): Promise<StoredMessage> {
+export async function requireMessage(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  messageId: string,
+): Promise<StoredMessage> {
   const row = await findMessage(db, accountId, messageId)
   if (!row) throw new ServiceError('MESSAGE_NOT_FOUND', 'messageId: this account has no message with this ID.')
   return row
@@ -43,6 +47,7 @@ export async function getMessageHistory(
   const stored = await requireMessage({ db }, accountId, messageId)
   const rows = await findDeliveriesOfMessage(db, accountId, messageId, maxDeliveries)
   const ids = rows.map((row) => row.id)
+  const payloads = await findPayloads(db, accountId, messageId, maxDeliveries)
   const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
   return {
     ...describe(stored),
@@ -50,6 +55,11 @@ export async function getMessageHistory(
       ...toDelivery(row, attempts.get(row.id) ?? [], row.enabled),
       endpointId: row.endpoint_id,
       url: row.url,
+      ...payloadOf(payloads.get(row.event_id)),
     })),
   }
+}
+
+function payloadOf(payload: string | undefined): { payload?: string } {
+  return payload === undefined ? {} : { payload }
 }

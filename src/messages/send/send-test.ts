@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
-import type { SentTest } from '../../../contracts/dashboard/template.ts'
+import type { SentFromDashboard } from '../../../contracts/dashboard/message.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import { spendRequest } from '../../accounts/authenticate-store.ts'
 import { assertWithinBudget } from '../../accounts/rate-limit.ts'
@@ -19,7 +19,7 @@ export async function sendTest(
   deps: Deps,
   caller: Caller,
   input: SendMessageRequest,
-): Promise<z.output<typeof SentTest>> {
+): Promise<z.output<typeof SentFromDashboard>> {
   const budget = await spendRequest(deps.db, caller.accountId)
   if (budget) assertWithinBudget(budget)
   const prepared = await prepare(deps, caller, input)
@@ -29,7 +29,7 @@ export async function sendTest(
   return { messageId: prepared.message.id, ...describe(result) }
 }
 
-function describe(result: SendResult): Omit<z.output<typeof SentTest>, 'messageId'> {
+function describe(result: SendResult): Omit<z.output<typeof SentFromDashboard>, 'messageId'> {
   if (result.kind !== 'failed') return { status: result.kind }
   const { code, reason } = result
   return { status: 'failed', failure: adviseOnFailure({ code, message: reason }) }

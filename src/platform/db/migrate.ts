@@ -25,6 +25,7 @@ import * as alertChannels from './migrations/0019-alert-channels.ts'
 import * as endpointLimits from './migrations/0020-endpoint-limits.ts'
 import * as apiRequests from './migrations/0021-api-requests.ts'
 import * as alertRecipients from './migrations/0022-alert-recipients.ts'
+import * as savedViews from './migrations/0023-saved-views.ts'
 import * as attemptCounts from './migrations/0025-attempt-counts.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
@@ -56,6 +57,7 @@ const migrations: Record<string, Migration> = {
   '0020-endpoint-limits': endpointLimits,
   '0021-api-requests': apiRequests,
   '0022-alert-recipients': alertRecipients,
+  '0023-saved-views': savedViews,
   '0025-attempt-counts': attemptCounts,
 }
 

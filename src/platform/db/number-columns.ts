@@ -160,6 +160,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     request: 'replace',
     answer: 'replace',
   },
+  saved_views: { account_id: id, owner_id: id, name: 'delete-row', filters: 'delete-row' },
   owners: { id, name: user, email: user, image: user },
   owner_sessions: { id, token: user, userId: id, ipAddress: user, userAgent: user, lastSeenAddress: user },
   owner_credentials: {

@@ -674,6 +674,16 @@ export interface ApiRequestsTable {
   answer: string | null
 }
 
+/** Views of the message log that people saved. */
+interface SavedViewsTable {
+  account_id: string
+  owner_id: string
+  name: string
+  /** JSON. */
+  filters: string
+  created_at: Generated<Date>
+}
+
 interface ApiRequestCutoffsTable {
   at: Generated<Date>
 }
@@ -731,4 +741,5 @@ export interface Database {
   media_at_whatsapp: MediaAtWhatsAppTable
   api_requests: ApiRequestsTable
   api_request_cutoffs: ApiRequestCutoffsTable
+  saved_views: SavedViewsTable
 }

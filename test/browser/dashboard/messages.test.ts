@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -55,7 +56,8 @@ test('updates the timeline of an open message', async () => {
     .getByText('Sent')
     .waitFor()
   await page.getByRole('link', { name: '+34600111222' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Message to +34600111222' }).waitFor()
+  const panel = page.getByRole('region', { name: '+34600111222' })
+  await panel.waitFor()
   const steps = page.getByRole('list', { name: 'Steps' }).getByRole('listitem')
   expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(2)
 
@@ -67,9 +69,9 @@ test('updates the timeline of an open message', async () => {
   await steps.filter({ hasText: 'The recipient read the message' }).getByRole('time').waitFor()
   expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(0)
 
-  await page.getByRole('link', { name: 'Messages' }).first().click()
+  // The list beside the panel refreshes too.
   await page
-    .getByRole('row', { name: /order-1/ })
+    .getByRole('row', { name: /34600111222/ })
     .getByText('Read')
     .waitFor()
   expect(pageErrors).toEqual([])
@@ -184,9 +186,10 @@ test('says that only exact matches are listed, and searches for parts on request
   expect(pageErrors).toEqual([])
 })
 
-test('opens a message by a click anywhere in its row', async () => {
-  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+test('opens a message beside the log by a click anywhere in its row', async () => {
+  const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { messageId } = await send(account, 'order-1')
+  await send(account, 'order-2', '34600111333')
   await openOfAccount('messages?search=order')
   const row = page.getByRole('row', { name: /order-1/ })
   // Rows are dense, and their times have seconds.
@@ -195,11 +198,193 @@ test('opens a message by a click anywhere in its row', async () => {
 
   await row.getByText('order-1', { exact: true }).click()
 
-  await page.getByRole('heading', { level: 1, name: /^Message to/ }).waitFor()
-  expect(new URL(page.url()).pathname).toContain(messageId)
-  await page.getByRole('main').getByRole('link', { name: 'Messages' }).click()
-  await row.waitFor()
+  const panel = page.getByRole('region', { name: '+34600111222' })
+  await panel.getByRole('heading', { name: 'Timeline' }).waitFor()
+  expect(new URL(page.url()).search).toBe(`?search=order&message=${messageId}`)
+  // The list is usable: another row replaces the message, and one step back closes the panel.
+  await page
+    .getByRole('row', { name: /34600111333/ })
+    .getByText('order_shipped')
+    .click()
+  await page.getByRole('region', { name: '+34600111333' }).waitFor()
+  await page.goBack()
+  await page.getByRole('region', { name: /^\+/ }).waitFor({ state: 'detached' })
   expect(new URL(page.url()).search).toBe('?search=order')
+
+  // A link that is shared opens the panel.
+  await openOfAccount(`messages?search=order&message=${messageId}`)
+  await panel.getByRole('heading', { name: 'Timeline' }).waitFor()
+  await panel.getByRole('button', { name: 'Close' }).click()
+  await panel.waitFor({ state: 'detached' })
+  expect(new URL(page.url()).search).toBe('?search=order')
+
+  // The middle button and Ctrl open a tab.
+  for (const options of [{ button: 'middle' as const }, { modifiers: ['Control' as const] }]) {
+    const [tab] = await Promise.all([
+      context.waitForEvent('page'),
+      row.getByText('order-1', { exact: true }).click(options),
+    ])
+    await tab.getByRole('region', { name: '+34600111222' }).waitFor()
+    await tab.close()
+  }
+  expect(pageErrors).toEqual([])
+})
+
+test('shows a message over the log on a phone, and its full page on request', async () => {
+  const viewport = { width: 390, height: 844 }
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ viewport })
+  const { messageId } = await send(account, 'order-1')
+  await openOfAccount('messages')
+  await page.getByRole('link', { name: '+34600111222' }).click()
+  const panel = page.getByRole('dialog', { name: '+34600111222' })
+  await panel.getByRole('heading', { name: 'Timeline' }).waitFor()
+  expect((await panel.boundingBox())?.width).toBe(390)
+
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'detached' })
+  expect(new URL(page.url()).search).toBe('')
+  await page.getByRole('link', { name: '+34600111222' }).click()
+  await panel.getByRole('link', { name: 'Open full page' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'Message to +34600111222' }).waitFor()
+  expect(new URL(page.url()).pathname).toContain(messageId)
+  expect(pageErrors).toEqual([])
+})
+
+test('walks through the log by keyboard', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  for (const number of [1, 2, 3]) await send(account, `order-${number}`, `3460011100${number}`)
+  await openOfAccount('messages')
+  await page.getByRole('row', { name: /order-3/ }).waitFor()
+  const focused = () => page.evaluate<string>("document.activeElement.textContent ?? ''")
+
+  await page.keyboard.press('j')
+  expect(await focused()).toBe('+34600111003')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('j')
+  expect(await focused()).toBe('+34600111001')
+  await page.keyboard.press('j')
+  await page.keyboard.press('k')
+  expect(await focused()).toBe('+34600111002')
+  expect(new URL(page.url()).search).toBe('')
+
+  await page.keyboard.press('Enter')
+  await page.getByRole('region', { name: '+34600111002' }).waitFor()
+  await expect.poll(focused, soon).toBe('+34600111002')
+  await page.keyboard.press('k')
+  await page.getByRole('region', { name: '+34600111003' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('region', { name: /^\+/ }).waitFor({ state: 'detached' })
+  expect(await focused()).toBe('+34600111003')
+
+  // In a field, the same keys are text.
+  await page.keyboard.press('/')
+  await page.keyboard.type('j/k?')
+  expect(await page.getByRole('searchbox', { name: 'Search messages' }).inputValue()).toBe('j/k?')
+  await page.keyboard.press('Escape')
+  await page.getByRole('searchbox', { name: 'Search messages' }).fill('')
+  await page.getByRole('row', { name: /order-3/ }).waitFor()
+  await page.getByRole('heading', { level: 1 }).click()
+
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await help.getByRole('row', { name: /Next message/ }).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await help.getByRole('switch', { name: 'Use shortcuts of a single character' }).click()
+  await help.getByRole('button', { name: 'Close' }).click()
+  await help.waitFor({ state: 'detached' })
+  await page.keyboard.press('j')
+  expect(await focused()).not.toBe('+34600111003')
+  expect(pageErrors).toEqual([])
+})
+
+test('shows what was sent, its webhook and the request as curl', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  receiver.behave(accept, '/payload')
+  await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/payload` })
+  const message = await send(account, "order-1 for Ada's shop")
+  await report(message, 'delivered')
+  await openOfAccount(`messages?message=${message.messageId}`)
+  const panel = page.getByRole('region', { name: '+34600111222' })
+  await panel.getByRole('figure', { name: 'Message preview' }).getByText('is on its way').waitFor()
+
+  await panel.getByRole('button', { name: /^message.delivered.*1 attempt/ }).click()
+  await panel.getByText('HTTP 200').waitFor()
+  await panel.getByRole('button', { name: 'View payload' }).click()
+  const payload = await page.getByRole('region', { name: 'Payload', exact: true }).textContent()
+  expect(JSON.parse(payload ?? '')).toEqual(JSON.parse(receiver.at('/payload').at(-1)?.body ?? ''))
+  await page.keyboard.press('Escape')
+
+  await panel.getByRole('button', { name: 'Copy as curl' }).click()
+  const curl = await page.evaluate<string>('navigator.clipboard.readText()')
+  expect(curl).toContain('-H "X-API-Key: $WAYBILL_API_KEY"')
+  const output = execFileSync('sh', [
+    '-c',
+    `curl() { printf '%s\\n' "$@"; }; WAYBILL_API_KEY=key_of_the_shell; ${curl}`,
+  ])
+  const [url, , key, , , , ...body] = output.toString().split('\n')
+  expect(url).toBe(`${dashboard.server.url}/api/v1/message/send`)
+  expect(key).toBe('X-API-Key: key_of_the_shell')
+  expect(JSON.parse(body.join('\n'))).toEqual({
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': '<1>', '2': '<2>' },
+    externalId: "order-1 for Ada's shop",
+    accountId: account.whatsAppAccountId,
+  })
+  expect(pageErrors).toEqual([])
+})
+
+test('sends a message again with new values', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { messageId } = await send(account, 'order-1')
+  await openOfAccount(`messages?message=${messageId}`)
+  await page.getByRole('button', { name: 'Send again' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send this message again?' })
+  await dialog.getByText('sent to +34600111222').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  await dialog.getByLabel('{{1}}').fill('Grace')
+  await dialog.getByRole('figure').getByText('Hello Grace').waitFor()
+  await dialog.getByRole('button', { name: 'Send again' }).click()
+  await dialog.getByText('Must not be empty.').waitFor()
+  await dialog.getByLabel('{{2}}').fill('WB-2000')
+  await dialog.getByRole('button', { name: 'Send again' }).click()
+
+  await page.getByText('Message sent again.').waitFor()
+  await expect.poll(() => new URL(page.url()).searchParams.get('message'), soon).not.toBe(messageId)
+  await expect.poll(() => page.getByRole('row', { name: /34600111222/ }).count(), soon).toBe(2)
+  expect(pageErrors).toEqual([])
+})
+
+test('saves, applies, renames and deletes a view', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
+  await report(await send(account, 'order-1'), 'failed', { code: '131049', message: 'Kept back' })
+  await send(account, 'order-2')
+  await openOfAccount('messages?status=failed&errorCode=131049')
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByRole('menuitem', { name: 'Save current filters' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Kept back')
+  await page.getByRole('button', { name: 'Save view' }).click()
+  await page.getByRole('button', { name: 'Saved views: Kept back' }).waitFor()
+
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByRole('row', { name: /order-2/ }).waitFor()
+  await page.getByRole('button', { name: 'Saved views', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Kept back' }).click()
+  await page.getByRole('row', { name: /order-2/ }).waitFor({ state: 'detached' })
+  expect(new URL(page.url()).search).toBe('?status=failed&errorCode=131049')
+
+  await page.getByRole('button', { name: 'Saved views: Kept back' }).click()
+  await page.getByRole('menuitem', { name: 'Rename or delete views' }).click()
+  await page.getByRole('textbox', { name: 'Name of Kept back' }).fill('Held')
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('button', { name: 'Delete Held' }).click()
+  await page.getByText('You have no saved views.').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+  await page.getByRole('button', { name: 'Saved views', exact: true }).waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -290,12 +475,13 @@ test('returns from a message to the filtered log', async () => {
   await send(account, 'order-2')
   await openOfAccount('messages?externalId=order-1')
   await page.getByRole('link', { name: '+34600111222' }).click()
+  await page.getByRole('link', { name: 'Open full page' }).click()
   await page.getByRole('heading', { level: 1, name: 'Message to +34600111222' }).waitFor()
 
   await page.getByRole('main').getByRole('link', { name: 'Messages' }).click()
 
-  await page.getByRole('row', { name: /order-1/ }).waitFor()
-  expect(new URL(page.url()).search).toBe('?externalId=order-1')
+  await page.getByRole('region', { name: '+34600111222' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('externalId')).toBe('order-1')
   expect(pageErrors).toEqual([])
 })
 
@@ -344,6 +530,12 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
   expect(await findAccessibilityViolations(page)).toEqual([])
   const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   expect(width).toBe(0)
+
+  await page.getByRole('link', { name: '+34600111222' }).first().click()
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+  await page.getByRole('figure', { name: 'Message preview' }).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
 
   await openOfAccount(`messages/${message.messageId}`)
   await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()

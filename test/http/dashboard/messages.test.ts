@@ -34,6 +34,7 @@ interface History {
     url: string
     type: string
     state: string
+    payload?: string
     attempts: { number: number; statusCode?: number; error?: string; responseStart?: string }[]
   }[]
 }
@@ -90,6 +91,21 @@ test('explains a failure and lists the webhook deliveries of a message', async (
       },
     ],
   })
+})
+
+test('shows the payload of a webhook as it was sent', async () => {
+  const { account, owner } = await setUp()
+  const { accountId } = account
+  await addEndpoint(server.deps, accountId, { url: `${receiver.url}/payload` })
+  const message = await send(account, 'order-1')
+  await report(message, 'delivered')
+  const read = async () => {
+    const { data } = await owner.query<History>('message.get', { accountId, messageId: message.messageId })
+    return data.deliveries[0]
+  }
+  await expect.poll(async () => (await read())?.state).toBe('delivered')
+
+  expect((await read())?.payload).toBe(receiver.at('/payload').at(-1)?.body)
 })
 
 test('continues the attempt numbers of a retried delivery', async () => {

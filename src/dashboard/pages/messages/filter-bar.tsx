@@ -1,6 +1,7 @@
 import { Box, Button, NativeSelect, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconFilter } from '@tabler/icons-react'
+import type { Ref } from 'react'
 import { messageStatuses } from '../../../../contracts/api/message.ts'
 import { fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { useTemplates } from '../templates/use-templates.ts'
@@ -13,6 +14,7 @@ import { SearchField } from './search-field.tsx'
 interface FilterBarProps {
   filters: MessageFilters
   onChange: (filters: MessageFilters) => void
+  searchRef: Ref<HTMLInputElement>
 }
 
 const statusOptions = [
@@ -26,12 +28,12 @@ const rangeOptions = [
 ] satisfies { value: string; label: string }[]
 
 /** The search, the filters and a chip for each active filter. On a phone, the filters are behind a button. */
-export function FilterBar({ filters, onChange }: FilterBarProps) {
+export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
   const [opened, { toggle }] = useDisclosure()
   const change = (changes: Partial<MessageFilters>) => onChange({ ...filters, ...changes })
   return (
     <Box role="search" aria-label="Messages" mb="sm">
-      <SearchField value={filters.search} onApply={(search) => change({ search, parts: '' })} />
+      <SearchField ref={searchRef} value={filters.search} onApply={(search) => change({ search, parts: '' })} />
       <Button
         hiddenFrom="sm"
         fullWidth
@@ -44,7 +46,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
         Filters
       </Button>
       <Box {...(!opened && { visibleFrom: 'sm' })} mt="sm">
-        <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm">
+        <SimpleGrid type="container" cols={{ base: 1, '420px': 2, '720px': 4 }} spacing="sm">
           <NativeSelect
             label="Status"
             data={statusOptions}
@@ -99,7 +101,7 @@ function CustomRange({
   const isBackwards = filters.from !== '' && filters.until !== '' && filters.from >= filters.until
   return (
     // Wide enough for date, time and the calendar button.
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mt="sm">
+    <SimpleGrid type="container" cols={{ base: 1, '420px': 2, '720px': 4 }} spacing="sm" mt="sm">
       <TextInput
         type="datetime-local"
         label="From"

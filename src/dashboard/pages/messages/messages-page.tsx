@@ -1,8 +1,7 @@
 import { Anchor, Button, Group, Text } from '@mantine/core'
 import { IconMessages } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
-import { Link, useSearchParams } from 'react-router'
+import { Link } from 'react-router'
 import { sendMessage } from '../../../../contracts/api/message.ts'
 import type { MessageCount } from '../../../../contracts/dashboard/message.ts'
 import { settings } from '../../api/settings.ts'
@@ -14,21 +13,20 @@ import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { ExportButton } from './export-button.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import {
-  isFiltered,
-  type MessageFilters,
-  noFilters,
-  readFilters,
-  toListInput,
-  writeFilters,
-} from './message-filters.ts'
+import { MessagePanel, useIsBeside } from './message/message-panel.tsx'
+import { isFiltered, type MessageFilters, noFilters, toListInput } from './message-filters.ts'
+import styles from './messages-page.module.css'
 import { MessagesTable } from './messages-table.tsx'
+import { ShortcutsButton } from './shortcuts-button.tsx'
+import { useLogAddress } from './use-log-address.ts'
+import { useLogNavigation } from './use-log-navigation.ts'
+import { ViewsMenu } from './views/views-menu.tsx'
 
 export function MessagesPage() {
   const { accountId } = useAccount()
-  const [search, setSearch] = useSearchParams()
-  const filters = useMemo(() => readFilters(search), [search])
-  const show = (filters: MessageFilters) => setSearch(writeFilters(filters), { replace: true })
+  const address = useLogAddress()
+  const { filters, openedId, show } = address
+  const isBeside = useIsBeside() && openedId !== undefined
   const { log, more } = useLog(['messages', accountId, filters], (page, options) =>
     settings.message.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
   )
@@ -36,21 +34,32 @@ export function MessagesPage() {
   const matched = log.data?.pages[0]?.matched
   const isEmpty = log.isSuccess && messages.length === 0 && !log.isPlaceholderData
   const hasNone = isEmpty && !isFiltered(filters) && filters.range === 'any'
+  const { list, search, help } = useLogNavigation(address)
   return (
-    <>
+    <div className={isBeside ? styles['beside'] : undefined}>
       <PageHeader
         title="Messages"
         description="Messages sent through this account, newest first."
-        actions={(messages.length > 0 || log.hasNextPage) && <ExportButton filters={filters} />}
+        actions={
+          <>
+            {!hasNone && <ShortcutsButton {...help} />}
+            {(messages.length > 0 || log.hasNextPage) && <ExportButton filters={filters} />}
+          </>
+        }
       />
-      {!hasNone && <FilterBar filters={filters} onChange={show} />}
+      {!hasNone && <FilterBar filters={filters} onChange={show} searchRef={search} />}
       {log.isPending && <LoadingSkeleton lines={8} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {hasNone && <NoMessagesYet />}
-      {messages.length > 0 && (
+      {!hasNone && !log.isPending && (
         <Group justify="space-between" gap="xs" mb="xs" mih={30}>
-          <Count accountId={accountId} filters={filters} shown={messages.length} />
-          <ExactMatch matched={matched} onSearchParts={() => show({ ...filters, parts: 'yes' })} />
+          {messages.length > 0 && <Count accountId={accountId} filters={filters} shown={messages.length} />}
+          <Group gap="xs" ml="auto">
+            {messages.length > 0 && (
+              <ExactMatch matched={matched} onSearchParts={() => show({ ...filters, parts: 'yes' })} />
+            )}
+            <ViewsMenu filters={filters} onApply={show} />
+          </Group>
         </Group>
       )}
       {isEmpty && !hasNone && (
@@ -59,10 +68,19 @@ export function MessagesPage() {
           complete wamids.
         </NoMatches>
       )}
-      {messages.length > 0 && <MessagesTable messages={messages} stale={log.isPlaceholderData} />}
+      {messages.length > 0 && (
+        <MessagesTable
+          ref={list}
+          messages={messages}
+          stale={log.isPlaceholderData}
+          narrow={isBeside}
+          address={address}
+        />
+      )}
       {messages.length > 0 && messages.length < logPageSize && log.hasNextPage && <OnlyNewestSearched of="messages" />}
       <LoadMore query={more} />
-    </>
+      {openedId !== undefined && <MessagePanel messageId={openedId} onClose={address.close} onShow={address.open} />}
+    </div>
   )
 }
 

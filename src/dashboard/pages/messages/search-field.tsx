@@ -1,19 +1,20 @@
-import { CloseButton, TextInput } from '@mantine/core'
+import { CloseButton, Kbd, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useState } from 'react'
+import { type Ref, useState } from 'react'
 
 interface SearchFieldProps {
   /** The applied search. */
   value: string
   onApply: (value: string) => void
+  ref: Ref<HTMLInputElement>
 }
 
 const waitMilliseconds = 400
 const maxLength = 255
 
 /** One field for everything that identifies messages. It is applied when the user pauses. */
-export function SearchField({ value, onApply }: SearchFieldProps) {
+export function SearchField({ value, onApply, ref }: SearchFieldProps) {
   const [text, setText] = useState(value)
   // `value` follows what was applied with a delay. Only a different value replaces the input.
   const [applied, setApplied] = useState(value)
@@ -37,6 +38,8 @@ export function SearchField({ value, onApply }: SearchFieldProps) {
   }
   return (
     <TextInput
+      ref={ref}
+      aria-keyshortcuts="/"
       type="search"
       aria-label="Search messages"
       placeholder="Number, external ID, template, message ID or wamid"
@@ -52,7 +55,11 @@ export function SearchField({ value, onApply }: SearchFieldProps) {
         if (event.key === 'Enter') apply.flush()
       }}
       rightSection={
-        text !== '' && (
+        text === '' ? (
+          <Kbd size="xs" visibleFrom="sm" aria-hidden>
+            /
+          </Kbd>
+        ) : (
           <CloseButton
             size="sm"
             aria-label="Clear search"

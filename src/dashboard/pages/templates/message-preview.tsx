@@ -1,6 +1,9 @@
 import {
+  IconAlertCircle,
   IconArrowBackUp,
+  IconCheck,
   IconChecks,
+  IconClock,
   IconCopy,
   IconExternalLink,
   IconFileText,
@@ -12,6 +15,7 @@ import {
   IconVideo,
 } from '@tabler/icons-react'
 import { type ComponentType, Fragment, useState } from 'react'
+import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import type { Template, TemplateComponent } from '../../../../contracts/api/template.ts'
 import classes from './message-preview.module.css'
 import { fillOnly, fillText, parseFormatting, type Piece, splitPlaceholders } from './message-text.ts'
@@ -53,6 +57,8 @@ interface MessagePreviewProps {
   headerText: string
   headerFile?: PreviewFile | undefined
   cardFiles?: readonly (PreviewFile | undefined)[]
+  /** Of a message that was sent. By default, it is read now. */
+  sent?: { at: string; status: MessageStatus }
 }
 
 /** A message as it appears on a phone. */
@@ -62,6 +68,7 @@ export function MessagePreview({
   headerText,
   headerFile,
   cardFiles = [],
+  sent,
 }: MessagePreviewProps) {
   const [now] = useState(() => new Date())
   const part = (type: string) => components.find((component) => component.type === type)
@@ -89,8 +96,8 @@ export function MessagePreview({
             {footer?.text !== undefined && <div className={classes.footer}>{footer.text}</div>}
           </div>
           <div className={classes.time}>
-            {timeOfDay.format(now)}
-            <IconChecks size={15} className={classes.ticks} aria-hidden />
+            {timeOfDay.format(sent ? new Date(sent.at) : now)}
+            <Ticks status={sent?.status ?? 'read'} />
           </div>
         </div>
         <ButtonLabels buttons={buttons} />
@@ -104,6 +111,22 @@ export function MessagePreview({
       )}
     </div>
   )
+}
+
+/** As WhatsApp marks a message: one tick when it is sent, two when it is delivered, coloured when it is read. */
+function Ticks({ status }: { status: MessageStatus }) {
+  switch (status) {
+    case 'pending':
+      return <IconClock size={13} aria-hidden />
+    case 'sent':
+      return <IconCheck size={15} aria-hidden />
+    case 'delivered':
+      return <IconChecks size={15} aria-hidden />
+    case 'read':
+      return <IconChecks size={15} className={classes.ticks} aria-hidden />
+    case 'failed':
+      return <IconAlertCircle size={14} aria-hidden />
+  }
 }
 
 function Card({ components, file }: { components: TemplateComponent[]; file: PreviewFile | undefined }) {

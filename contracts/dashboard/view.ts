@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { MessageStatus } from '../api/message.ts'
+import { FailureCode, line, Timestamp } from '../fields.ts'
+import { dashboardProcedure, ofAccount } from '../procedure.ts'
+
+export const viewLimits = { perPerson: 30, nameLength: 60 } as const
+
+/** Relative time ranges of the message log. */
+export const viewRanges = ['1h', '24h', '7d', '30d', '90d', 'custom'] as const
+
+/** Filters of the message log, as its address holds them. */
+export const ViewFilters = z.strictObject({
+  status: MessageStatus.optional(),
+  range: z.enum(viewRanges).optional(),
+  from: Timestamp.optional(),
+  until: Timestamp.optional(),
+  search: line(255).optional(),
+  parts: z.literal('yes').optional(),
+  errorCode: FailureCode.optional(),
+  template: line(512).optional(),
+  to: line(255).optional(),
+  externalId: line(255).optional(),
+})
+export type ViewFilters = z.infer<typeof ViewFilters>
+
+const ViewName = z.string().trim().pipe(line(viewLimits.nameLength))
+
+/** A named set of filters. Only the person who saved it sees it. */
+export const View = z.object({ name: z.string(), filters: ViewFilters })
+export type View = z.infer<typeof View>
+
+export const listViews = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: "List one's saved views of the message log, by name",
+  input: ofAccount({}),
+  output: z.object({ items: z.array(View) }),
+})
+
+/** Viewers save views too: a view changes nothing of the account. That is also why the audit log omits it. */
+export const saveView = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'viewer',
+  summary: 'Save filters of the message log under a name; replaces the view that has this name',
+  input: ofAccount({ name: ViewName, filters: ViewFilters }),
+  output: View,
+})
+
+export const renameView = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'viewer',
+  summary: 'Rename a saved view',
+  input: ofAccount({ name: ViewName, newName: ViewName }),
+  output: View,
+})
+
+export const deleteView = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'viewer',
+  summary: 'Delete a saved view',
+  input: ofAccount({ name: ViewName }),
+  output: z.object({ deleted: z.literal(true) }),
+})

@@ -1,0 +1,26 @@
+import { Anchor, Modal } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { CodeBlock } from '../../../ui/copy.tsx'
+
+/** The body of a webhook, behind a link: it is long, and the same for all endpoints. */
+export function EventPayload({ payload }: { payload: string }) {
+  const [opened, { open, close }] = useDisclosure()
+  return (
+    <>
+      <Anchor component="button" type="button" size="sm" onClick={open}>
+        View payload
+      </Anchor>
+      <Modal opened={opened} onClose={close} title="Webhook payload" size="lg">
+        <CodeBlock label="Payload" code={format(payload)} />
+      </Modal>
+    </>
+  )
+}
+
+function format(payload: string): string {
+  try {
+    return JSON.stringify(JSON.parse(payload), null, 2)
+  } catch {
+    return payload
+  }
+}

@@ -1,0 +1,20 @@
+import { Alert, Stack, Text } from '@mantine/core'
+import { IconAlertCircle } from '@tabler/icons-react'
+import type { MessageHistory } from './use-message.ts'
+
+/** The reason, the advice and the error code. Nothing unless the message failed. */
+export function FailureAlert({ history: { message, failure } }: { history: MessageHistory }) {
+  const { error } = message
+  if (!error) return null
+  return (
+    <Alert color="red" icon={<IconAlertCircle />} title={failure?.meaning ?? 'The message failed'}>
+      <Stack gap={6}>
+        {failure && <Text size="sm">{failure.advice}</Text>}
+        <Text size="xs" c="dimmed">
+          {/^\d+$/.test(error.code) ? 'WhatsApp error' : 'Error'} {error.code}
+          {error.message !== '' && error.message !== failure?.meaning && `: ${error.message}`}
+        </Text>
+      </Stack>
+    </Alert>
+  )
+}

@@ -1,0 +1,40 @@
+import { Anchor, Stack, Text } from '@mantine/core'
+import { Link } from 'react-router'
+import { useAccount } from '../../../session/session.ts'
+import { DeliveryList } from '../../webhooks/delivery-list.tsx'
+import { EndpointUrl } from '../../webhooks/endpoint.tsx'
+import { EventPayload } from './event-payload.tsx'
+import { type MessageHistory, messageKey } from './use-message.ts'
+
+/** The webhook deliveries of the message, with what was sent and what was answered. */
+export function MessageDeliveries({ history: { message, deliveries } }: { history: MessageHistory }) {
+  const { accountId } = useAccount()
+  if (deliveries.length === 0) {
+    const failedImmediately = message.status === 'failed' && message.waMessageId === undefined
+    return (
+      <Text size="sm" c="dimmed">
+        {failedImmediately
+          ? 'The send request returned the error, so no webhook was sent.'
+          : 'No events have been sent for this message yet.'}{' '}
+        <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">
+          View webhooks
+        </Anchor>
+      </Text>
+    )
+  }
+  return (
+    <DeliveryList
+      deliveries={deliveries}
+      invalidates={[messageKey(accountId, message.messageId)]}
+      about={({ endpointId, payload }) => (
+        <Stack gap={4} align="flex-start" mb={4}>
+          <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">
+            View endpoint
+          </Anchor>
+          {payload !== undefined && <EventPayload payload={payload} />}
+        </Stack>
+      )}
+      summary={({ url }) => <EndpointUrl url={url} />}
+    />
+  )
+}

@@ -1,0 +1,169 @@
+import { ActionIcon, Box, Drawer, Group, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { IconArrowsDiagonal, IconX } from '@tabler/icons-react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Link, useLocation } from 'react-router'
+import { useAccount } from '../../../session/session.ts'
+import { DateTime, LogTime } from '../../../ui/date-time.tsx'
+import { LoadingSkeleton } from '../../../ui/placeholders.tsx'
+import { MessageStatusBadge } from '../message-status.tsx'
+import { MessageTimeline } from '../message-timeline.tsx'
+import { readPanelState } from '../use-log-address.ts'
+import { FailureAlert } from './failure-alert.tsx'
+import { MessageActions } from './message-actions.tsx'
+import { MessageDeliveries } from './message-deliveries.tsx'
+import { MessageDetails } from './message-details.tsx'
+import styles from './message-panel.module.css'
+import { MessageProblem } from './message-problem.tsx'
+import { SentPreview } from './sent-preview.tsx'
+import { type MessageHistory, useMessage } from './use-message.ts'
+
+/** From this width on, list and panel fit beside each other. */
+const wideScreen = '(min-width: 80em)'
+
+/** Whether the panel stands beside the list instead of over it. */
+export function useIsBeside(): boolean {
+  return useMediaQuery(wideScreen, true, { getInitialValueInEffect: false })
+}
+
+interface MessagePanelProps {
+  messageId: string
+  onClose: () => void
+  /** Shows another message in the panel. */
+  onShow: (messageId: string) => void
+}
+
+/** One message beside the log, which stays usable. On a small screen it covers the log. */
+export function MessagePanel({ messageId, onClose, onShow }: MessagePanelProps) {
+  const isBeside = useIsBeside()
+  const titleId = useId()
+  const content = (
+    <PanelContent
+      key={messageId}
+      messageId={messageId}
+      titleId={isBeside ? titleId : undefined}
+      onClose={onClose}
+      onShow={onShow}
+    />
+  )
+  if (isBeside)
+    return (
+      <Paper component="section" aria-labelledby={titleId} radius={0} className={styles['panel']}>
+        {content}
+      </Paper>
+    )
+  return (
+    <Drawer.Root opened onClose={onClose} position="right" size="min(560px, 100%)">
+      <Drawer.Overlay />
+      <Drawer.Content>
+        <Drawer.Body p={0}>{content}</Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
+  )
+}
+
+interface PanelContentProps extends MessagePanelProps {
+  /** Undefined within a drawer, which names itself. */
+  titleId: string | undefined
+}
+
+function PanelContent({ messageId, titleId, onClose, onShow }: PanelContentProps) {
+  const { data, error, refetch } = useMessage(messageId)
+  return (
+    <>
+      <Box className={styles['head']}>
+        <Group justify="space-between" wrap="nowrap" gap="sm">
+          <Group gap="sm" wrap="nowrap" miw={0}>
+            <PanelTitle id={titleId}>{data ? `+${data.message.to}` : 'Message'}</PanelTitle>
+            {data && <MessageStatusBadge status={data.message.status} />}
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            <FullPageLink messageId={messageId} />
+            <Tooltip label="Close (Esc)">
+              <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Close" onClick={onClose}>
+                <IconX size={18} />
+              </ActionIcon>
+            </Tooltip>
+          </Group>
+        </Group>
+        {data && (
+          <Text size="sm" c="dimmed" mt={2}>
+            <LogTime at={data.message.createdAt} /> · <DateTime at={data.message.createdAt} />
+          </Text>
+        )}
+        {data && (
+          <Box mt="sm">
+            <MessageActions history={data} onSentAgain={(id) => onShow(id)} />
+          </Box>
+        )}
+      </Box>
+      <Box className={styles['body']}>
+        {data && <PanelBody history={data} />}
+        {!data && error && <MessageProblem error={error} onRetry={() => refetch()} />}
+        {!data && !error && <LoadingSkeleton lines={8} />}
+      </Box>
+    </>
+  )
+}
+
+/** Takes the focus when the reader opens the message, and leaves it in the log while they walk through it. */
+function PanelTitle({ id, children }: { id: string | undefined; children: ReactNode }) {
+  const title = useRef<HTMLHeadingElement>(null)
+  const { focus } = readPanelState(useLocation().state)
+  useEffect(() => {
+    if (focus === 'panel') title.current?.focus({ preventScroll: true })
+  }, [focus])
+  const props = { ref: title, tabIndex: -1, 'data-autofocus': true, className: styles['title'], children }
+  return id === undefined ? <Drawer.Title {...props} /> : <Title order={2} id={id} {...props} />
+}
+
+function FullPageLink({ messageId }: { messageId: string }) {
+  const { accountId } = useAccount()
+  const { search } = useLocation()
+  return (
+    <Tooltip label="Open full page">
+      <ActionIcon
+        component={Link}
+        to={`/${accountId}/messages/${messageId}`}
+        state={{ log: search }}
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label="Open full page"
+      >
+        <IconArrowsDiagonal size={18} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+function PanelBody({ history }: { history: MessageHistory }) {
+  const { message } = history
+  return (
+    <Stack gap="lg">
+      <FailureAlert history={history} />
+      <SentPreview history={history} />
+      <Part title="Timeline">
+        <MessageTimeline message={message} />
+      </Part>
+      <Part title="Details">
+        <MessageDetails message={message} />
+      </Part>
+      <Part title="Webhook deliveries">
+        <MessageDeliveries history={history} />
+      </Part>
+    </Stack>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId()
+  return (
+    <section aria-labelledby={id} className={styles['part']}>
+      <Title order={3} size="sm" mb="sm" id={id}>
+        {title}
+      </Title>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,32 @@
+import { type Message, sendMessage } from '../../../../../contracts/api/message.ts'
+import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
+import { takesCode, valuesWith, variablesWith } from './template-values.ts'
+
+/**
+ * The call of the API that sends this message. Values that Waybill does not store are written as `<name>`, and the key
+ * is a variable of the shell.
+ */
+export function toCurl(
+  { to, template, language, externalId, accountId }: Message,
+  { origin, stored, of }: { origin: string; stored: object | undefined; of: OwnTemplate | undefined },
+): string {
+  const body = { to, template, language, ...(stored ?? (of && blanksOf(of))), externalId, accountId }
+  return `curl ${quote(origin + sendMessage.path)} \\
+  -H "X-API-Key: $WAYBILL_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d ${quote(JSON.stringify(body, null, 2))}`
+}
+
+function blanksOf(template: OwnTemplate): object {
+  const variables = takesCode(template) ? {} : variablesWith(template, writeBlank)
+  return { ...(Object.keys(variables).length > 0 && { variables }), ...valuesWith(template, writeBlank) }
+}
+
+function writeBlank(name: string): string {
+  return `<${name}>`
+}
+
+/** For a POSIX shell, which reads everything between single quotes as it is. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

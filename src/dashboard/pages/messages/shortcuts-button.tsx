@@ -1,0 +1,51 @@
+import { ActionIcon, Group, Kbd, Modal, Stack, Switch, Table, Text, Tooltip } from '@mantine/core'
+import { IconKeyboard } from '@tabler/icons-react'
+import { shortcuts, useShortcutsSetting } from './log-keys.ts'
+
+interface ShortcutsButtonProps {
+  opened: boolean
+  onOpen: () => void
+  onClose: () => void
+}
+
+/** A button for the list of shortcuts, which is also where they are turned off. */
+export function ShortcutsButton({ opened, onOpen, onClose }: ShortcutsButtonProps) {
+  const { isOn, set } = useShortcutsSetting()
+  return (
+    <>
+      <Tooltip label="Keyboard shortcuts (?)">
+        <ActionIcon visibleFrom="sm" variant="default" size={36} aria-label="Keyboard shortcuts" onClick={onOpen}>
+          <IconKeyboard size={18} />
+        </ActionIcon>
+      </Tooltip>
+      <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" centered size="sm">
+        <Stack>
+          <Table verticalSpacing={6} horizontalSpacing={0} withRowBorders={false} aria-label="Keyboard shortcuts">
+            <Table.Tbody>
+              {shortcuts.map(({ keys, does }) => (
+                <Table.Tr key={does}>
+                  <Table.Td>{does}</Table.Td>
+                  <Table.Td>
+                    <Group gap={6} justify="flex-end">
+                      {keys.map((key) => (
+                        <Kbd key={key}>{key}</Kbd>
+                      ))}
+                    </Group>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+          <Text size="xs" c="dimmed">
+            Arrow keys work while the focus is in the list. No shortcut works while you type in a field.
+          </Text>
+          <Switch
+            label="Use shortcuts of a single character"
+            checked={isOn}
+            onChange={({ currentTarget: { checked } }) => set(checked)}
+          />
+        </Stack>
+      </Modal>
+    </>
+  )
+}

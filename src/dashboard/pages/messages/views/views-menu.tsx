@@ -1,0 +1,73 @@
+import { Button, Menu, Text } from '@mantine/core'
+import { IconBookmark, IconCheck, IconChevronDown, IconPencil, IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { isFiltered, type MessageFilters } from '../message-filters.ts'
+import { ManageViewsModal } from './manage-views-modal.tsx'
+import { SaveViewModal } from './save-view-modal.tsx'
+import { findApplied, fromViewFilters, useViews } from './use-views.ts'
+
+interface ViewsMenuProps {
+  filters: MessageFilters
+  onApply: (filters: MessageFilters) => void
+}
+
+/** The user's saved views: apply, save, rename and delete. */
+export function ViewsMenu({ filters, onApply }: ViewsMenuProps) {
+  const views = useViews()
+  const [modal, setModal] = useState<'save' | 'manage'>()
+  if (!views) return null
+  const applied = findApplied(views, filters)
+  const close = () => setModal(undefined)
+  return (
+    <>
+      <Menu position="bottom-end" width={260}>
+        <Menu.Target>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="gray"
+            c="var(--mantine-color-text)"
+            leftSection={<IconBookmark size={15} />}
+            rightSection={<IconChevronDown size={13} />}
+            aria-label={applied ? `Saved views: ${applied.name}` : 'Saved views'}
+            styles={{ label: { maxWidth: 200, overflow: 'hidden', textOverflow: 'ellipsis' } }}
+          >
+            {applied ? applied.name : 'Views'}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
+          {views.length === 0 ? (
+            <Menu.Label>Save filters that you use often. Only you see them.</Menu.Label>
+          ) : (
+            views.map((view) => (
+              <Menu.Item
+                key={view.name}
+                rightSection={view === applied ? <IconCheck size={14} aria-label="Applied" /> : null}
+                onClick={() => onApply(fromViewFilters(view.filters))}
+              >
+                <Text size="sm" truncate>
+                  {view.name}
+                </Text>
+              </Menu.Item>
+            ))
+          )}
+          <Menu.Divider />
+          <Menu.Item
+            leftSection={<IconPlus size={15} />}
+            disabled={!isFiltered(filters)}
+            onClick={() => setModal('save')}
+          >
+            Save current filters
+          </Menu.Item>
+          {views.length > 0 && (
+            <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => setModal('manage')}>
+              Rename or delete views
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {modal === 'save' && <SaveViewModal filters={filters} views={views} onClose={close} />}
+      {modal === 'manage' && <ManageViewsModal views={views} onClose={close} />}
+    </>
+  )
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
+import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+
+afterAll(() => server?.close())
+
+interface Views {
+  items: { name: string; filters: object }[]
+}
+
+async function setUp(): Promise<{ accountId: string; owner: TestOwner }> {
+  const { accountId } = await server.account()
+  return { accountId, owner: await signedInOwner(server, accountId) }
+}
+
+async function listViews(person: TestOwner, accountId: string): Promise<Views['items']> {
+  return (await person.query<Views>('view.list', { accountId })).data.items
+}
+
+const failures = { name: 'Failures', filters: { status: 'failed', range: '24h' } }
+
+test('saves, replaces, renames and deletes a view', async () => {
+  const { accountId, owner } = await setUp()
+
+  expect((await owner.mutate('view.save', { accountId, ...failures })).data).toEqual(failures)
+  const replaced = { name: 'Failures', filters: { errorCode: '131026', template: 'order_shipped' } }
+  await owner.mutate('view.save', { accountId, ...replaced, name: '  Failures ' })
+  expect(await listViews(owner, accountId)).toEqual([replaced])
+
+  await owner.mutate('view.rename', { accountId, name: 'Failures', newName: 'Unreachable' })
+  expect(await listViews(owner, accountId)).toEqual([{ ...replaced, name: 'Unreachable' }])
+
+  await owner.mutate('view.delete', { accountId, name: 'Unreachable' })
+  expect(await listViews(owner, accountId)).toEqual([])
+})
+
+test('shows views only to the person who saved them, and only in their account', async () => {
+  const { accountId, owner } = await setUp()
+  const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
+  await owner.mutate('view.save', { accountId, ...failures })
+  await viewer.mutate('view.save', { accountId, name: 'Mine', filters: {} })
+
+  expect(await listViews(owner, accountId)).toEqual([failures])
+  expect(await listViews(viewer, accountId)).toEqual([{ name: 'Mine', filters: {} }])
+  expect(await viewer.mutate('view.delete', { accountId, name: 'Failures' })).toMatchObject({ statusCode: 404 })
+  expect(await viewer.mutate('view.rename', { accountId, name: 'Failures', newName: 'Taken' })).toMatchObject({
+    statusCode: 404,
+  })
+  expect(await listViews(owner, accountId)).toEqual([failures])
+})
+
+test('rejects a new name that another view has', async () => {
+  const { accountId, owner } = await setUp()
+  await owner.mutate('view.save', { accountId, ...failures })
+  await owner.mutate('view.save', { accountId, name: 'Other', filters: {} })
+
+  const answer = await owner.mutate('view.rename', { accountId, name: 'Other', newName: 'Failures' })
+
+  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { newName: expect.any(String) } } } })
+})
+
+test.each([
+  { name: '', filters: {} },
+  { name: 'x'.repeat(61), filters: {} },
+  { name: 'a\u0000b', filters: {} },
+  { name: 'x', filters: { status: 'lost' } },
+  { name: 'x', filters: { search: 'x'.repeat(256) } },
+  { name: 'x', filters: { unknown: 'x' } },
+  { name: 'x', filters: 'status=failed' },
+])('rejects an invalid view: %o', async (view) => {
+  const { accountId, owner } = await setUp()
+
+  expect(await owner.mutate('view.save', { accountId, ...view })).toMatchObject({ statusCode: 400 })
+})
+
+test('keeps at most 30 views of a person, also when they are saved at once', async () => {
+  const { accountId, owner } = await setUp()
+  const names = Array.from({ length: 34 }, (_, index) => `View ${index}`)
+
+  const answers = await Promise.all(names.map((name) => owner.mutate('view.save', { accountId, name, filters: {} })))
+
+  expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(30)
+  const views = await listViews(owner, accountId)
+  expect(views).toHaveLength(30)
+  // An existing view can still be replaced.
+  const again = await owner.mutate('view.save', { accountId, ...failures, name: views[0]?.name })
+  expect(again.statusCode).toBe(200)
+})
+
+test('deletes views with the membership', async () => {
+  const { accountId, owner } = await setUp()
+  const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
+  await viewer.mutate('view.save', { accountId, ...failures })
+
+  await owner.mutate('member.remove', { accountId, email: viewer.email })
+
+  const { db } = server.deps
+  expect(await db.selectFrom('saved_views').select('name').where('account_id', '=', accountId).execute()).toEqual([])
+})
+
+test('erases views that contain the number of an erased recipient', async () => {
+  const { accountId, owner } = await setUp()
+  await owner.mutate('view.save', { accountId, ...failures })
+  await owner.mutate('view.save', { accountId, name: 'Ada', filters: { to: '34600777888' } })
+  await owner.mutate('view.save', { accountId, name: 'About 34600777888', filters: {} })
+
+  await eraseRecipient(
+    server.deps,
+    { number: '34600777888', accountId },
+    { audited: (_accountId, _what, run) => run() },
+  )
+
+  expect(await listViews(owner, accountId)).toEqual([failures])
+})
+
+test('leaves out stored filters that this version does not know', async () => {
+  const { accountId, owner } = await setUp()
+  await owner.mutate('view.save', { accountId, ...failures })
+  await server.deps.db
+    .updateTable('saved_views')
+    .set({ filters: JSON.stringify({ status: 'failed', country: 'ES', range: 'ever' }) })
+    .where('account_id', '=', accountId)
+    .execute()
+
+  expect(await listViews(owner, accountId)).toEqual([{ name: 'Failures', filters: { status: 'failed' } }])
+})
