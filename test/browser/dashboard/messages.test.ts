@@ -239,6 +239,11 @@ test('shows a message over the log on a phone, and its full page on request', as
   const panel = page.getByRole('dialog', { name: '+34600111222' })
   await panel.getByRole('heading', { name: 'Timeline' }).waitFor()
   expect((await panel.boundingBox())?.width).toBe(390)
+  await panel.getByRole('button', { name: 'Send again' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send this message again?' })
+  await dialog.getByLabel('{{1}}').press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await panel.isVisible()).toBe(true)
 
   await page.keyboard.press('Escape')
   await panel.waitFor({ state: 'detached' })

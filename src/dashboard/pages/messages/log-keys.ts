@@ -76,7 +76,7 @@ function findAction(event: KeyboardEvent, { isOn, isInList, keys }: Circumstance
   return undefined
 }
 
-const widgets = 'input, textarea, select, [contenteditable="true"], [role="menu"], [role="listbox"]'
+const widgets = 'input, textarea, select, [contenteditable="true"], [role="menu"], [role="listbox"], [role="dialog"]'
 
 /** Fields, menus and dialogs use keys themselves. */
 function isForWidget(target: EventTarget | null): boolean {

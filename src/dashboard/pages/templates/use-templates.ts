@@ -23,12 +23,13 @@ function templatesKey(accountId: string) {
 }
 
 /** All templates of a WhatsApp account, by default of the default account. */
-export function useTemplates(whatsAppAccountId: string | undefined) {
+export function useTemplates(whatsAppAccountId: string | undefined, options: { staleTime?: number } = {}) {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...templatesKey(accountId), whatsAppAccountId ?? 'default'],
     // A review ends while the page is open.
     refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status === 'PENDING') ? 5_000 : false),
+    ...options,
     queryFn: () => loadTemplates({ accountId, ...(whatsAppAccountId !== undefined && { whatsAppAccountId }) }),
   })
 }

@@ -53,9 +53,14 @@ export function MessagePanel({ messageId, onClose, onShow }: MessagePanelProps) 
       </Paper>
     )
   return (
-    <Drawer.Root opened onClose={onClose} position="right" size="min(560px, 100%)">
+    <Drawer.Root opened onClose={onClose} position="right" size="min(560px, 100%)" closeOnEscape={false}>
       <Drawer.Overlay />
-      <Drawer.Content>
+      <Drawer.Content
+        onKeyDown={({ key, target, currentTarget }) => {
+          // In a modal that was opened from the drawer, the key closes only the modal.
+          if (key === 'Escape' && target instanceof Node && currentTarget.contains(target)) onClose()
+        }}
+      >
         <Drawer.Body p={0}>{content}</Drawer.Body>
       </Drawer.Content>
     </Drawer.Root>

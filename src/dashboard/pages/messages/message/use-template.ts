@@ -8,9 +8,12 @@ export type FoundTemplate =
   /** Deleted since, or its WhatsApp account was removed. */
   | { kind: 'missing' }
 
+/** Templates change rarely, and each message that is opened asks for its own. */
+const staleMilliseconds = 60_000
+
 /** The template of a message as it is today. */
 export function useTemplateOf({ template: wanted, language, accountId }: Message): FoundTemplate {
-  const { data, isPending } = useTemplates(accountId)
+  const { data, isPending } = useTemplates(accountId, { staleTime: staleMilliseconds })
   if (isPending) return { kind: 'loading' }
   const template = data?.items.find((one) => one.name === wanted && one.language === language)
   return template ? { kind: 'found', template } : { kind: 'missing' }
