@@ -515,12 +515,15 @@ test('lets a viewer read deliveries but not retry them', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test.each(['light', 'dark'] as const)('message pages are accessible in %s', async (colorScheme) => {
+// axe takes seconds for each page.
+const slow = { timeout: 150_000 }
+
+test.each(['light', 'dark'] as const)('message pages are accessible in %s', slow, async (colorScheme) => {
   const visit = await dashboard.signedIn({ colorScheme })
   await expectAccessible(visit)
 })
 
-test('message pages are accessible on a phone', async () => {
+test('message pages are accessible on a phone', slow, async () => {
   const visit = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
   await expectAccessible(visit)
 })

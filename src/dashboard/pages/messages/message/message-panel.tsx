@@ -1,5 +1,5 @@
 import { ActionIcon, Box, Drawer, Group, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
+import { useMediaQuery, useWindowEvent } from '@mantine/hooks'
 import { IconArrowsDiagonal, IconX } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
@@ -52,16 +52,23 @@ export function MessagePanel({ messageId, onClose, onShow }: MessagePanelProps) 
         {content}
       </Paper>
     )
+  return <PanelDrawer onClose={onClose}>{content}</PanelDrawer>
+}
+
+function PanelDrawer({ onClose, children }: { onClose: () => void; children: ReactNode }) {
+  const body = useRef<HTMLDivElement>(null)
+  useWindowEvent('keydown', ({ key, target }) => {
+    // In a modal above the drawer, the key closes only the modal.
+    const dialog = target instanceof Element ? target.closest('[role="dialog"]') : null
+    if (key === 'Escape' && (dialog === null || dialog.contains(body.current))) onClose()
+  })
   return (
     <Drawer.Root opened onClose={onClose} position="right" size="min(560px, 100%)" closeOnEscape={false}>
       <Drawer.Overlay />
-      <Drawer.Content
-        onKeyDown={({ key, target, currentTarget }) => {
-          // In a modal that was opened from the drawer, the key closes only the modal.
-          if (key === 'Escape' && target instanceof Node && currentTarget.contains(target)) onClose()
-        }}
-      >
-        <Drawer.Body p={0}>{content}</Drawer.Body>
+      <Drawer.Content>
+        <Drawer.Body ref={body} p={0}>
+          {children}
+        </Drawer.Body>
       </Drawer.Content>
     </Drawer.Root>
   )
