@@ -11,13 +11,13 @@ const databaseIndependent = [
   'test/*.test.ts',
   'test/platform/*.test.ts',
   'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
-  'test/accounts/{allow-list-ranges,ip-allow-list}.test.ts',
+  'test/accounts/{allow-list-ranges,budget,ip-allow-list}.test.ts',
   'test/cli/{control-socket,syntax,usage}.test.ts',
   'test/http/{callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
   'test/media/{detect-type,download,s3-store}.test.ts',
-  'test/messages/{number,status,status-times}.test.ts',
+  'test/messages/{number,replay,status,status-times}.test.ts',
   'test/templates/{example,variables}.test.ts',
-  'test/webhooks/{address,endpoint-concurrency,receiver,retry,sign}.test.ts',
+  'test/webhooks/{address,endpoint-concurrency,endpoint-rate,receiver,retry,sign}.test.ts',
 ]
 
 /**

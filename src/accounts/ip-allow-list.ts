@@ -12,7 +12,7 @@ import { changeAccount } from './store.ts'
 export function normalizeAddress(text: string): string | undefined {
   // Node accepts only four decimal parts without leading zeros, so there is nothing to normalize.
   if (isIPv4(text)) return text
-  const withoutZone = text.replace(/%.*$/, '')
+  const withoutZone = text.replace(/%.*/, '')
   if (!isStrictAddress(withoutZone)) return undefined
   return ipaddr.process(withoutZone).toString()
 }
@@ -47,7 +47,7 @@ function normalizeRange(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): str
 
 /** Accepts four decimal parts or plain IPv6, but not the octal, hexadecimal and short forms of `inet_aton`. */
 function isStrictAddress(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
 }
 
 /** Replaces the whole list. With an empty list, any address may call (spec, Authentication, 6). */
@@ -56,9 +56,14 @@ export async function setAllowList(
   accountId: string,
   entries: string[],
 ): Promise<{ allowList: string[] }> {
-  const allowList = [...new Set(entries.map(parseEntry))]
+  const allowList = parseAllowList(entries)
   if (!(await changeAccount(deps.db, accountId, { allow_list: allowList }))) throw accountNotFound(accountId)
   return { allowList }
+}
+
+/** Returns the entries in canonical form, each once. */
+export function parseAllowList(entries: readonly string[]): string[] {
+  return [...new Set(entries.map(parseEntry))]
 }
 
 function parseEntry(text: string): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { normalizeAddress, normalizeAllowListEntry } from '../../src/accounts/ip-allow-list.ts'
+import { normalizeAddress, normalizeAllowListEntry, parseAllowList } from '../../src/accounts/ip-allow-list.ts'
 
 test.each([
   { entry: '192.0.2.1', becomes: '192.0.2.1' },
@@ -48,5 +48,19 @@ test('leaves a normalized address unchanged', () => {
       const once = normalizeAddress(address)
       expect(once === undefined ? undefined : normalizeAddress(once)).toBe(once)
     }),
+  )
+})
+
+test('lists each address and range once, in the order given', () => {
+  const entries = ['2001:DB8::/32', '192.0.2.7/24', '::ffff:192.0.2.1', '192.0.2.1', '192.0.2.0/24', '2001:db8::/32']
+  expect(parseAllowList(entries)).toEqual(['2001:db8::/32', '192.0.2.0/24', '192.0.2.1'])
+  expect(parseAllowList([])).toEqual([])
+})
+
+test('rejects a list with one invalid entry and names it', () => {
+  const message =
+    '"192.0.2.1/33" is neither an IP address nor a CIDR range, such as 192.0.2.10, 192.0.2.0/24 or 2001:db8::/32. The allow-list is unchanged.'
+  expect(() => parseAllowList(['192.0.2.1', '192.0.2.1/33'])).toThrow(
+    expect.objectContaining({ code: 'VALIDATION_ERROR', message, fields: { allowList: message } }),
   )
 })

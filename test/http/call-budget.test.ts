@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createCallBudget } from '../../src/http/limits/call-budget.ts'
+import { createCallBudget, creationsPerHour } from '../../src/http/limits/call-budget.ts'
 
 test('rejects the calls of an account beyond its minute, and nobody else', () => {
   let now = 0
@@ -8,9 +8,38 @@ test('rejects the calls of an account beyond its minute, and nobody else', () =>
   spend('acc_1')
 
   now = 15_000
-  expect(() => spend('acc_1')).toThrow(expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 45 }))
+  expect(() => spend('acc_1')).toThrow(
+    expect.objectContaining({
+      code: 'RATE_LIMIT_EXCEEDED',
+      message: 'This account may ask WhatsApp for 2 checks and changes per minute. Try again in 45 seconds.',
+      retryAfterSeconds: 45,
+    }),
+  )
   spend('acc_2')
 
   now = 60_000
   spend('acc_1')
+})
+
+test('rejects the templates that an account creates beyond its hour', () => {
+  let now = 0
+  const spend = createCallBudget(1, () => now, creationsPerHour)
+  spend('acc_1')
+
+  now = 3_599_999
+  expect(() => spend('acc_1')).toThrow(
+    expect.objectContaining({
+      message: 'This account may create 1 templates per hour. Try again in 1 seconds.',
+      retryAfterSeconds: 1,
+    }),
+  )
+
+  now = 3_600_000
+  spend('acc_1')
+})
+
+test('measures its minute by a clock of its own', () => {
+  const spend = createCallBudget(1)
+  spend('acc_1')
+  expect(() => spend('acc_1')).toThrow(expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED' }))
 })

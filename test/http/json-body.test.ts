@@ -44,3 +44,55 @@ test.each([
     expect.objectContaining({ code: 'VALIDATION_ERROR', message }),
   )
 })
+
+test.each([
+  'application/json',
+  'Application/JSON',
+  'application/json;charset=utf-8',
+  'application/json; charset=UTF-8',
+  'application/json ; charset="utf8"',
+  'application/json; version=1; charset=utf-8',
+  'application/json; version=1',
+])('accepts the content type %j', (contentType) => {
+  expect(parseJsonBody(Buffer.from('{}'), { contentType, contentEncoding: 'identity' })).toEqual({})
+})
+
+test.each([
+  undefined,
+  '',
+  'text/plain',
+  'application/json+x',
+  'application/xml; charset=utf-8',
+  'application/json; charset=latin1',
+  'application/json; charset=',
+])('rejects the content type %j', (contentType) => {
+  expect(() => parseJsonBody(Buffer.from('{}'), { ...json, contentType })).toThrow(
+    expect.objectContaining({
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: 'The request body must be JSON in UTF-8: send the header Content-Type: application/json.',
+    }),
+  )
+})
+
+test.each(['gzip', 'br', '', 'identity, gzip'])('rejects the content encoding %j', (contentEncoding) => {
+  expect(() => parseJsonBody(Buffer.from('{}'), { ...json, contentEncoding })).toThrow(
+    expect.objectContaining({
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: 'The request body must not be compressed: send it without Content-Encoding.',
+    }),
+  )
+})
+
+test.each([undefined, null, {}, '{}'])('treats the missing body %j as empty', (body) => {
+  expect(() => parseJsonBody(body, json)).toThrow(
+    expect.objectContaining({
+      code: 'VALIDATION_ERROR',
+      message: 'The request body is empty: it must be a JSON object.',
+    }),
+  )
+})
+
+test('removes only one byte order mark', () => {
+  expect(() => parseJsonBody(Buffer.from('\uFEFF\uFEFF{}'), json)).toThrow('The request body is not valid JSON')
+  expect(parseJsonBody(Buffer.from('"\uFEFF"'), json)).toBe('\uFEFF')
+})

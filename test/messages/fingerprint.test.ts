@@ -67,6 +67,11 @@ const stored: { request: string; input: SendMessageRequest; hash: string }[] = [
     input: { to: '34600111222', template: 'order_shipped', language: 'en', variables: {} },
     hash: '0f4d22f8008192d25758e73de1c53ef21056b85ceef9e278589b26c549731fab',
   },
+  {
+    request: 'a field that came later, keyed',
+    input: { to: '34600111222', template: 'login_code', language: 'en', code: '481516' },
+    hash: '71e3b6e87dc2f92423ad45af76078cb628cd89094f3215dde02a83a533df0552',
+  },
 ]
 
 /** After an upgrade, a retry must still match its first request. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MessageState } from '../../src/messages/columns.ts'
-import { applyReport, type Report } from '../../src/messages/status/advance.ts'
+import { applyReport, type Report, withoutRecipient } from '../../src/messages/status/advance.ts'
 
 const start: MessageState = {
   status: 'pending',
@@ -130,4 +130,33 @@ test('clears the failure of a delivered message', () => {
 test('keeps a known WhatsApp message ID', () => {
   const known = { ...start, waMessageId: 'wamid.known' }
   expect(applyAll([['sent', 1]], known).waMessageId).toBe('wamid.known')
+})
+
+test.each([
+  { current: 'pending', reported: 'sent', changed: true },
+  { current: 'sent', reported: 'sent', changed: false },
+  { current: 'sent', reported: 'delivered', changed: true },
+  { current: 'delivered', reported: 'sent', changed: false },
+  { current: 'delivered', reported: 'failed', changed: false },
+  { current: 'failed', reported: 'delivered', changed: true },
+] as const)('$reported after $current is a change: $changed', ({ current, reported, changed }) => {
+  const report = { waMessageId: 'wamid.1', status: reported, at: at(2), error: undefined }
+  expect(applyReport({ ...start, status: current }, report).changed).toBe(changed)
+})
+
+function failure(message: string): Report {
+  return { waMessageId: 'wamid.1', status: 'failed', at: at(2), error: { code: '131026', message } }
+}
+
+test('keeps the first reason of a failure that is reported again', () => {
+  const { state } = applyReport(applyReport(start, failure('first')).state, failure('second'))
+  expect(state.errorMessage).toBe('first')
+})
+
+test.each([
+  { error: undefined, kept: undefined },
+  { error: { code: '131026', message: '34600111222 is not on WhatsApp' }, kept: { code: '131026', message: '' } },
+])('removes what names the recipient from a report with the error $error', ({ error, kept }) => {
+  const report: Report = { waMessageId: 'wamid.34600111222', status: 'failed', at: at(2), error }
+  expect(withoutRecipient(report)).toEqual({ waMessageId: '', status: 'failed', at: at(2), error: kept })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fill, listPlaceholders, type TemplateText } from '../../src/templates/placeholders.ts'
-import { findVariableProblems } from '../../src/templates/fill/variables.ts'
+import { countCharacters, findVariableProblems, listParameters } from '../../src/templates/fill/variables.ts'
 
 const shipped = {
   parameterFormat: 'POSITIONAL',
@@ -73,6 +73,42 @@ test.each<Case>([
     variables: { '1': 'a\nb', '2': 'x' },
     problems: ['"1" must not contain a line break'],
   },
+  ...['a\rb', 'a\u2028b', 'a\u2029b', 'a\n'].map((value) => ({
+    because: `${JSON.stringify(value)} contains a line break`,
+    template: shipped,
+    variables: { '1': value, '2': 'x' },
+    problems: ['"1" must not contain a line break'],
+  })),
+  {
+    because: 'it contains a NUL character',
+    template: shipped,
+    variables: { '1': 'a\0b', '2': 'x' },
+    problems: ['"1" must not contain a NUL character'],
+  },
+  {
+    because: 'five are unknown',
+    template: plain,
+    variables: { a: '', b: '', c: '', d: '', e: '' },
+    problems: ['the template takes no variables; remove "a", "b", "c", "d", "e"'],
+  },
+  {
+    because: 'seven are unknown',
+    template: plain,
+    variables: { a: '', b: '', c: '', d: '', e: '', f: '', g: '' },
+    problems: ['the template takes no variables; remove "a", "b", "c", "d", "e" and 2 more'],
+  },
+  {
+    because: 'the name of an unknown one is long',
+    template: plain,
+    variables: { ['x'.repeat(65)]: '' },
+    problems: [`the template takes no variables; remove "${'x'.repeat(64)}"`],
+  },
+  {
+    because: 'several have problems',
+    template: shipped,
+    variables: { '1': '', '3': 'y' },
+    problems: ['"2" is missing; it fills {{2}}', 'the template takes "1", "2"; remove "3"', '"1" must not be empty'],
+  },
   {
     because: 'it contains a tab',
     template: shipped,
@@ -128,4 +164,28 @@ test('reports a missing variable even if it is named like an object property', (
   const template = { parameterFormat: 'NAMED', components: [{ type: 'BODY', text: 'Hi {{constructor}}' }] }
   expect(findVariableProblems(template, {})).toEqual(['"constructor" is missing; it fills {{constructor}}'])
   expect(fill('Hi {{constructor}}', {})).toBe('Hi {{constructor}}')
+})
+
+test('counts a character of two units once', () => {
+  const text = '\u{1F98A}'.repeat(6)
+  expect(countCharacters(text, 5)).toBe(6)
+  expect(countCharacters(text, 12)).toBe(12)
+  expect(countCharacters('', 0)).toBe(0)
+})
+
+test('measures the filled body against the limit of the caller, and says both', () => {
+  const template = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text: 'Hello {{1}}' }] }
+  expect(findVariableProblems(template, { '1': '\u{1F98A}\u{1F98A}' }, 8)).toEqual([])
+  expect(findVariableProblems(template, { '1': 'Ada' }, 8)).toEqual([
+    'with them filled in, the body has 9 characters; WhatsApp takes at most 8',
+  ])
+  expect(findVariableProblems({ ...template, components: [{ type: 'FOOTER', text: 'Bye' }] }, {}, 0)).toEqual([])
+})
+
+test('lists values in the order of the placeholders, with their names if they have any', () => {
+  expect(listParameters(shipped, { '2': 'WB-1', '1': 'Ada' })).toEqual([{ text: 'Ada' }, { text: 'WB-1' }])
+  expect(listParameters(named, { order: 'WB-1' })).toEqual([
+    { name: 'first_name', text: '' },
+    { name: 'order', text: 'WB-1' },
+  ])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkEndpointUrl, isPublicAddress } from '../../src/webhooks/endpoints/address.ts'
+import { addressOf, checkAddress, checkEndpointUrl, isPublicAddress } from '../../src/webhooks/endpoints/address.ts'
 
 const strict = { allowPrivate: false }
 
@@ -11,6 +11,8 @@ test.each([
   'https://8.8.8.8/',
   'https://[2606:4700::1111]/',
   'https://müller.example/',
+  'https://local.example.com/',
+  'https://example.notlocal/',
 ])('accepts %s', (url) => {
   expect(checkEndpointUrl(url, strict)?.protocol).toBe('https:')
 })
@@ -23,6 +25,7 @@ test.each([
   'https://',
   'https://user@example.com/',
   'https://user:secret@example.com/',
+  'https://:secret@example.com/',
   'https://example.com/#part',
   'https://example.com/#',
   'https://localhost/',
@@ -30,9 +33,13 @@ test.each([
   'https://LOCALHOST/',
   'https://a.localhost/',
   'https://printer.local/',
+  'https://printer.local./',
   'https://metadata.google.internal/',
   'https://router.home.arpa/',
+  'https://home.arpa/',
   'https://intranet/',
+  'https://intranet./',
+  'https://mydomain.localdomain/',
   'https://127.0.0.1/',
   'https://127.0.0.1./',
   'https://127.1/',
@@ -73,6 +80,7 @@ test.each([
 test('accepts http and private addresses for development but no credentials', () => {
   expect(checkEndpointUrl('http://127.0.0.1:4000/hook', { allowPrivate: true })?.port).toBe('4000')
   expect(checkEndpointUrl('http://localhost/', { allowPrivate: true })).toBeDefined()
+  expect(checkEndpointUrl('https://localhost/', { allowPrivate: true })).toBeDefined()
   expect(checkEndpointUrl('http://a:b@localhost/', { allowPrivate: true })).toBeUndefined()
   expect(checkEndpointUrl('file:///etc/passwd', { allowPrivate: true })).toBeUndefined()
 })
@@ -166,3 +174,144 @@ test.each(['127.1', '2130706433', 'example.com', '', '::ffff:8.8.8.8', 'fe80::1%
   'does not treat "%s" as a public address',
   (address) => expect(isPublicAddress(address)).toBe(false),
 )
+
+test.each([
+  { range: '0.0.0.0/8', first: '0.0.0.0', last: '0.255.255.255', around: ['1.0.0.0'] },
+  { range: '10.0.0.0/8', first: '10.0.0.0', last: '10.255.255.255', around: ['9.255.255.255', '11.0.0.0'] },
+  { range: '100.64.0.0/10', first: '100.64.0.0', last: '100.127.255.255', around: ['100.63.255.255', '100.128.0.0'] },
+  { range: '127.0.0.0/8', first: '127.0.0.0', last: '127.255.255.255', around: ['126.255.255.255', '128.0.0.0'] },
+  {
+    range: '168.63.129.16/32',
+    first: '168.63.129.16',
+    last: '168.63.129.16',
+    around: ['168.63.129.15', '168.63.129.17'],
+  },
+  {
+    range: '169.254.0.0/16',
+    first: '169.254.0.0',
+    last: '169.254.255.255',
+    around: ['169.253.255.255', '169.255.0.0'],
+  },
+  { range: '172.16.0.0/12', first: '172.16.0.0', last: '172.31.255.255', around: ['172.15.255.255', '172.32.0.0'] },
+  { range: '192.0.0.0/24', first: '192.0.0.0', last: '192.0.0.255', around: ['191.255.255.255', '192.0.1.0'] },
+  { range: '192.0.2.0/24', first: '192.0.2.0', last: '192.0.2.255', around: ['192.0.1.255', '192.0.3.0'] },
+  {
+    range: '192.31.196.0/24',
+    first: '192.31.196.0',
+    last: '192.31.196.255',
+    around: ['192.31.195.255', '192.31.197.0'],
+  },
+  {
+    range: '192.52.193.0/24',
+    first: '192.52.193.0',
+    last: '192.52.193.255',
+    around: ['192.52.192.255', '192.52.194.0'],
+  },
+  { range: '192.88.99.0/24', first: '192.88.99.0', last: '192.88.99.255', around: ['192.88.98.255', '192.88.100.0'] },
+  {
+    range: '192.168.0.0/16',
+    first: '192.168.0.0',
+    last: '192.168.255.255',
+    around: ['192.167.255.255', '192.169.0.0'],
+  },
+  {
+    range: '192.175.48.0/24',
+    first: '192.175.48.0',
+    last: '192.175.48.255',
+    around: ['192.175.47.255', '192.175.49.0'],
+  },
+  { range: '198.18.0.0/15', first: '198.18.0.0', last: '198.19.255.255', around: ['198.17.255.255', '198.20.0.0'] },
+  {
+    range: '198.51.100.0/24',
+    first: '198.51.100.0',
+    last: '198.51.100.255',
+    around: ['198.51.99.255', '198.51.101.0'],
+  },
+  { range: '203.0.113.0/24', first: '203.0.113.0', last: '203.0.113.255', around: ['203.0.112.255', '203.0.114.0'] },
+  { range: '224.0.0.0/4', first: '224.0.0.0', last: '239.255.255.255', around: ['223.255.255.255'] },
+  { range: '240.0.0.0/4', first: '240.0.0.0', last: '255.255.255.255', around: [] },
+  {
+    range: '2001::/23',
+    first: '2001::',
+    last: '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff',
+    around: ['2000:ffff::1', '2001:200::'],
+  },
+  {
+    range: '2001:db8::/32',
+    first: '2001:db8::',
+    last: '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff',
+    around: ['2001:db7:ffff::', '2001:db9::'],
+  },
+  {
+    range: '2002::/16',
+    first: '2002::',
+    last: '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+    around: ['2001:ffff::', '2003::'],
+  },
+  {
+    range: '2620:4f:8000::/48',
+    first: '2620:4f:8000::',
+    last: '2620:4f:8000:ffff:ffff:ffff:ffff:ffff',
+    around: ['2620:4f:7fff::', '2620:4f:8001::'],
+  },
+  { range: '3ffe::/16', first: '3ffe::', last: '3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff', around: ['3ffd:ffff::'] },
+  { range: '3fff::/20', first: '3fff::', last: '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff', around: ['3fff:1000::'] },
+  { range: 'outside of 2000::/3', first: '1fff:ffff::', last: '4000::', around: ['2000::', '3fff:ffff::'] },
+])('treats $range as special, and no address beside it', ({ first, last, around }) => {
+  expect([first, last].map(isPublicAddress)).toEqual([false, false])
+  for (const address of around) expect(`${address} ${isPublicAddress(address)}`).toBe(`${address} true`)
+})
+
+test.each([
+  { host: '127.0.0.1', address: '127.0.0.1' },
+  { host: '[::1]', address: '::1' },
+  { host: '::1', address: '::1' },
+  { host: '[::1', address: undefined },
+  { host: '[::12', address: undefined },
+  { host: '2::1]', address: undefined },
+  { host: 'example.com', address: undefined },
+  { host: '', address: undefined },
+])('finds the literal address $address in the host "$host"', ({ host, address }) => {
+  expect(addressOf(host)).toBe(address)
+})
+
+class DnsError extends Error {
+  readonly code: string
+  constructor(code: string) {
+    super('DNS')
+    this.code = code
+  }
+}
+
+const url = 'https://example.com/webhooks'
+
+test.each([
+  { what: 'a name with a public address', addresses: ['8.8.8.8'], verdict: 'allowed' },
+  { what: 'a name with a private address', addresses: ['10.0.0.1'], verdict: 'refused' },
+  { what: 'a name with a public and a private address', addresses: ['8.8.8.8', '10.0.0.1'], verdict: 'refused' },
+  { what: 'a name that does not exist', addresses: new DnsError('ENOTFOUND'), verdict: 'refused' },
+  { what: 'a name without addresses', addresses: new DnsError('ENODATA'), verdict: 'refused' },
+  { what: 'a name whose server does not answer', addresses: new DnsError('ETIMEOUT'), verdict: 'allowed' },
+  { what: 'a name whose lookup failed', addresses: new Error('ENOTFOUND'), verdict: 'allowed' },
+])('decides on $what: $verdict', async ({ addresses, verdict }) => {
+  const resolve = async (host: string) => {
+    expect(host).toBe('example.com')
+    if (addresses instanceof Error) throw addresses
+    return addresses
+  }
+  expect(await checkAddress(url, { allowPrivate: false, isAllowed: isPublicAddress, resolve })).toBe(verdict)
+})
+
+const neverResolve = () => Promise.reject(new Error('looked up'))
+
+test.each([
+  { text: 'https://8.8.8.8/', allowPrivate: false, verdict: 'allowed' },
+  { text: 'https://[2606:4700::1111]/', allowPrivate: false, verdict: 'allowed' },
+  { text: 'https://10.0.0.1/', allowPrivate: false, verdict: 'refused' },
+  { text: 'http://10.0.0.1/', allowPrivate: true, verdict: 'allowed' },
+  { text: 'http://[::1]/', allowPrivate: true, verdict: 'allowed' },
+  { text: 'ftp://10.0.0.1/', allowPrivate: true, verdict: 'refused' },
+  { text: 'nonsense', allowPrivate: true, verdict: 'refused' },
+])('decides on $text without a lookup (private: $allowPrivate): $verdict', async ({ text, allowPrivate, verdict }) => {
+  expect(await checkAddress(text, { allowPrivate, isAllowed: () => false, resolve: neverResolve })).toBe(verdict)
+})

@@ -50,6 +50,26 @@ test.each<[string, Partial<AlertFacts>, ReturnType<typeof decide>]>([
     { acknowledged: true, previousSeverity: 'critical', severity: 'critical' },
     nothing,
   ],
+  [
+    'is silent about an acknowledged one that is critical for the first time',
+    { acknowledged: true, severity: 'critical' },
+    nothing,
+  ],
+  [
+    'is silent when an acknowledged one that became critical is due',
+    { change: 'due', acknowledged: true, previousSeverity: 'warning', severity: 'critical' },
+    nothing,
+  ],
+  [
+    'sends the recovery of a critical one in quiet hours',
+    { change: 'recovered', severity: 'critical', wasSent: true, rules: exceptCritical },
+    now,
+  ],
+  [
+    'does not repeat the recovery that is due',
+    { change: 'due', recovered: true, wasSent: true, rules: repeating },
+    now,
+  ],
   ['tells the recovery', { change: 'recovered', wasSent: true }, now],
   ['tells the recovery of an acknowledged one', { change: 'recovered', wasSent: true, acknowledged: true }, now],
   ['does not repeat a recovery', { change: 'recovered', wasSent: true, rules: repeating }, now],
@@ -74,6 +94,12 @@ test.each<[Partial<QuietHours>, string, string | undefined]>([
   [{ from: '12:00', until: '14:00' }, '2026-11-22T21:00:00Z', undefined],
   [{ timeZone: 'Asia/Kathmandu', from: '00:00', until: '06:15' }, '2026-11-22T18:15:00Z', '2026-11-23T00:30:00Z'],
   [{ timeZone: 'UTC', from: '00:00', until: '23:59' }, '2026-11-22T23:59:30Z', undefined],
+  [{ timeZone: 'UTC', from: '00:30', until: '00:45' }, '2026-11-22T00:30:59Z', '2026-11-22T00:45:00Z'],
+  [{ timeZone: 'UTC', from: '00:30', until: '00:45' }, '2026-11-22T00:29:59Z', undefined],
+  // The end falls into the hour that comes twice.
+  [{ until: '02:30' }, '2026-10-25T00:45:00Z', '2026-10-25T01:30:00Z'],
+  // The end falls into the hour that is left out.
+  [{ until: '02:30' }, '2026-03-28T22:00:00Z', '2026-03-29T00:30:00Z'],
 ])('finds the end of the quiet hours %o at %s', (hours, at, end) => {
   expect(findQuietEnd({ ...night, ...hours }, new Date(at))?.toISOString()).toBe(end && new Date(end).toISOString())
 })

@@ -78,6 +78,7 @@ test.each([
   // Responses that take twice as long as with few requests do.
   { window: { size: 100, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 99 },
   { window: { size: 100, recentMilliseconds: 3_000, usualMilliseconds: 1_900 }, ended: delivered(3_000), becomes: 101 },
+  { window: { size: 100, recentMilliseconds: 2_000, usualMilliseconds: 1_000 }, ended: delivered(2_000), becomes: 101 },
   // With few requests, the time is the endpoint's own.
   { window: { size: 5, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 4 },
   { window: { size: 4, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 5 },
@@ -129,6 +130,8 @@ test.each([
   { wanted: [256, 256, 256, 256], slots: 1_024, share: Infinity },
   { wanted: [256, 256, 256, 256, 256], slots: 1_024, share: 204 },
   { wanted: [1, 1, 1, 256, 256], slots: 303, share: 150 },
+  { wanted: [256, 1, 256, 1, 1], slots: 303, share: 150 },
+  { wanted: [9, 10, 100], slots: 60, share: 41 },
   { wanted: [5, 5, 5], slots: 1, share: 1 },
   { wanted: [], slots: 10, share: Infinity },
 ])('gives endpoints that want $wanted of $slots slots at most $share', ({ wanted, slots, share }) => {

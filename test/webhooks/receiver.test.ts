@@ -76,10 +76,15 @@ test('verifies non-ASCII text by its bytes', () => {
 })
 
 test.each([
-  { what: 'a changed body', change: (signed: Signed) => ({ ...signed, body: `${signed.body} ` }) },
+  {
+    what: 'a changed body',
+    change: (signed: Signed) => ({ ...signed, body: `${signed.body} ` }),
+    message: 'No matching signature found',
+  },
   {
     what: 'a changed id',
     change: ({ body, headers }: Signed) => ({ body, headers: { ...headers, 'webhook-id': 'evt_2' } }),
+    message: 'No matching signature found',
   },
   {
     what: 'a changed timestamp',
@@ -87,10 +92,12 @@ test.each([
       body,
       headers: { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) + 1) },
     }),
+    message: 'No matching signature found',
   },
   {
     what: 'another secret',
     change: () => sign(delivered, { secrets: [otherSecret] }),
+    message: 'No matching signature found',
   },
   {
     what: 'a signature of another version',
@@ -98,24 +105,79 @@ test.each([
       body,
       headers: { ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1,', 'v1a,') },
     }),
+    message: 'No matching signature found',
   },
-  { what: 'an old timestamp', change: () => sign(delivered, { at: new Date(Date.now() - 6 * minute) }) },
-  { what: 'a future timestamp', change: () => sign(delivered, { at: new Date(Date.now() + 6 * minute) }) },
-  ...(['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const).map((name) => ({
-    what: `no ${name}`,
-    change: ({ body, headers }: Signed) => ({ body, headers: { ...headers, [name]: undefined } }),
-  })),
-  { what: 'a signed body that is not JSON', change: () => sign('{"type":') },
-  { what: 'a signed body that is not an event', change: () => sign({ hello: 'world' }) },
-  { what: 'an empty body', change: () => sign('') },
+  {
+    what: 'an old timestamp',
+    change: () => sign(delivered, { at: new Date(Date.now() - 6 * minute) }),
+    message: 'Message timestamp too old',
+  },
+  {
+    what: 'a future timestamp',
+    change: () => sign(delivered, { at: new Date(Date.now() + 6 * minute) }),
+    message: 'Message timestamp too new',
+  },
+  ...(['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const).flatMap((name) =>
+    [undefined, ''].map((value) => ({
+      what: `the header ${name} with the value ${JSON.stringify(value)}`,
+      change: ({ body, headers }: Signed) => ({ body, headers: { ...headers, [name]: value } }),
+      message: `The header ${name} is missing`,
+    })),
+  ),
+  {
+    what: 'a signed body that is not JSON',
+    change: () => sign('{"type":'),
+    message: 'The body is correctly signed, but is not JSON',
+  },
+  {
+    what: 'a signed body that is not an event',
+    change: () => sign({ hello: 'world' }),
+    message: 'The body is correctly signed, but is not a valid event: type ',
+  },
+  { what: 'an empty body', change: () => sign(''), message: 'The body is correctly signed, but is not JSON' },
   {
     what: 'a known type without its data',
     change: () => sign({ ...delivered, data: { status: 'delivered' } }),
+    message: 'The body is correctly signed, but is not a valid event: data.messageId ',
   },
-])('rejects $what', ({ change }) => {
+])('rejects $what', ({ change, message }) => {
   const { body, headers } = change(sign(delivered))
+  const verify = () => verifyWebhook(body, headers, secret)
 
-  expect(() => verifyWebhook(body, headers, secret)).toThrow(WebhookVerificationError)
+  expect(verify).toThrow(WebhookVerificationError)
+  expect(verify).toThrow(message)
+})
+
+test('reads a header that came several times once', () => {
+  const { body, headers } = sign(delivered)
+  const repeated = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value, 'another']]))
+
+  expect(verifyWebhook(body, repeated, secret).eventId).toBe(eventId)
+})
+
+test.each([{}, new Headers(), { 'content-type': 'application/json' }])(
+  'rejects a request without its headers',
+  (headers) => {
+    expect(() => verifyWebhook('{}', headers, secret)).toThrow('The header webhook-id is missing')
+  },
+)
+
+test('names the error of the library as the cause', () => {
+  const { body, headers } = sign(delivered, { secrets: [otherSecret] })
+
+  expect(() => verifyWebhook(body, headers, secret)).toThrow(
+    expect.objectContaining({ cause: expect.objectContaining({ message: 'No matching signature found' }) }),
+  )
+  expect(() => verifyWebhook(body, headers, 'whsec_***')).toThrow(
+    expect.objectContaining({ message: expect.stringContaining('starts with whsec_'), cause: expect.any(Error) }),
+  )
+})
+
+test('keeps a byte order mark, which the signature covers', () => {
+  const { headers } = sign(delivered)
+  const body = Buffer.from(`\uFEFF${JSON.stringify(delivered)}`)
+
+  expect(() => verifyWebhook(body, headers, secret)).toThrow('No matching signature found')
 })
 
 test('rejects invalid UTF-8, even if the signature matches the decoded text', () => {
@@ -129,7 +191,10 @@ test('reports a parsed body as a programming error', () => {
   const { headers } = sign(delivered)
 
   // @ts-expect-error The body must be raw.
-  expect(() => verifyWebhook(delivered, headers, secret)).toThrow(TypeError)
+  const verify = () => verifyWebhook(delivered, headers, secret)
+
+  expect(verify).toThrow(TypeError)
+  expect(verify).toThrow('pass the text or the bytes, not a parsed value')
 })
 
 test('rejects an invalid secret when the handler is created', () => {

@@ -54,6 +54,8 @@ test.each([
   { value: 'Fri, 20 Nov 2026 12:01:30 GMT', date: 'yesterday', seconds: 90 },
   { value: 'soon', date: undefined, seconds: undefined },
   { value: '-5', date: undefined, seconds: undefined },
+  { value: '120 s', date: undefined, seconds: undefined },
+  { value: '1.5', date: undefined, seconds: undefined },
 ])('reads Retry-After "$value" with Date "$date" as $seconds s', ({ value, date, seconds }) => {
   expect(parseRetryAfter(value, { date, now })).toBe(seconds)
 })

@@ -60,8 +60,8 @@ export function adapt(window: AdaptiveWindow, ended: EndedRequest): AdaptiveWind
 }
 
 /** Whether the endpoint responds, but takes so long that many of its kind would use up the slots of the others. */
-export function isSlow({ recentMilliseconds }: AdaptiveWindow): boolean {
-  return recentMilliseconds !== undefined && recentMilliseconds > slowMilliseconds
+export function isSlow({ recentMilliseconds = 0 }: AdaptiveWindow): boolean {
+  return recentMilliseconds > slowMilliseconds
 }
 
 /** Maximum number of concurrent requests. */

@@ -1,0 +1,48 @@
+/** A source file that is mutated, and the test files that must notice. */
+type MutatedFiles = Readonly<Record<string, readonly string[]>>
+
+/** Decisions, parsers, addresses and signatures: tested without a database, so that a mutant dies in milliseconds. */
+const pure: MutatedFiles = {
+  'src/webhooks/delivery/sign.ts': ['test/webhooks/sign.test.ts'],
+  'src/whatsapp/callbacks/signature.ts': ['test/whatsapp/callback-signature.test.ts'],
+  'src/receiver/verify.ts': ['test/webhooks/receiver.test.ts'],
+  'src/webhooks/endpoints/address.ts': ['test/webhooks/address.test.ts'],
+  'src/messages/send/idempotency.ts': ['test/messages/fingerprint.test.ts', 'test/messages/replay.test.ts'],
+  'src/accounts/ip-allow-list.ts': ['test/accounts/ip-allow-list.test.ts', 'test/accounts/allow-list-ranges.test.ts'],
+  'src/accounts/rate-limit.ts': ['test/accounts/budget.test.ts'],
+  'src/http/limits/call-budget.ts': ['test/http/call-budget.test.ts'],
+  'src/messages/status/advance.ts': ['test/messages/status.test.ts', 'test/messages/status-times.test.ts'],
+  'src/webhooks/queue/retry-schedule.ts': ['test/webhooks/retry.test.ts'],
+  'src/webhooks/queue/adaptive-window.ts': ['test/webhooks/endpoint-concurrency.test.ts'],
+  'src/webhooks/queue/endpoint-limits.ts': ['test/webhooks/endpoint-rate.test.ts'],
+  'src/platform/bounded-map.ts': ['test/platform/bounded-map.test.ts'],
+  'src/platform/batch.ts': ['test/platform/batch.test.ts', 'test/platform/batch-halves.test.ts'],
+  'src/platform/fair-batch.ts': ['test/platform/fair-batch.test.ts', 'test/platform/batch-halves.test.ts'],
+  'src/platform/ids.ts': ['test/platform/ids.test.ts'],
+  'src/platform/secrets.ts': ['test/platform/secrets.test.ts'],
+  'src/http/api/input.ts': ['test/http/json-body.test.ts', 'test/http/validation.test.ts'],
+  'src/messages/erasure/number.ts': ['test/messages/number.test.ts'],
+  'src/templates/fill/variables.ts': ['test/templates/variables.test.ts'],
+  'src/webhooks/alerts/rules/decide.ts': ['test/webhooks/alert-decisions.test.ts'],
+  'src/webhooks/alerts/rules/quiet-hours.ts': ['test/webhooks/alert-decisions.test.ts'],
+}
+
+/** Stores and workers, on PGlite. */
+const stores: MutatedFiles = {
+  'src/messages/send/idempotency-store.ts': ['test/messages/idempotency.test.ts'],
+}
+
+export const groups = {
+  pure: { files: pure, minPercent: 90 },
+  stores: { files: stores, minPercent: 75 },
+} as const
+
+export type Group = keyof typeof groups
+
+export function groupOf(file: string): Group | undefined {
+  return (['pure', 'stores'] as const).find((group) => file in groups[group].files)
+}
+
+export function testsOf(file: string): string[] {
+  return Object.values(groups).flatMap(({ files }) => files[file] ?? [])
+}

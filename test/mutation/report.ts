@@ -1,0 +1,99 @@
+import { equivalents } from './equivalent.ts'
+
+/** The part of Stryker's JSON report (mutation-testing-report-schema) that is read here. */
+export interface Report {
+  files: Record<string, { source: string; mutants: Mutant[] }>
+}
+
+interface Mutant {
+  status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage' | 'RuntimeError' | 'CompileError' | 'Ignored' | 'Pending'
+  replacement?: string
+  location: { start: Position; end: Position }
+}
+
+interface Position {
+  line: number
+  column: number
+}
+
+export interface Score {
+  file: string
+  /** Without those that don't even load. */
+  mutants: number
+  killed: number
+  equivalent: number
+  /** Of those that behave differently. */
+  percent: number
+  minPercent: number
+  seconds: number
+}
+
+interface Survivor {
+  line: number
+  column: number
+  covered: boolean
+  original: string
+  replacement: string
+  equivalent: boolean
+}
+
+export function readScore(
+  { file, minPercent }: Pick<Score, 'file' | 'minPercent'>,
+  report: Report,
+  seconds: number,
+): Score {
+  const killed = mutantsOf(file, report).filter(({ status }) => status === 'Killed' || status === 'Timeout').length
+  const survivors = survivorsOf(file, report)
+  const equivalent = survivors.filter((survivor) => survivor.equivalent).length
+  const mutants = killed + survivors.length
+  const percent = mutants === equivalent ? 100 : (100 * killed) / (mutants - equivalent)
+  return { file, minPercent, seconds, mutants, killed, equivalent, percent }
+}
+
+function mutantsOf(file: string, { files }: Report): Mutant[] {
+  return files[file]?.mutants ?? []
+}
+
+function survivorsOf(file: string, report: Report): Survivor[] {
+  const lines = report.files[file]?.source.split('\n') ?? []
+  return mutantsOf(file, report)
+    .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+    .map(({ status, location: { start, end }, replacement = '' }) => {
+      const last = start.line === end.line ? end.column - 1 : undefined
+      const original = lines[start.line - 1]?.slice(start.column - 1, last) ?? ''
+      const mutant = { original, replacement: replacement.replaceAll(/\s+/g, ' ') }
+      return {
+        ...start,
+        ...mutant,
+        covered: status === 'Survived',
+        equivalent: equivalents.some(
+          (known) =>
+            known.file === file && original.startsWith(known.original) && mutant.replacement === known.replacement,
+        ),
+      }
+    })
+}
+
+/** One line for each mutant that a test could notice and none does: where it is, and what becomes what. */
+export function formatSurvivors(file: string, report: Report): string {
+  return survivorsOf(file, report)
+    .filter(({ equivalent }) => !equivalent)
+    .map(
+      ({ line, column, covered, original, replacement }) =>
+        `${file}:${line}:${column} ${covered ? 'survived' : 'has no test'}: ${original} → ${replacement}\n`,
+    )
+    .join('')
+}
+
+/** A table as the guide has it. */
+export function formatTable(scores: readonly Score[]): string {
+  const rows = scores.map(
+    ({ file, mutants, killed, equivalent, percent, seconds }) =>
+      `| \`${file}\` | ${mutants} | ${killed} | ${mutants - killed - equivalent} | ${equivalent} | ${percent.toFixed(1)} | ${seconds.toFixed(0)} |`,
+  )
+  return [
+    '| File | Mutants | Killed | Survived | Equivalent | Score (%) | Seconds |',
+    '| --- | --: | --: | --: | --: | --: | --: |',
+    ...rows,
+  ].join('\n')
+}
