@@ -13,11 +13,11 @@ const databaseIndependent = [
   'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
   'test/accounts/{allow-list-ranges,budget,ip-allow-list}.test.ts',
   'test/cli/{control-socket,syntax,usage}.test.ts',
-  'test/http/{callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
+  'test/http/{call-budget,callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
   'test/media/{detect-type,download,s3-store}.test.ts',
-  'test/messages/{number,replay,status,status-times}.test.ts',
+  'test/messages/{fingerprint,number,replay,status,status-times}.test.ts',
   'test/templates/{example,variables}.test.ts',
-  'test/webhooks/{address,endpoint-concurrency,endpoint-rate,receiver,retry,sign}.test.ts',
+  'test/webhooks/{address,alert-decisions,endpoint-concurrency,endpoint-rate,receiver,retry,sign}.test.ts',
 ]
 
 /**

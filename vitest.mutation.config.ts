@@ -4,13 +4,16 @@ import { groupOf, testsOf } from './test/mutation/files.ts'
 /** Set by `npm run test:mutation`, which runs the tests of one source file with each of its mutants. */
 const mutated = process.env['MUTATED_FILE'] ?? ''
 
+const usesDatabase = groupOf(mutated) === 'stores'
+
 export default defineConfig({
   test: {
     include: testsOf(mutated),
-    testTimeout: 60_000,
+    // Tests of mutants often wait for what never comes. They give up before Stryker would, which starts a new process.
+    testTimeout: usesDatabase ? 20_000 : 4_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 5_000 } },
     // Pure code needs no database, and so starts at once.
-    ...(groupOf(mutated) === 'stores' && { globalSetup: 'test/support/pglite.ts' }),
+    ...(usesDatabase && { globalSetup: 'test/support/pglite.ts' }),
   },
 })

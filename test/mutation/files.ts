@@ -25,11 +25,14 @@ const pure: MutatedFiles = {
   'src/templates/fill/variables.ts': ['test/templates/variables.test.ts'],
   'src/webhooks/alerts/rules/decide.ts': ['test/webhooks/alert-decisions.test.ts'],
   'src/webhooks/alerts/rules/quiet-hours.ts': ['test/webhooks/alert-decisions.test.ts'],
+  'src/webhooks/alerts/rules/thresholds.ts': ['test/webhooks/alert-decisions.test.ts'],
 }
 
 /** Stores and workers, on PGlite. */
 const stores: MutatedFiles = {
-  'src/messages/send/idempotency-store.ts': ['test/messages/idempotency.test.ts'],
+  'src/messages/send/idempotency-store.ts': ['test/messages/settle.test.ts', 'test/messages/idempotency.test.ts'],
+  'src/messages/send/settle-store.ts': ['test/messages/settle.test.ts', 'test/messages/idempotency-release.test.ts'],
+  'src/webhooks/queue/limited-store.ts': ['test/webhooks/endpoint-limits.test.ts'],
 }
 
 export const groups = {

@@ -50,6 +50,8 @@ async function mutate({ file }: Target, folder: string): Promise<Report> {
       plugins: ['@stryker-mutator/vitest-runner'],
       vitest: { configFile: 'vitest.mutation.config.ts', related: true },
       concurrency: 1,
+      // Beyond the time of the tests: see vitest.mutation.config.ts.
+      timeoutMS: 30_000,
       // Stryker would rewrite it for its copy of the tree, and the paths in ours need no rewriting.
       tsconfigFile: '',
       tempDirName: '.stryker-tmp',

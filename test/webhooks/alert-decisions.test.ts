@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { QuietHours } from '../../contracts/dashboard/alert.ts'
 import { type AlertFacts, decide } from '../../src/webhooks/alerts/rules/decide.ts'
 import { findQuietEnd } from '../../src/webhooks/alerts/rules/quiet-hours.ts'
-import { compareFailureRate, compareLag } from '../../src/webhooks/alerts/rules/thresholds.ts'
+import { compareFailureRate, compareLag, thresholdCodes } from '../../src/webhooks/alerts/rules/thresholds.ts'
 
 const night = { timeZone: 'Europe/Madrid', from: '22:00', until: '07:00', exceptCritical: false } as const
 const noRules = { quietHours: null, repeatHours: null }
@@ -97,7 +97,9 @@ test.each<[Partial<QuietHours>, string, string | undefined]>([
   [{ timeZone: 'UTC', from: '00:30', until: '00:45' }, '2026-11-22T00:30:59Z', '2026-11-22T00:45:00Z'],
   [{ timeZone: 'UTC', from: '00:30', until: '00:45' }, '2026-11-22T00:29:59Z', undefined],
   // The end falls into the hour that comes twice.
-  [{ until: '02:30' }, '2026-10-25T00:45:00Z', '2026-10-25T01:30:00Z'],
+  [{ until: '02:30' }, '2026-10-24T21:00:00Z', '2026-10-25T00:30:00Z'],
+  [{ until: '02:30' }, '2026-10-25T00:45:00Z', undefined],
+  [{ until: '02:30' }, '2026-10-25T01:15:00Z', '2026-10-25T01:30:00Z'],
   // The end falls into the hour that is left out.
   [{ until: '02:30' }, '2026-03-28T22:00:00Z', '2026-03-29T00:30:00Z'],
 ])('finds the end of the quiet hours %o at %s', (hours, at, end) => {
@@ -139,4 +141,94 @@ test.each([
 ] as const)('compares a lag of $seconds seconds with $limit while $open is open', ({ seconds, limit, open, kind }) => {
   const change = compareLag({ accountId: 'acc_1', seconds }, { deliveryLagSeconds: limit }, () => open)
   expect(change?.kind).toBe(kind)
+})
+
+test('describes a failure rate with its most frequent code', () => {
+  const traffic = { sent: 79, failed: 21, failures: [{ code: '131026', count: 20 }] }
+  expect(compareFailureRate({ ...number, traffic }, { failureRatePercent: 20 }, () => undefined)).toEqual({
+    accountId: 'acc_1',
+    code: 'failure_rate',
+    subjectId: 'wa_1',
+    kind: 'raised',
+    severity: 'warning',
+    text: {
+      title: '21% of the messages of +1 555 fail',
+      paragraphs: [
+        '21 of 100 messages of the last hour failed, most often with code 131026.',
+        'Each failed message says what its code means and what to do.',
+      ],
+    },
+  })
+})
+
+test('describes a failure rate without codes, and its end', () => {
+  const failing = { sent: 79, failed: 21, failures: [] }
+  const raised = compareFailureRate({ ...number, traffic: failing }, { failureRatePercent: 20 }, () => undefined)
+  expect(raised?.text?.paragraphs[0]).toBe('21 of 100 messages of the last hour failed.')
+
+  const asked: string[][] = []
+  const recovered = compareFailureRate(
+    { ...number, traffic: { sent: 99, failed: 1, failures: [] } },
+    { failureRatePercent: 20 },
+    (...about) => {
+      asked.push(about)
+      return 'critical'
+    },
+  )
+  expect(asked).toEqual([['failure_rate', 'acc_1', 'wa_1']])
+  expect(recovered).toEqual({
+    accountId: 'acc_1',
+    code: 'failure_rate',
+    subjectId: 'wa_1',
+    kind: 'recovered',
+    severity: 'critical',
+    text: {
+      title: 'The messages of +1 555 fail less often',
+      paragraphs: ['1 of 100 messages of the last hour failed.'],
+    },
+  })
+})
+
+test.each([
+  { sent: 0, failed: 20, severity: 'critical' },
+  { sent: 10, failed: 10, severity: 'critical' },
+  { sent: 11, failed: 10, severity: 'warning' },
+])('rates $failed failed of $sent sent as $severity', ({ sent, failed, severity }) => {
+  const traffic = { sent, failed, failures: [] }
+  const change = compareFailureRate({ ...number, traffic }, { failureRatePercent: 20 }, () => undefined)
+  expect(change?.severity).toBe(severity)
+})
+
+test('describes a lag and its end', () => {
+  const asked: string[][] = []
+  const compare = (seconds: number, open: 'warning' | undefined) =>
+    compareLag({ accountId: 'acc_1', seconds }, { deliveryLagSeconds: 300 }, (...about) => {
+      asked.push(about)
+      return open
+    })
+  const about = { accountId: 'acc_1', code: 'delivery_lag', subjectId: 'acc_1', severity: 'warning' }
+  expect(compare(300.6, undefined)).toEqual({
+    ...about,
+    kind: 'raised',
+    text: {
+      title: 'Webhook deliveries are late',
+      paragraphs: [
+        'The oldest delivery has been due for 301 seconds.',
+        'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
+      ],
+    },
+  })
+  expect(compare(225, 'warning')).toEqual({
+    ...about,
+    kind: 'recovered',
+    text: { title: 'Webhook deliveries are on time again', paragraphs: ['No delivery is late.'] },
+  })
+  expect(asked).toEqual([
+    ['delivery_lag', 'acc_1', 'acc_1'],
+    ['delivery_lag', 'acc_1', 'acc_1'],
+  ])
+})
+
+test('names the codes that have thresholds', () => {
+  expect(thresholdCodes).toEqual(['failure_rate', 'delivery_lag'])
 })
