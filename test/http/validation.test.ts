@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { parseInput } from '../../src/http/api/input.ts'
 
@@ -36,6 +37,15 @@ test.each([
     input: { ...good, to: '1', template: '', foo: 1, variables: { '1': 1, '2': 2, '3': 3 }, externalId: 5 },
     says: `to: ${phoneNumber} template: must not be empty. variables.1: must be a string: write "42", not 42. variables.2: must be a string: write "42", not 42. variables.3: must be a string: write "42", not 42. And 2 more.`,
   },
+  {
+    input: { externalId: 5, code: 5 },
+    says: 'to: is required. template: is required. language: is required. code: must be a string. externalId: must be a string.',
+  },
+  {
+    input: { ...good, variables: { ['x'.repeat(100)]: 5 } },
+    says: `variables.${'x'.repeat(70)}: must be a string: write "42", not 42.`,
+  },
+  { input: { ...good, external_id: 1, bb: 2 }, says: `"external_id", "bb": no such field; ${known}.` },
   { input: { ...good, a: 1, bb: 2 }, says: `"a", "bb": no such field; ${known}.` },
   {
     input: { ...good, a1: 1, a2: 1, a3: 1, a4: 1, a5: 1, a6: 1 },
@@ -81,4 +91,21 @@ test('names the first problem of each field for a form', () => {
       },
     }),
   )
+})
+
+const other = z.strictObject({
+  count: z.int(),
+  ratio: z.number(),
+  text: z.string().min(3),
+  flags: z.array(z.boolean()),
+})
+const valid = { count: 1, ratio: 0.5, text: 'abc', flags: [] }
+
+test.each([
+  { input: { ...valid, count: 1.5 }, says: 'count: must be a whole number.' },
+  { input: { ...valid, ratio: 'x' }, says: 'ratio: must be a number.' },
+  { input: { ...valid, flags: [1] }, says: 'flags[0]: must be a boolean.' },
+  { input: { ...valid, text: 'ab' }, says: 'text: is not valid (too small: expected string to have >=3 characters).' },
+])('explains $input where the contract has no words of its own: $says', ({ input, says }) => {
+  expect(() => parseInput(other, input)).toThrow(expect.objectContaining({ message: says }))
 })

@@ -1,4 +1,4 @@
-import { equivalents } from './equivalent.ts'
+import { type Equivalent, equivalents } from './equivalent.ts'
 
 /** The part of Stryker's JSON report (mutation-testing-report-schema) that is read here. */
 export interface Report {
@@ -34,7 +34,7 @@ interface Survivor {
   covered: boolean
   original: string
   replacement: string
-  equivalent: boolean
+  equivalent: Equivalent | undefined
 }
 
 export function readScore(
@@ -44,7 +44,7 @@ export function readScore(
 ): Score {
   const killed = mutantsOf(file, report).filter(({ status }) => status === 'Killed' || status === 'Timeout').length
   const survivors = survivorsOf(file, report)
-  const equivalent = survivors.filter((survivor) => survivor.equivalent).length
+  const equivalent = survivors.filter((survivor) => survivor.equivalent !== undefined).length
   const mutants = killed + survivors.length
   const percent = mutants === equivalent ? 100 : (100 * killed) / (mutants - equivalent)
   return { file, minPercent, seconds, mutants, killed, equivalent, percent }
@@ -66,7 +66,7 @@ function survivorsOf(file: string, report: Report): Survivor[] {
         ...start,
         ...mutant,
         covered: status === 'Survived',
-        equivalent: equivalents.some(
+        equivalent: equivalents.find(
           (known) =>
             known.file === file && original.startsWith(known.original) && mutant.replacement === known.replacement,
         ),
@@ -74,15 +74,24 @@ function survivorsOf(file: string, report: Report): Survivor[] {
     })
 }
 
-/** One line for each mutant that a test could notice and none does: where it is, and what becomes what. */
+/**
+ * One line for each mutant that a test could notice and none does: where it is, and what becomes what. And one for each
+ * entry of `equivalent.ts` that is out of date.
+ */
 export function formatSurvivors(file: string, report: Report): string {
-  return survivorsOf(file, report)
-    .filter(({ equivalent }) => !equivalent)
-    .map(
-      ({ line, column, covered, original, replacement }) =>
-        `${file}:${line}:${column} ${covered ? 'survived' : 'has no test'}: ${original} → ${replacement}\n`,
-    )
-    .join('')
+  const survivors = survivorsOf(file, report)
+  const found = new Set(survivors.map(({ equivalent }) => equivalent))
+  return [
+    ...survivors
+      .filter(({ equivalent }) => equivalent === undefined)
+      .map(
+        ({ line, column, covered, original, replacement }) =>
+          `${file}:${line}:${column} ${covered ? 'survived' : 'has no test'}: ${original} → ${replacement}\n`,
+      ),
+    ...equivalents
+      .filter((known) => known.file === file && !found.has(known))
+      .map(({ original, replacement }) => `${file} no longer has the equivalent mutant ${original} → ${replacement}\n`),
+  ].join('')
 }
 
 /** A table as the guide has it. */

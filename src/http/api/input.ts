@@ -135,7 +135,7 @@ function describeUnknownFields(unknown: string[], { fields, within }: { fields: 
 function isNear(field: string, given: string): boolean {
   const a = field.toLowerCase()
   const b = given.toLowerCase().replace(/[^a-z0-9]/g, '')
-  return b.length > 2 && (a === b || a.startsWith(b) || b.startsWith(a))
+  return b.length > 2 && (a.startsWith(b) || b.startsWith(a))
 }
 
 function nameOfType(expected: string): string {
