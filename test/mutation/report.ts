@@ -28,12 +28,10 @@ export interface Score {
   seconds: number
 }
 
-interface Survivor {
-  line: number
-  column: number
+interface Survivor extends Change {
+  /** Line and column. */
+  at: string
   covered: boolean
-  original: string
-  replacement: string
   equivalent: Equivalent | undefined
 }
 
@@ -59,19 +57,24 @@ function survivorsOf(file: string, report: Report): Survivor[] {
   return mutantsOf(file, report)
     .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
     .map(({ status, location: { start, end }, replacement = '' }) => {
-      const last = start.line === end.line ? end.column - 1 : undefined
-      const original = lines[start.line - 1]?.slice(start.column - 1, last) ?? ''
-      const mutant = { original, replacement: replacement.replaceAll(/\s+/g, ' ') }
+      const line = lines[start.line - 1] ?? ''
+      const original = line.slice(start.column - 1, start.line === end.line ? end.column - 1 : undefined)
+      const mutant = { line: line.trim(), original, replacement: replacement.replaceAll(/\s+/g, ' ') }
       return {
-        ...start,
         ...mutant,
+        at: `${start.line}:${start.column}`,
         covered: status === 'Survived',
-        equivalent: equivalents.find(
-          (known) =>
-            known.file === file && original.startsWith(known.original) && mutant.replacement === known.replacement,
-        ),
+        equivalent: equivalents.find((known) => known.file === file && isSame(known, mutant)),
       }
     })
+}
+
+type Change = Pick<Equivalent, 'line' | 'original' | 'replacement'>
+
+function isSame(known: Change, mutant: Change): boolean {
+  return (
+    known.line === mutant.line && mutant.original.startsWith(known.original) && known.replacement === mutant.replacement
+  )
 }
 
 /**
@@ -85,8 +88,8 @@ export function formatSurvivors(file: string, report: Report): string {
     ...survivors
       .filter(({ equivalent }) => equivalent === undefined)
       .map(
-        ({ line, column, covered, original, replacement }) =>
-          `${file}:${line}:${column} ${covered ? 'survived' : 'has no test'}: ${original} → ${replacement}\n`,
+        ({ at, covered, original, replacement }) =>
+          `${file}:${at} ${covered ? 'survived' : 'has no test'}: ${original} → ${replacement}\n`,
       ),
     ...equivalents
       .filter((known) => known.file === file && !found.has(known))

@@ -102,6 +102,8 @@ test.each<[Partial<QuietHours>, string, string | undefined]>([
   [{ until: '02:30' }, '2026-10-25T01:15:00Z', '2026-10-25T01:30:00Z'],
   // The end falls into the hour that is left out.
   [{ until: '02:30' }, '2026-03-28T22:00:00Z', '2026-03-29T00:30:00Z'],
+  [{ until: '02:30' }, '2026-03-29T00:30:00Z', '2026-03-29T01:30:00Z'],
+  [{ until: '02:30' }, '2026-03-29T00:45:00Z', '2026-03-29T01:30:00Z'],
 ])('finds the end of the quiet hours %o at %s', (hours, at, end) => {
   expect(findQuietEnd({ ...night, ...hours }, new Date(at))?.toISOString()).toBe(end && new Date(end).toISOString())
 })
