@@ -302,7 +302,8 @@ test.each([
   expect(await checkAddress(url, { allowPrivate: false, isAllowed: isPublicAddress, resolve })).toBe(verdict)
 })
 
-const neverResolve = () => Promise.reject(new Error('looked up'))
+/** No name server knows an address as a name. */
+const neverResolve = () => Promise.reject(new DnsError('ENOTFOUND'))
 
 test.each([
   { text: 'https://8.8.8.8/', allowPrivate: false, verdict: 'allowed' },
