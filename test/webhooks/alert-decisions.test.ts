@@ -134,6 +134,7 @@ test.each([
 })
 
 test.each([
+  { seconds: 0, limit: 300, open: undefined, kind: undefined },
   { seconds: 300, limit: 300, open: undefined, kind: undefined },
   { seconds: 301, limit: 300, open: undefined, kind: 'raised' },
   { seconds: 400, limit: 300, open: 'warning', kind: undefined },
