@@ -59,3 +59,25 @@ test.each(Object.entries(releases))('%s keeps a key that belongs to another mess
   expect(await release(accountId, second)).toBe(true)
   expect(await listKeys(accountId)).toEqual([])
 })
+
+test.each(Object.entries(releases))('%s changes nothing once the message has failed', async (_name, release) => {
+  const { accountId, second } = await recordTwo(await server.account())
+  expect(await release(accountId, second)).toBe(true)
+
+  expect(await release(accountId, second)).toBe(false)
+})
+
+test('failUnwritten lists the messages that were recorded, and says why they failed', async () => {
+  const { accountId, second } = await recordTwo(await server.account())
+  const entries = [second, 'msg_never_recorded'].map((id) => ({ accountId, id }))
+
+  expect(await failUnwritten(server.deps.db, entries)).toEqual({ found: [second], failed: 1 })
+
+  const { error_message: reason } = await server.deps.db
+    .selectFrom('messages')
+    .select('error_message')
+    .where('account_id', '=', accountId)
+    .where('id', '=', second)
+    .executeTakeFirstOrThrow()
+  expect(reason).toBe('the service was interrupted before the message was sent')
+})

@@ -29,7 +29,6 @@ const pure: MutatedFiles = {
 /** Stores and workers, on PGlite. */
 const stores: MutatedFiles = {
   'src/messages/send/idempotency-store.ts': ['test/messages/settle.test.ts', 'test/messages/idempotency.test.ts'],
-  'src/messages/send/settle-store.ts': ['test/messages/settle.test.ts', 'test/messages/idempotency-release.test.ts'],
 }
 
 export const groups = {
