@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { StoredMessage } from '../../src/messages/columns.ts'
-import { describeRejection, replay, toSentMessage, unknownOutcome } from '../../src/messages/send/idempotency.ts'
+import { describeRejection, toSentMessage, unknownOutcome } from '../../src/messages/send/answers.ts'
+import { replay } from '../../src/messages/send/idempotency.ts'
 
 const at = new Date('2026-11-20T12:00:00Z')
 const requestHash = Uint8Array.of(1, 2, 3)
