@@ -35,7 +35,7 @@ export const equivalents: readonly Equivalent[] = [
     why: 'the names of the fields of an object differ',
   },
   {
-    file: 'src/messages/send/idempotency.ts',
+    file: 'src/messages/send/answers.ts',
     line: "return explainFailure(code ?? '', reason || 'no reason was given')",
     original: "''",
     replacement: '"Stryker was here!"',
