@@ -26,7 +26,7 @@ const databaseIndependent = [
  */
 const onBothDatabases = [
   'test/{users,platform/db}/**/*.test.ts',
-  'test/messages/{codes,erasure,idempotency,journal,outcome-unknown,overdue,overview,reading,record,replies,send,settle,suppressions}.test.ts',
+  'test/messages/{codes,erasure,breakdown,idempotency,journal,outcome-unknown,overdue,overview,reading,record,replies,send,settle,suppressions}.test.ts',
   'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
   'test/cli/{doctor,recipient,running-server}.test.ts',
   'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics,request-log}.test.ts',

@@ -16,7 +16,7 @@ const Chat = z.object({
 })
 export type Chat = z.infer<typeof Chat>
 
-const TimeZone = line(64).refine(isTimeZone, 'must be the name of a time zone, such as Europe/Madrid')
+export const TimeZone = line(64).refine(isTimeZone, 'must be the name of a time zone, such as Europe/Madrid')
 
 function isTimeZone(name: string): boolean {
   try {

@@ -11,6 +11,7 @@ export const changes = {
   inviteMember: (email: string, role: string) => `invited ${email} as ${role}`,
   revokeInvitation: (email: string) => `revoked the invitation of ${email}`,
   switchTemplateChanges: (enabled: boolean) => `${enabled ? 'allowed' : 'forbade'} template changes by the API key`,
+  setTimeZone: (timeZone: string) => `set the time zone to ${timeZone}`,
   createTemplate: (name: string, language: string) => `created the template ${name} (${language})`,
   updateTemplate: (name: string, language: string) => `changed the template ${name} (${language})`,
   deleteTemplate: (name: string, language?: string) => `deleted the template ${name} (${language ?? 'all languages'})`,

@@ -20,7 +20,7 @@ import {
 } from './connect.ts'
 import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
 import { countMessages, getMessage, listMessages, sendMessageAgain } from './message.ts'
-import { getOverview } from './overview.ts'
+import { getOverview, setTimeZone } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './owner.ts'
 import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
 import {
@@ -139,7 +139,7 @@ export const settingsContracts = {
     },
     message: { list: listMessages, count: countMessages, get: getMessage, sendAgain: sendMessageAgain },
     view: { list: listViews, save: saveView, rename: renameView, delete: deleteView },
-    overview: { get: getOverview },
+    overview: { get: getOverview, setTimeZone },
     request: { list: listRequests, get: getRequest },
     suppression: {
       list: listSuppressions,

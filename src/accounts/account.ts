@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { TimeZone } from '../../contracts/dashboard/alert.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { line } from '../../contracts/fields.ts'
 import type { Deps } from '../deps.ts'
@@ -15,6 +16,8 @@ export interface Account {
   /** Whether the API key may create, change and delete templates. */
   templateChanges: 'enabled' | 'disabled'
   allowList: string[]
+  /** In which the overview shows days: an IANA name. */
+  timeZone: string
   /** The first characters of the API key; absent if there is no key. */
   keyStart?: string
   createdAt: string
@@ -28,6 +31,7 @@ function toAccount(row: AccountRow): Account {
     rateLimit: row.rate_limit_per_minute,
     templateChanges: row.template_changes_enabled ? 'enabled' : 'disabled',
     allowList: row.allow_list,
+    timeZone: row.time_zone,
     ...(row.key_start !== null && { keyStart: row.key_start }),
     createdAt: row.created_at.toISOString(),
   }
@@ -70,16 +74,22 @@ export interface AccountUpdate {
   apiEnabled?: boolean | undefined
   rateLimit?: number | undefined
   templateChangesEnabled?: boolean | undefined
+  timeZone?: string | undefined
 }
 
 /** Takes effect with the next request, because account data is not cached. */
 export async function updateAccount(
   deps: Pick<Deps, 'db'>,
   accountId: string,
-  { apiEnabled, rateLimit, templateChangesEnabled }: AccountUpdate,
+  { apiEnabled, rateLimit, templateChangesEnabled, timeZone }: AccountUpdate,
 ): Promise<Account> {
-  if (apiEnabled === undefined && rateLimit === undefined && templateChangesEnabled === undefined)
-    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass --api, --rate-limit or --template-changes.')
+  if ([apiEnabled, rateLimit, templateChangesEnabled, timeZone].every((value) => value === undefined))
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'Nothing to change: pass --api, --rate-limit, --template-changes or --time-zone.',
+    )
+  const zone = TimeZone.safeParse(timeZone ?? 'UTC')
+  if (!zone.success) throw new ServiceError('SETTING_REFUSED', `The time zone ${zone.error.issues[0]?.message}.`)
   if (rateLimit !== undefined && !isRateLimit(rateLimit))
     throw new ServiceError(
       'SETTING_REFUSED',
@@ -89,6 +99,7 @@ export async function updateAccount(
     ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
     ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),
     ...(templateChangesEnabled !== undefined && { template_changes_enabled: templateChangesEnabled }),
+    ...(timeZone !== undefined && { time_zone: zone.data }),
   })
   if (!changed) throw accountNotFound(accountId)
   return requireAccount(deps.db, accountId)

@@ -8,6 +8,7 @@ export interface AccountChanges {
   rate_limit_per_minute?: number
   allow_list?: string[]
   template_changes_enabled?: boolean
+  time_zone?: string
 }
 
 export async function insertAccount(db: Kysely<Database>, account: { id: string; name: string; created_at: Date }) {

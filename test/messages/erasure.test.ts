@@ -106,7 +106,7 @@ test('does not change counts', async () => {
   await report(server, account, [status('delivered', sent.waMessageId)])
   const count = async () => {
     await foldCounts(server.deps.db)
-    const query = server.deps.db.selectFrom('message_counts').where('account_id', '=', account.accountId)
+    const query = server.deps.db.selectFrom('message_count_buckets').where('account_id', '=', account.accountId)
     return query.select(['status', 'accepted', 'count']).where('count', '>', 0).execute()
   }
   const before = await count()

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { Funnel } from '../../contracts/dashboard/overview.ts'
 import { countFailed, countInTransit, segments, toSegments } from '../../src/dashboard/pages/overview/statistics.ts'
 import type { MessageState } from '../../src/messages/columns.ts'
-import type { StateCount } from '../../src/messages/queries/counts-store.ts'
-import { toOverview } from '../../src/messages/queries/overview.ts'
+import type { Count } from '../../src/messages/queries/counts-store.ts'
+import { toCounted } from '../../src/messages/queries/overview.ts'
 import { applyReport, type Report } from '../../src/messages/status/advance.ts'
 
 const days = ['2026-11-20', '2026-11-21', '2026-11-22']
@@ -15,6 +15,7 @@ interface History {
   day: string
   send: 'accepted' | 'refused' | 'unknown' | 'resolved as sent' | 'resolved as failed'
   code: string
+  template: string
   reports: Pick<Report, 'status' | 'at' | 'error'>[]
 }
 
@@ -23,6 +24,7 @@ const histories: fc.Arbitrary<History[]> = fc.array(
     day: fc.constantFrom(...days),
     send: fc.constantFrom('accepted', 'refused', 'unknown', 'resolved as sent', 'resolved as failed'),
     code: fc.constantFrom('131026', '190', 'WHATSAPP_UNAVAILABLE'),
+    template: fc.constantFrom('order_shipped', 'order_delivered', 'welcome'),
     reports: fc.array(
       fc.record({
         status: fc.constantFrom('sent', 'delivered', 'read', 'failed'),
@@ -63,22 +65,29 @@ function afterSend({ send, code }: History): MessageState {
 
 const steps = [0, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]
 
-/** As the trigger of migration 0005 counts a message. */
-function toCount(history: History): StateCount {
+/** As the trigger of migration 0024 counts a message, by each dimension. */
+function toCounts(history: History): Count[] {
   const state = history.reports.reduce(
     (state, report) => applyReport(state, { ...report, waMessageId: 'wamid.1' }).state,
     afterSend(history),
   )
   const seconds = state.sentAt && state.deliveredAt && (state.deliveredAt.getTime() - state.sentAt.getTime()) / 1000
-  return {
-    day: history.day,
-    status: state.status,
-    accepted: state.waMessageId !== null,
-    errorCode: state.errorCode ?? '',
-    deliverySeconds: seconds === null ? -1 : (steps.findLast((step) => step <= seconds) ?? 0),
-    count: 1,
-  }
+  const counted = { status: state.status, accepted: state.waMessageId !== null, count: 1 }
+  const step = seconds === null ? -1 : (steps.findLast((step) => step <= seconds) ?? 0)
+  return [
+    { dimension: 'slot', key: String(days.indexOf(history.day)), ...counted },
+    { dimension: 'reason', key: state.errorCode ?? '', ...counted },
+    { dimension: 'deliverySeconds', key: String(step), ...counted },
+    { dimension: 'template', key: history.template, ...counted },
+  ]
 }
+
+const overviewOf = (of: readonly History[]) =>
+  toCounted(
+    days.map((date) => ({ date })),
+    of.flatMap(toCounts),
+    new Map(),
+  )
 
 /** The furthest stage of a message, from what was reported about it and not from its stored state. */
 function stageOf({
@@ -123,7 +132,7 @@ function add(parts: readonly Funnel[]): Funnel {
 test('every number of the overview adds up, whatever happened to the messages', () => {
   fc.assert(
     fc.property(histories, (of) => {
-      const { totals, days: daily, failures, timeToDelivered } = toOverview(days, of.map(toCount))
+      const { totals, days: daily, failures, timeToDelivered, templates } = overviewOf(of)
 
       expect(totals).toEqual(countStages(of))
       expect(totals.attempted).toBe(totals.accepted + totals.refused)
@@ -136,7 +145,11 @@ test('every number of the overview adds up, whatever happened to the messages', 
         days.map((day) => [day, countStages(of.filter((history) => history.day === day))]),
       )
 
-      // There are fewer reasons here than are listed.
+      // There are fewer templates and reasons here than are listed.
+      expect(add(templates)).toEqual(totals)
+      expect(templates.map(({ key, ...counts }) => [key, counts])).toEqual(
+        templates.map(({ key }) => [key, countStages(of.filter(({ template }) => template === key))]),
+      )
       const reasons = { refused: 0, undelivered: 0 }
       for (const { refused, undelivered } of failures) {
         reasons.refused += refused
@@ -155,7 +168,7 @@ test('every number of the overview adds up, whatever happened to the messages', 
 test('the colours of a bar end at the numbers of the funnel', () => {
   fc.assert(
     fc.property(histories, (of) => {
-      const { totals } = toOverview(days, of.map(toCount))
+      const { totals } = overviewOf(of)
       const parts = toSegments(totals)
       let top = 0
       const tops = Object.fromEntries(segments.map((segment) => [segment, (top += parts[segment])]))

@@ -1,11 +1,54 @@
-/** Reverts migration 0023. */
-const undoSavedViews = ['drop table saved_views', `delete from waybill_migrations where name = '0023-saved-views'`]
-
 /** Reverts migration 0025. */
 const undoAttemptCounts = [
   'drop table webhook_attempt_counts',
   `delete from waybill_migrations where name = '0025-attempt-counts'`,
 ]
+
+/** Reverts migration 0024. */
+export const undoCountBuckets = [
+  'alter table accounts drop column time_zone',
+  `create table merged_counts as
+    select account_id, day, status, accepted, error_code, delivery_seconds, sum(count)::integer as count
+    from (
+      select account_id, day, status, accepted, error_code, delivery_seconds, count from message_counts
+      union all
+      select account_id, (start at time zone 'UTC')::date, status, accepted, error_code, delivery_seconds, count
+      from message_count_buckets
+      union all
+      select account_id, (start at time zone 'UTC')::date, status, accepted, error_code, delivery_seconds, count
+      from message_count_deltas
+    ) counts
+    group by 1, 2, 3, 4, 5, 6
+    having sum(count) <> 0`,
+  'truncate message_counts',
+  'drop table message_counts_start, message_count_buckets, message_count_templates, message_count_deltas',
+  // Drops the primary key too.
+  'alter table message_counts drop column whatsapp_account_id, drop column template_name, drop column country',
+  'alter table message_counts add primary key (account_id, day, status, accepted, error_code, delivery_seconds)',
+  'insert into message_counts select * from merged_counts',
+  'drop table merged_counts',
+  'create table message_count_deltas (like message_counts)',
+  'create index message_count_deltas_account on message_count_deltas (account_id, day)',
+  `create or replace function note_message_counts() returns trigger language plpgsql as $$
+    begin
+      insert into message_count_deltas (account_id, day, status, accepted, error_code, delivery_seconds, count)
+      select account_id, (created_at at time zone 'UTC')::date, status, wa_message_id is not null, coalesce(error_code, ''),
+        coalesce(
+          ('{0,1,2,5,10,30,60,300,1800,3600,21600,86400}'::integer[])[1 + width_bucket(
+            delivered_at - sent_at, '{1 s,2 s,5 s,10 s,30 s,1 min,5 min,30 min,1 h,6 h,1 day}'::interval[]
+          )], -1
+        ), sum(change)
+      from (select *, 1 as change from after union all select *, -1 from before) message
+      where status <> 'pending'
+      group by 1, 2, 3, 4, 5, 6
+      having sum(change) <> 0;
+      return null;
+    end $$`,
+  `delete from waybill_migrations where name = '0024-count-buckets'`,
+]
+
+/** Reverts migration 0023. */
+const undoSavedViews = ['drop table saved_views', `delete from waybill_migrations where name = '0023-saved-views'`]
 
 /** Reverts migration 0022. */
 const undoAlertRecipients = [
@@ -16,7 +59,6 @@ const undoAlertRecipients = [
 
 /** Reverts migration 0021. */
 const undoApiRequests = [
-  ...undoSavedViews,
   'drop table api_requests, api_request_cutoffs',
   `delete from waybill_migrations where name = '0021-api-requests'`,
 ]
@@ -41,6 +83,8 @@ const undoAlertChannels = [
 /** Reverts migrations 0018 and later. */
 const undoPeople = [
   ...undoAttemptCounts,
+  ...undoCountBuckets,
+  ...undoSavedViews,
   ...undoAlertRecipients,
   ...undoApiRequests,
   ...undoEndpointLimits,

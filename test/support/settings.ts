@@ -106,6 +106,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'publicApi.regenerateKey': {},
     'publicApi.revokeKey': {},
     'publicApi.setTemplateChanges': { enabled: true },
+    'overview.setTimeZone': { timeZone: 'Europe/Madrid' },
     'publicApi.setAllowList': { allowList: ['192.0.2.1'] },
     'whatsAppAccount.list': {},
     'whatsAppAccount.add': { phoneNumberId: '4711', wabaId: '4712', accessToken: 'EAAB' },

@@ -125,12 +125,20 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
     read: async function* ({ db }, accountId) {
       const { rows } = await sql<object>`
         select to_char(day, 'YYYY-MM-DD') as day, status, accepted, error_code as "errorCode",
-          delivery_seconds as "deliverySeconds", count
-        from message_counts where account_id = ${accountId}
-        order by day, status, accepted, error_code, delivery_seconds`.execute(db)
+          delivery_seconds as "deliverySeconds", whatsapp_account_id as "whatsAppAccountId", template_name as template,
+          country, sum(count)::integer as count
+        from (
+          select ${counted}, day from message_counts where account_id = ${accountId}
+          union all
+          select ${counted}, (start at time zone 'UTC')::date from message_count_buckets where account_id = ${accountId}
+        ) counts
+        group by 1, 2, 3, 4, 5, 6, 7, 8
+        order by 1, 2, 3, 4, 5, 6, 7, 8`.execute(db)
       yield rows
     },
   },
+  message_count_buckets: { leftOut: 'added to the days of message_counts in the export' },
+  message_count_templates: { leftOut: 'names that are in message_counts' },
   suppressions: {
     type: 'suppression',
     read: ({ db }, accountId) =>
@@ -211,6 +219,9 @@ export async function* exportAccount(deps: ExportDeps, accountId: string): Async
 }
 
 const rowsAtOnce = 500
+const counted = sql.raw(
+  'status, accepted, error_code, delivery_seconds, whatsapp_account_id, template_name, country, count',
+)
 
 interface Reading<Row> {
   table: string

@@ -20,7 +20,8 @@ export const accountCreate = dataCommand({
 
 export const accountUpdate = dataCommand({
   name: 'account update',
-  summary: 'Enable or disable API access of an account, change its rate limit, or let its key change templates',
+  summary:
+    'Change settings of an account: API access, rate limit, template changes by its key, time zone of the overview',
   args: ['ACC'],
   options: {
     api: {
@@ -34,13 +35,19 @@ export const accountUpdate = dataCommand({
       help: 'Whether the API key may create, change and delete templates',
       choices: ['enabled', 'disabled'],
     },
+    'time-zone': { value: 'ZONE', help: 'Time zone in which the overview shows days, such as Europe/Madrid' },
   },
-  examples: ['waybill account update acc_… --api disabled', 'waybill account update acc_… --rate-limit 600'],
-  audit: ({ options: { api, 'rate-limit': rateLimit, 'template-changes': templateChanges } }) =>
+  examples: [
+    'waybill account update acc_… --api disabled',
+    'waybill account update acc_… --rate-limit 600',
+    'waybill account update acc_… --time-zone Europe/Madrid',
+  ],
+  audit: ({ options: { api, 'rate-limit': rateLimit, 'template-changes': templateChanges, 'time-zone': timeZone } }) =>
     [
       ...(api === undefined ? [] : [changes.switchApi(api === 'enabled')]),
       ...(rateLimit === undefined ? [] : [`set the rate limit to ${rateLimit} a minute`]),
       ...(templateChanges === undefined ? [] : [changes.switchTemplateChanges(templateChanges === 'enabled')]),
+      ...(timeZone === undefined ? [] : [changes.setTimeZone(timeZone)]),
     ].join(' and ') || undefined,
   run: async (deps, { args: [accountId], options }) => {
     const rateLimit = options['rate-limit']
@@ -49,6 +56,7 @@ export const accountUpdate = dataCommand({
       apiEnabled: options.api === undefined ? undefined : options.api === 'enabled',
       rateLimit: rateLimit === undefined ? undefined : Number(rateLimit),
       templateChangesEnabled: templateChanges === undefined ? undefined : templateChanges === 'enabled',
+      timeZone: options['time-zone'],
     })
     return { json: account, text: describeAccount(account) }
   },
@@ -73,6 +81,7 @@ function describeAccount(account: Account): string {
     ['API', account.api],
     ['Rate limit', `${account.rateLimit} per minute`],
     ['Template changes', account.templateChanges],
+    ['Time zone', account.timeZone],
     ['Allow-list', account.allowList.length === 0 ? 'any address' : account.allowList.join(', ')],
     ['Key', account.keyStart === undefined ? 'none' : `${account.keyStart}…`],
   ])

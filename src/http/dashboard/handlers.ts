@@ -92,6 +92,10 @@ function ofPerson(call: SettingsCall, accountId: string) {
 
 const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overview']> = {
   get: (deps, _call, input) => getOverview(deps, input),
+  setTimeZone: async (deps, _call, { accountId, timeZone }) => {
+    const account = await updateAccount(deps, accountId, { timeZone })
+    return { timeZone: account.timeZone }
+  },
 }
 
 const requestHandlers: DashboardHandlers<SettingsContracts['settings']['request']> = {

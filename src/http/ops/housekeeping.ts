@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts'
 import { cleanUpMedia } from '../../media/clean-up.ts'
 import { deleteOldCodes } from '../../messages/codes/store.ts'
 import { reportUnknownOutcomes } from '../../messages/status/outcome-unknown.ts'
-import { deleteOldCounts, foldCounts } from '../../messages/queries/counts-store.ts'
+import { deleteEmptyBuckets, deleteOldCounts, foldCounts, foldOldBuckets } from '../../messages/queries/counts-store.ts'
 import { deleteOldSeenReplies } from '../../messages/replies/store.ts'
 import { deleteExpiredIdempotencyKeys } from '../../messages/send/idempotency-store.ts'
 import { recordStalePending } from '../../messages/status/stale-pending.ts'
@@ -90,6 +90,14 @@ const chores: Chore[] = [
   },
   { everySeconds: 600, failure: 'could not delete expired files', run: cleanUpMedia },
   { everySeconds: 10, failure: 'could not update message counts', run: ({ db }) => foldCounts(db) },
+  {
+    everySeconds: 3600,
+    failure: 'could not move old message counts into days',
+    run: async ({ db }) => {
+      await foldOldBuckets(db)
+      await deleteEmptyBuckets(db)
+    },
+  },
   { everySeconds: 10, failure: 'could not record stale pending messages', run: ({ db }) => recordStalePending(db) },
   { everySeconds: 7, failure: 'could not vacuum the embedded database', run: ({ db }) => vacuumEmbedded(db) },
   {

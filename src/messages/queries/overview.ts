@@ -1,43 +1,69 @@
 import type { z } from 'zod'
-import type { Funnel, getOverview as contract, Overview } from '../../../contracts/dashboard/overview.ts'
+import type { Funnel, getOverview as contract, Overview, Share } from '../../../contracts/dashboard/overview.ts'
 import { errors } from '../../../contracts/errors.ts'
 import { noReason } from '../../../contracts/fields.ts'
+import { requireAccount } from '../../accounts/account.ts'
+import { findWhatsAppAccounts } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
-import { findCounts, type StateCount } from './counts-store.ts'
+import {
+  type Count,
+  type CountLimits,
+  type Dimension,
+  findCountLimits,
+  findCounts,
+  findTotals,
+} from './counts-store.ts'
+import { lastDays, lastHours, type Period, periodBefore, type Slot, toPeriod } from './periods.ts'
+import { readClock } from './zoned-days.ts'
 
-/** Where a bar begins, in seconds. The trigger of migration 0005 counts by these steps. */
+/** Where a bar begins, in seconds. The trigger of migration 0024 counts by these steps. */
 const steps = [0, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]
-const maxFailures = 10
-const dayMilliseconds = 86_400_000
+const maxListed = 10
 
-/** The last `count` days in UTC, the one of `now` included, the oldest first. */
-function listDays(now: Date, count: number): string[] {
-  return Array.from({ length: count }, (_, index) =>
-    new Date(now.getTime() - (count - 1 - index) * dayMilliseconds).toISOString().slice(0, 10),
-  )
-}
+type Counted = Pick<
+  Overview,
+  'days' | 'totals' | 'failures' | 'timeToDelivered' | 'templates' | 'numbers' | 'countries'
+>
 
-/** A message that is recorded at midnight, after the days were listed, is left out everywhere. */
-export function toOverview(days: readonly string[], allCounts: readonly StateCount[]): Overview {
-  const counts = allCounts.filter(({ day }) => days.includes(day))
-  const ofDays = Map.groupBy(counts, ({ day }) => day)
+/** `names`: of WhatsApp accounts, by ID. */
+export function toCounted(
+  slots: readonly Pick<Slot, 'date' | 'time'>[],
+  counts: readonly Count[],
+  names: ReadonlyMap<string, string>,
+): Counted {
+  const of = (dimension: Dimension) => counts.filter((count) => count.dimension === dimension)
+  const ofSlots = Map.groupBy(of('slot'), ({ key }) => Number(key))
+  const durations = of('deliverySeconds')
   return {
-    days: days.map((date) => ({ date, ...toFunnel(ofDays.get(date) ?? []) })),
-    totals: toFunnel(counts),
-    failures: toFailures(counts),
+    days: slots.map(({ date, time }, index) => ({
+      date,
+      ...(time !== undefined && { time }),
+      ...toFunnel(ofSlots.get(index) ?? []),
+    })),
+    totals: toFunnel(of('slot')),
+    failures: toFailures(of('reason')),
     timeToDelivered: steps.map((step, index) => {
       const untilSeconds = steps[index + 1]
-      const count = sum(counts.filter(({ deliverySeconds }) => deliverySeconds === step))
+      const count = sum(durations.filter(({ key }) => Number(key) === step))
       return { ...(untilSeconds !== undefined && { untilSeconds }), count }
     }),
+    templates: toShares(of('template')),
+    numbers: toShares(of('number')).map((share) => ({ ...share, ...nameOf(share.key, names) })),
+    countries: toShares(of('country')),
   }
 }
 
+function nameOf(id: string, names: ReadonlyMap<string, string>): Pick<Share, 'name'> {
+  const name = names.get(id)
+  return name === undefined ? {} : { name }
+}
+
 type Stage = keyof Funnel
+type StateCount = Pick<Count, 'status' | 'accepted' | 'count'>
 
 /** The stages in which a message counts. */
-function listStages({ status, accepted }: Pick<StateCount, 'status' | 'accepted'>): readonly Stage[] {
+function listStages({ status, accepted }: Omit<StateCount, 'count'>): readonly Stage[] {
   switch (status) {
     case 'pending':
       return []
@@ -53,21 +79,30 @@ function listStages({ status, accepted }: Pick<StateCount, 'status' | 'accepted'
   }
 }
 
-function toFunnel(counts: readonly Pick<StateCount, 'status' | 'accepted' | 'count'>[]): Funnel {
+function toFunnel(counts: readonly StateCount[]): Funnel {
   const funnel = { attempted: 0, accepted: 0, delivered: 0, read: 0, refused: 0, undelivered: 0 }
   for (const counted of counts) for (const stage of listStages(counted)) funnel[stage] += counted.count
   return funnel
 }
 
-function toFailures(counts: readonly StateCount[]): Overview['failures'] {
+/** Messages without a value are only in the totals. */
+function toShares(counts: readonly Count[]): Share[] {
+  return [...Map.groupBy(counts, ({ key }) => key)]
+    .map(([key, ofKey]) => ({ key, ...toFunnel(ofKey) }))
+    .filter(({ key, attempted }) => key !== '' && attempted > 0)
+    .toSorted((a, b) => b.attempted - a.attempted || (a.key < b.key ? -1 : 1))
+    .slice(0, maxListed)
+}
+
+function toFailures(counts: readonly Count[]): Overview['failures'] {
   const failed = Map.groupBy(
     counts.filter(({ status }) => status === 'failed'),
-    ({ errorCode }) => (errorCode === '' ? noReason : errorCode),
+    ({ key }) => (key === '' ? noReason : key),
   )
   return [...failed]
     .map(([code, ofCode]) => ({ code, count: sum(ofCode), ofCode }))
     .toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1))
-    .slice(0, maxFailures)
+    .slice(0, maxListed)
     .map(({ code, ofCode }) => {
       const { refused, undelivered } = toFunnel(ofCode)
       return { code, meaning: describe(code), refused, undelivered }
@@ -80,15 +115,74 @@ function describe(code: string): string {
   return adviseOnFailure({ code, message: ours ?? '' }).meaning
 }
 
-function sum(counts: readonly Pick<StateCount, 'count'>[]): number {
+function sum(counts: readonly Pick<Count, 'count'>[]): number {
   return counts.reduce((total, { count }) => total + count, 0)
 }
 
+type Input = z.output<(typeof contract)['input']>
+
+function choosePeriod({ days, hours, period }: Input, now: Date, timeZone: string): Period {
+  if (period) return toPeriod(period, now, timeZone)
+  if (hours !== undefined) return lastHours(now, hours, timeZone)
+  return toPeriod(lastDays(now, days, timeZone), now, timeZone)
+}
+
+/** Undefined if messages were not counted yet when the period before starts. */
+function chooseEarlier(
+  { compareWith }: Input,
+  period: Period,
+  now: Date,
+  firstDay: string | undefined,
+  timeZone: string,
+) {
+  if (compareWith) return toPeriod(compareWith, now, timeZone)
+  const earlier = periodBefore(period, timeZone)
+  return firstDay !== undefined && firstDay <= earlier.fromDay ? earlier : undefined
+}
+
+/** Which days are not in the account's time zone, and which messages are not broken down. */
+function describeLimits(
+  { start, firstBucketDay }: CountLimits,
+  { unit, from, fromDay }: Period,
+  timeZone: string,
+): Pick<Overview, 'utcBefore' | 'breakdownSince'> {
+  const startDay = start?.toISOString().slice(0, 10) ?? ''
+  const utcBefore = startDay > firstBucketDay ? startDay : firstBucketDay
+  return {
+    ...(unit === 'day' && timeZone !== 'UTC' && fromDay < utcBefore && { utcBefore }),
+    ...(start !== undefined && from < start && { breakdownSince: start.toISOString() }),
+  }
+}
+
 /** From counts that are kept beside the messages; it reads none of them. */
-export async function getOverview(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
-  { accountId, days }: z.output<(typeof contract)['input']>,
-): Promise<Overview> {
-  const listed = listDays(now(), days)
-  return toOverview(listed, await findCounts(db, accountId, listed[0] ?? ''))
+export async function getOverview({ db, now }: Pick<Deps, 'db' | 'now'>, input: Input): Promise<Overview> {
+  const { accountId } = input
+  const [{ timeZone }, limits, numbers] = await Promise.all([
+    requireAccount(db, accountId),
+    findCountLimits(db, accountId),
+    findWhatsAppAccounts(db, accountId),
+  ])
+  const at = now()
+  const period = choosePeriod(input, at, timeZone)
+  const firstDay = limits.oldest && readClock(limits.oldest, timeZone).date
+  const earlier = chooseEarlier(input, period, at, firstDay, timeZone)
+  const [counts, earlierCounts] = await Promise.all([
+    findCounts(db, accountId, period),
+    earlier && findTotals(db, accountId, earlier),
+  ])
+  const names = new Map(
+    numbers.flatMap((row) => (row.display_phone_number ? [[row.id, row.display_phone_number]] : [])),
+  )
+  return {
+    unit: period.unit,
+    timeZone,
+    from: period.from.toISOString(),
+    until: period.until.toISOString(),
+    ...(firstDay !== undefined && { firstDay }),
+    ...describeLimits(limits, period, timeZone),
+    ...(earlier && {
+      previous: { from: earlier.fromDay, until: earlier.untilDay, totals: toFunnel(earlierCounts ?? []) },
+    }),
+    ...toCounted(period.slots, counts, names),
+  }
 }

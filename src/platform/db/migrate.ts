@@ -26,6 +26,7 @@ import * as endpointLimits from './migrations/0020-endpoint-limits.ts'
 import * as apiRequests from './migrations/0021-api-requests.ts'
 import * as alertRecipients from './migrations/0022-alert-recipients.ts'
 import * as savedViews from './migrations/0023-saved-views.ts'
+import * as countBuckets from './migrations/0024-count-buckets.ts'
 import * as attemptCounts from './migrations/0025-attempt-counts.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
@@ -58,6 +59,7 @@ const migrations: Record<string, Migration> = {
   '0021-api-requests': apiRequests,
   '0022-alert-recipients': alertRecipients,
   '0023-saved-views': savedViews,
+  '0024-count-buckets': countBuckets,
   '0025-attempt-counts': attemptCounts,
 }
 

@@ -16,6 +16,14 @@ const template = { never: 'of a template, which is the same for all recipients' 
 const meta = { never: "Meta's words about a business number" }
 const audit = { never: 'written by our own code, which names no recipient; the hash chain proves it unchanged' }
 const settings = { never: 'a setting of the account' }
+const counted = {
+  account_id: id,
+  status: word,
+  error_code: word,
+  whatsapp_account_id: id,
+  template_name: template,
+  country: { never: 'the country of a calling code' },
+}
 
 /**
  * The one list of columns that can contain a recipient's number. A test compares it with the schema: each column of
@@ -37,8 +45,10 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
   },
   wa_message_ids: { account_id: id, message_id: id },
   overdue_messages: { account_id: id, id },
-  message_counts: { account_id: id, status: word, error_code: word },
-  message_count_deltas: { account_id: id, status: word, error_code: word },
+  message_counts: counted,
+  message_count_buckets: counted,
+  message_count_deltas: counted,
+  message_count_templates: { account_id: id, template_name: template },
   idempotency_keys: {
     account_id: id,
     key: 'delete-row',
@@ -85,7 +95,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     response_start: 'replace',
   },
   webhook_attempt_counts: { account_id: id, endpoint_id: id, error: word },
-  accounts: { id, name: settings, allow_list: settings },
+  accounts: { id, name: settings, allow_list: settings, time_zone: settings },
   api_keys: { account_id: id, key_hash: hash, start: { never: 'the first characters of an API key' } },
   rate_limits: { account_id: id },
   whatsapp_accounts: {

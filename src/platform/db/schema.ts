@@ -15,6 +15,8 @@ export interface AccountsTable {
   allow_list: Generated<string[]>
   /** Whether the API key may change templates. */
   template_changes_enabled: Generated<boolean>
+  /** In which the overview shows days: an IANA name. */
+  time_zone: Generated<string>
   created_at: Generated<Date>
 }
 
@@ -203,16 +205,33 @@ interface OverdueProgressTable {
   looked_until: Date
 }
 
-/** Number of messages per account, day and state, maintained by the trigger of migration 0005. */
-interface MessageCountsTable {
+/** What is counted of messages, maintained by the trigger of migration 0024. */
+interface CountedStateColumns {
   account_id: string
-  /** The UTC date of `created_at`, for example `2026-11-20`. */
-  day: ColumnType<Date, string, string>
   status: MessageStatus
   accepted: boolean
   error_code: string
   delivery_seconds: number
+  /** Empty like the template and the country if an earlier version counted the messages. */
+  whatsapp_account_id: Generated<string>
+  template_name: Generated<string>
+  country: Generated<string>
   count: number
+}
+
+interface MessageCountsTable extends CountedStateColumns {
+  /** The UTC date of `created_at`, for example `2026-11-20`. */
+  day: ColumnType<Date, string, string>
+}
+
+interface MessageCountBucketsTable extends CountedStateColumns {
+  /** The quarter of an hour of `created_at`. */
+  start: Date
+}
+
+interface MessageCountTemplatesTable {
+  account_id: string
+  template_name: string
 }
 
 interface IdempotencyKeysTable {
@@ -718,9 +737,14 @@ export interface Database {
   wa_message_ids: WaMessageIdsTable
   overdue_messages: OverdueMessagesTable
   overdue_progress: OverdueProgressTable
+  /** Of days that `message_count_buckets` no longer has. */
   message_counts: MessageCountsTable
-  /** Changes since `message_counts` was last updated, in the same columns. A count can be negative. */
-  message_count_deltas: MessageCountsTable
+  message_count_buckets: MessageCountBucketsTable
+  /** Changes since the counts were last updated. A count can be negative. */
+  message_count_deltas: MessageCountBucketsTable
+  message_count_templates: MessageCountTemplatesTable
+  /** One row. Messages recorded before it have no template, number and country in their counts. */
+  message_counts_start: { at: Date }
   idempotency_keys: IdempotencyKeysTable
   seen_replies: SeenRepliesTable
   suppressions: SuppressionsTable

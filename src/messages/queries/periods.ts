@@ -1,0 +1,82 @@
+import type { DayRange } from '../../../contracts/dashboard/overview.ts'
+import { instantOf, readClock, shiftDay, startOfDay } from './zoned-days.ts'
+
+/** A day or an hour of the overview. */
+export interface Slot {
+  /** `2026-11-20`, in the account's time zone. */
+  date: string
+  /** `14:00`; absent of days. */
+  time?: string
+  start: Date
+}
+
+/** Messages recorded from `from` to before `until`. */
+export interface Period {
+  unit: 'day' | 'hour'
+  from: Date
+  until: Date
+  /** The first and the last day. */
+  fromDay: string
+  untilDay: string
+  /** The oldest first. */
+  slots: Slot[]
+}
+
+const hour = 3_600_000
+
+/** The last `count` hours, the running one included. */
+export function lastHours(now: Date, count: number, timeZone: string): Period {
+  const starts = Array.from({ length: count }, (_, index) => startOfHour(now, timeZone) - (count - 1 - index) * hour)
+  const slots = starts.map((start) => {
+    const { date, time } = readClock(new Date(start), timeZone)
+    return { date, time, start: new Date(start) }
+  })
+  return { unit: 'hour', ...endsOf(slots), from: new Date(starts[0] ?? now), until: now, slots }
+}
+
+function startOfHour(time: Date, timeZone: string): number {
+  // Some time zones differ from UTC by half an hour.
+  const [, minutes = '0'] = readClock(time, timeZone).time.split(':')
+  return Math.floor(time.getTime() / 60_000) * 60_000 - Number(minutes) * 60_000
+}
+
+/** Whole days, except that nothing after `now` is in it. */
+export function toPeriod({ from, until }: DayRange, now: Date, timeZone: string): Period {
+  const slots: Slot[] = []
+  for (let date = from; date <= until; date = shiftDay(date, 1)) slots.push({ date, start: startOfDay(date, timeZone) })
+  const end = startOfDay(shiftDay(until, 1), timeZone)
+  return {
+    unit: 'day',
+    from: slots[0]?.start ?? end,
+    until: end < now ? end : now,
+    fromDay: from,
+    untilDay: until,
+    slots,
+  }
+}
+
+function endsOf(slots: readonly Slot[]): Pick<Period, 'fromDay' | 'untilDay'> {
+  return { fromDay: slots[0]?.date ?? '', untilDay: slots.at(-1)?.date ?? '' }
+}
+
+/** The last `count` days, today included. */
+export function lastDays(now: Date, count: number, timeZone: string): DayRange {
+  const { date } = readClock(now, timeZone)
+  return { from: shiftDay(date, 1 - count), until: date }
+}
+
+/** As many hours or days before. If the period is not over, the period before ends as early, so that both compare. */
+export function periodBefore(period: Period, timeZone: string): Period {
+  const { unit, from, until, fromDay, untilDay, slots } = period
+  if (unit === 'hour') {
+    const length = slots.length * hour
+    const earlier = slots.map(({ start }) => {
+      const time = new Date(start.getTime() - length)
+      return { ...readClock(time, timeZone), start: time }
+    })
+    const end = new Date(until.getTime() - length)
+    return { unit, ...endsOf(earlier), from: new Date(from.getTime() - length), until: end, slots: earlier }
+  }
+  const range = { from: shiftDay(fromDay, -slots.length), until: shiftDay(untilDay, -slots.length) }
+  return toPeriod(range, instantOf(until, -slots.length, timeZone), timeZone)
+}

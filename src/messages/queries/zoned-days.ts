@@ -1,0 +1,58 @@
+const dayMilliseconds = 86_400_000
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** The format takes far longer to create than to use. */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone)
+  if (known) return known
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  })
+  formats.set(timeZone, format)
+  return format
+}
+
+/** The date and the time that clocks show in a time zone. */
+export function readClock(instant: Date, timeZone: string): { date: string; time: string } {
+  const parts = Object.fromEntries(
+    formatOf(timeZone)
+      .formatToParts(instant)
+      .map(({ type, value }) => [type, value]),
+  )
+  return { date: `${parts['year']}-${parts['month']}-${parts['day']}`, time: `${parts['hour']}:${parts['minute']}` }
+}
+
+/** In milliseconds. */
+function offsetAt(instant: number, timeZone: string): number {
+  const { date, time } = readClock(new Date(instant), timeZone)
+  const minute = Math.floor(instant / 60_000) * 60_000
+  return Date.parse(`${date}T${time}:00Z`) - minute
+}
+
+export function shiftDay(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * dayMilliseconds).toISOString().slice(0, 10)
+}
+
+/** The first moment of a day. Where clocks are put forward at midnight, it is not midnight. */
+export function startOfDay(date: string, timeZone: string): Date {
+  const midnight = Date.parse(date)
+  const candidates = [midnight - dayMilliseconds, midnight + dayMilliseconds]
+    .map((near) => midnight - offsetAt(near, timeZone))
+    .toSorted((a, b) => a - b)
+  const first = candidates.find((candidate) => readClock(new Date(candidate), timeZone).date === date)
+  return new Date(first ?? candidates[0] ?? midnight)
+}
+
+/** The same time of day, some days later. */
+export function instantOf(instant: Date, days: number, timeZone: string): Date {
+  const { date } = readClock(instant, timeZone)
+  const elapsed = instant.getTime() - startOfDay(date, timeZone).getTime()
+  return new Date(startOfDay(shiftDay(date, days), timeZone).getTime() + elapsed)
+}
