@@ -67,6 +67,8 @@ export const Overview = z.object({
   /** When the period starts, and when it ends or was read. */
   from: Timestamp,
   until: Timestamp,
+  /** Whether the period ended, so that no message can be added to it. */
+  isOver: z.boolean(),
   /** The day of the oldest message that is counted, in any period; absent if there is none. */
   firstDay: z.string().optional(),
   /** Days before this one are in UTC. Absent if no day of the period is, or the account's time zone is UTC. */

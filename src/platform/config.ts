@@ -256,7 +256,7 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   WAYBILL_RETENTION_DAYS: {
     default: '30',
     meaning:
-      'How long messages, events, deliveries and attempts are kept. Whole weeks are dropped, so data can remain up to a week longer. Must be at least twice as long as the retry schedule. Daily counts are kept for at least 90 days',
+      'How long messages, events, deliveries and attempts are kept. Whole weeks are dropped, so data can remain up to a week longer. Must be at least twice as long as the retry schedule. Daily counts are kept for at least 184 days',
   },
   WAYBILL_REQUEST_LOG_DAYS: {
     default: '7',

@@ -178,6 +178,7 @@ export async function getOverview({ db, now }: Pick<Deps, 'db' | 'now'>, input: 
     timeZone,
     from: period.from.toISOString(),
     until: period.until.toISOString(),
+    isOver: period.until < at,
     ...(firstDay !== undefined && { firstDay }),
     ...describeLimits(limits, period, timeZone),
     ...(earlier && {

@@ -1,7 +1,8 @@
+import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
-import { describeDay, stages } from '../../../src/dashboard/pages/overview/statistics.ts'
+import { abbreviateDay, describeDay, stages } from '../../../src/dashboard/pages/overview/statistics.ts'
 import { getOverview } from '../../../src/messages/queries/overview.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import type { TestAccount } from '../../support/server.ts'
@@ -83,7 +84,7 @@ test('opens an account with its message statistics', async () => {
 
   expect(new URL(page.url()).pathname).toBe(`/settings/${account.accountId}/overview`)
   expect(await readFigures(page)).toEqual({
-    Attempted: ['6', ''],
+    Attempted: ['6', '0.9 per day'],
     Accepted: ['4', '66.7% of attempted'],
     Delivered: ['2', '33.3% of attempted'],
     Read: ['1', '50.0% of delivered'],
@@ -101,7 +102,9 @@ test('shows the chart as a table on request', async () => {
   await openOfAccount('overview')
   await page.locator(bars).first().waitFor()
   const { days } = await getOverview(dashboard.server.deps, { accountId: account.accountId, days: 30 })
+  // Days before the first message are left out, but a week is shown.
   const expected = days
+    .slice(-7)
     .toReversed()
     .map(({ date, ...counts }) => [describeDay(date), ...stages.map((stage) => String(counts[stage]))])
   expect(expected[0]?.slice(1)).toEqual(['6', '4', '2', '1', '2', '1'])
@@ -247,6 +250,11 @@ test('changes the period by keyboard and keeps it on reload', async () => {
   await openOfAccount('overview')
   const table = page.getByRole('table', { name: 'Messages by day, in UTC' })
   const week = page.getByRole('radio', { name: '7 days' })
+  await sql`
+    insert into message_counts (account_id, day, status, accepted, error_code, delivery_seconds, count)
+    values (${account.accountId}, (now() at time zone 'UTC')::date - 100, 'sent', true, '', -1, 1)`.execute(
+    dashboard.server.deps.db,
+  )
   await expect.poll(() => table.getByRole('row').count(), soon).toBe(31)
   await page.getByRole('radio', { name: '30 days' }).focus()
 
@@ -260,6 +268,152 @@ test('changes the period by keyboard and keeps it on reload', async () => {
   expect(await week.isChecked()).toBe(true)
   await page.getByText('90 days').click()
   await expect.poll(() => table.getByRole('row').count(), soon).toBe(91)
+  expect(pageErrors).toEqual([])
+})
+
+test('shows the change against the period before in words', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
+  const count = (ago: number, status: MessageStatus, accepted: boolean, of: number) =>
+    sql`
+    insert into message_counts (account_id, day, status, accepted, error_code, delivery_seconds, count)
+    values (${account.accountId}, (now() at time zone 'UTC')::date - ${ago}::integer, ${status}, ${accepted}, '', -1, ${of})
+    on conflict do nothing`.execute(dashboard.server.deps.db)
+  const changes = async () => {
+    const cards = await page.locator('dl > div').all()
+    return Promise.all(cards.map((card) => card.locator('dd').last().textContent()))
+  }
+  await openOfAccount('overview?days=7')
+  await expect.poll(changes, soon).toEqual(Array.from({ length: 6 }, () => 'No earlier period'))
+
+  await count(60, 'sent', true, 1)
+  await expect.poll(changes, soon).toEqual(Array.from({ length: 6 }, () => 'None before'))
+
+  // Of 100 attempted, 80 delivered, 40 read and 20 undelivered.
+  await count(8, 'delivered', true, 40)
+  await count(8, 'read', true, 40)
+  await count(8, 'failed', true, 20)
+  await expect
+    .poll(changes, soon)
+    .toEqual(['Down 94.0%', 'Down 33.3 points', 'Down 46.7 points', 'No change', 'Up 33.3 points', 'Down 3.3 points'])
+  const tones = await Promise.all(
+    (await page.locator('dl > div dd:last-of-type').all()).map((change) => change.getAttribute('data-tone')),
+  )
+  // A small difference of few messages is no news.
+  expect(tones).toEqual(['neutral', 'bad', 'bad', 'neutral', 'bad', 'neutral'])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+/** A UTC date. */
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+const range = (days: number, until: number) => `${abbreviateDay(daysAgo(days))} – ${describeDay(daysAgo(until))}`
+
+test('compares any two periods, which are kept on reload', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
+  await openOfAccount('overview')
+  const fields = (name: string) => page.getByRole('group', { name }).locator('input')
+  await page.getByRole('button', { name: 'Dates' }).click()
+  await fields('Period').first().fill(daysAgo(2))
+  await fields('Period').last().fill(daysAgo(3))
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.getByText('The last day is before the first.').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  await fields('Period').last().fill(daysAgo(0))
+  await fields('Compare with').first().fill(daysAgo(9))
+  await fields('Compare with').last().fill(daysAgo(5))
+  await page.getByRole('button', { name: 'Apply' }).click()
+
+  const description = page.getByText(`${range(2, 0)}, compared with ${range(9, 5)}`)
+  await description.waitFor()
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    from: daysAgo(2),
+    until: daysAgo(0),
+    compareFrom: daysAgo(9),
+    compareUntil: daysAgo(5),
+  })
+  await page.reload()
+  await description.waitFor()
+  await page.getByText('7 days').click()
+  await expect.poll(() => new URL(page.url()).search).toBe('?days=7')
+  expect(pageErrors).toEqual([])
+})
+
+test('shows the last 24 hours by hour', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
+  await openOfAccount('overview')
+  await page.getByText('24 hours', { exact: true }).click()
+
+  const rows = page.getByRole('table', { name: 'Messages by hour, in UTC' }).getByRole('row')
+  await expect.poll(() => rows.count(), soon).toBe(25)
+  expect(new URL(page.url()).search).toBe('?hours=24')
+  expect((await readFigures(page))['Attempted']?.[0]).toBe('6')
+  expect(pageErrors).toEqual([])
+})
+
+test('breaks messages down by template, number and country', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await seedMessages(account)
+  await account.trpc.message.send.mutate({ to: '4915112345678', template: 'hello_world', language: 'en_US' })
+  await dashboard.server.deps.db
+    .updateTable('whatsapp_accounts')
+    .set({ display_phone_number: '+34 911 23 45 67' })
+    .where('id', '=', account.whatsAppAccountId)
+    .execute()
+  await openOfAccount('overview')
+  await page.getByRole('table', { name: 'Messages by template' }).waitFor()
+  expect(await readTable(page, 'Messages by template')).toEqual([
+    ['order_shipped', '6', '33.3%', '50.0%', '50.0%'],
+    ['hello_world', '1', '0.0%', '–', '0.0%'],
+  ])
+
+  await page.getByText('Country', { exact: true }).click()
+  expect(await readTable(page, 'Messages by country')).toEqual([
+    ['Spain', '4', '50.0%', '50.0%', '25.0%'],
+    ['United States', '2', '0.0%', '–', '100.0%'],
+    ['Germany', '1', '0.0%', '–', '0.0%'],
+  ])
+  await page.getByText('Number', { exact: true }).click()
+  expect(await readTable(page, 'Messages by number')).toEqual([['+34 911 23 45 67', '7', '28.6%', '50.0%', '42.9%']])
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  await page.getByText('Template', { exact: true }).click()
+  await page.getByRole('link', { name: 'hello_world' }).click()
+  await page.getByText('1 message', { exact: true }).waitFor()
+  expect(new URL(page.url()).searchParams.get('template')).toBe('hello_world')
+  expect(pageErrors).toEqual([])
+})
+
+test('lets an owner change the time zone of days', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await send(account)
+  await openOfAccount('overview')
+  await page.getByRole('button', { name: 'Change time zone' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Time zone' })
+  await dialog.getByLabel('Time zone').fill('Mars/Olympus')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('must be the name of a time zone').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  await dialog.getByLabel('Time zone').fill('Auckland')
+  await page.getByRole('option', { name: 'Pacific/Auckland' }).click()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+
+  await page.getByText('in Pacific/Auckland.', { exact: false }).first().waitFor()
+  await page.getByRole('table', { name: 'Messages by day, in Pacific/Auckland' }).waitFor({ state: 'attached' })
+  expect(pageErrors).toEqual([])
+})
+
+test('shows viewers the time zone without a way to change it', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
+  await send(account)
+  await openOfAccount('overview')
+
+  await page.getByText('By the time they were recorded, in UTC.').waitFor()
+  expect(await page.getByRole('button', { name: 'Change time zone' }).count()).toBe(0)
   expect(pageErrors).toEqual([])
 })
 

@@ -6,10 +6,11 @@ import {
   abbreviateDay,
   type DayCounts,
   describeCount,
-  describeDay,
+  describeSlot,
   listTicks,
   segmentNames,
   segments,
+  slotKey,
   stageNames,
   stages,
   toSegments,
@@ -26,13 +27,13 @@ const series: BarChartSeries[] = segments.map((segment) => ({
 const maxLabels = 7
 
 /** Not animated, because it is redrawn every few seconds. */
-export function DailyChart({ days }: { days: DayCounts[] }) {
+export function DailyChart({ days, timeZone }: { days: DayCounts[]; timeZone: string }) {
   const ticks = listTicks(days)
   return (
     <BarChart
       h="100%"
-      data={days.map((counts) => ({ date: counts.date, counts, ...toSegments(counts) }))}
-      dataKey="date"
+      data={days.map((counts) => ({ slot: slotKey(counts), counts, ...toSegments(counts) }))}
+      dataKey="slot"
       series={series}
       type="stacked"
       maxBarWidth={32}
@@ -41,8 +42,8 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
       barChartProps={{ barCategoryGap: '18%', margin: { bottom: 30, left: 10, right: 20 } }}
       tickLine="none"
       gridProps={{ syncWithTicks: true }}
-      xAxisLabel="Day (UTC)"
-      xAxisProps={{ ticks: chooseLabelled(days), tickFormatter: abbreviateDay, interval: 'preserveEnd' }}
+      xAxisLabel={`${days[0]?.time === undefined ? 'Day' : 'Hour'} (${timeZone})`}
+      xAxisProps={{ ticks: chooseLabelled(days), tickFormatter: abbreviateSlot, interval: 'preserveEnd' }}
       yAxisLabel="Messages"
       yAxisProps={{ ticks, domain: [0, ticks.at(-1) ?? 0], interval: 0, width: 56 }}
       valueFormatter={(value) => compact.format(value)}
@@ -59,17 +60,23 @@ export function DailyChart({ days }: { days: DayCounts[] }) {
   )
 }
 
-/** Evenly spaced days, including the last one. */
+/** `Nov 20`, or `14:00` of an hour. */
+function abbreviateSlot(slot: string): string {
+  const [date = '', time] = slot.split(' ')
+  return time ?? abbreviateDay(date)
+}
+
+/** Evenly spaced slots, including the last one. */
 function chooseLabelled(days: readonly DayCounts[]): string[] {
   const distance = Math.ceil(days.length / maxLabels)
-  return days.filter((_, index) => (days.length - 1 - index) % distance === 0).map(({ date }) => date)
+  return days.filter((_, index) => (days.length - 1 - index) % distance === 0).map(slotKey)
 }
 
 function DayTooltip({ counts }: { counts: DayCounts }) {
   return (
     <Paper withBorder shadow="md" p="sm" miw={150}>
       <Text size="sm" fw={600} mb={4}>
-        {describeDay(counts.date)}
+        {describeSlot(counts)}
       </Text>
       {stages.map((stage) => (
         <div key={stage} className={styles['tooltipLine']}>

@@ -1,22 +1,44 @@
 import { Button, Group, ScrollArea, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import type { Funnel } from '../../../../contracts/dashboard/overview.ts'
+import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { Section } from '../../ui/page.tsx'
 import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
-import { type DayCounts, describeCount, describeDay, segmentNames, segments, stageNames, stages } from './statistics.ts'
+import { fitDays } from './period.ts'
+import {
+  type DayCounts,
+  describeCount,
+  describeDay,
+  describeSlot,
+  segmentNames,
+  segments,
+  slotKey,
+  stageNames,
+  stages,
+} from './statistics.ts'
+import { TimeZoneControl } from './time-zone-control.tsx'
 
 /** Loaded separately, because the chart library is large. */
 const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
 
+const unitNames = { day: 'day', hour: 'hour' } satisfies Record<Overview['unit'], string>
+
 /** A chart and the same data as a table, which screen readers always get. */
-export function DailySection({ days, totals }: { days: DayCounts[]; totals: Funnel }) {
+export function DailySection({ overview }: { overview: Overview }) {
   const [asTable, setAsTable] = useState(false)
+  const { totals, unit, timeZone, utcBefore } = overview
+  const days = fitDays(overview)
+  const title = `Messages by ${unitNames[unit]}`
   const isEmpty = totals.attempted === 0
+  const table = <DailyTable days={days} label={`${title}, in ${timeZone}`} />
   return (
     <Section
-      title="Messages by day"
-      description="Messages are counted on the day they were recorded, in UTC. The height of a bar is the number attempted."
+      title={title}
+      description={
+        <>
+          By the time they were recorded, in {timeZone}. <TimeZoneControl timeZone={timeZone} />
+        </>
+      }
       actions={
         !isEmpty && (
           <Button size="xs" variant="default" onClick={() => setAsTable(!asTable)}>
@@ -25,28 +47,27 @@ export function DailySection({ days, totals }: { days: DayCounts[]; totals: Funn
         )
       }
     >
-      {isEmpty && <Text size="sm">No messages in the last {days.length} days.</Text>}
+      {isEmpty && <Text size="sm">No messages in this period.</Text>}
       {!isEmpty && asTable && (
-        <ScrollArea.Autosize
-          mah={340}
-          type="auto"
-          viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Messages by day' }}
-        >
-          <DailyTable days={days} />
+        <ScrollArea.Autosize mah={340} type="auto" viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': title }}>
+          {table}
         </ScrollArea.Autosize>
       )}
       {!isEmpty && !asTable && (
         <>
           <Legend />
-          <div role="img" aria-label={describeChart(days, totals)} className={styles['chart']}>
+          <div role="img" aria-label={describeChart(title, overview)} className={styles['chart']}>
             <Suspense fallback={<Skeleton height="100%" />}>
-              <DailyChart days={days} />
+              <DailyChart days={days} timeZone={timeZone} />
             </Suspense>
           </div>
-          <VisuallyHidden component="div">
-            <DailyTable days={days} />
-          </VisuallyHidden>
+          <VisuallyHidden component="div">{table}</VisuallyHidden>
         </>
+      )}
+      {utcBefore !== undefined && (
+        <Text size="xs" c="dimmed" mt="xs">
+          Days before {describeDay(utcBefore)} are in UTC.
+        </Text>
       )}
     </Section>
   )
@@ -65,18 +86,18 @@ function Legend() {
   )
 }
 
-function describeChart(days: readonly DayCounts[], totals: Funnel): string {
+function describeChart(title: string, { days, totals, unit }: Overview): string {
   const counts = stages.map((stage) => `${describeCount(totals[stage])} ${stageNames[stage].toLowerCase()}`)
-  return `Messages by day, over ${days.length} days: ${counts.join(', ')}. A table by day follows.`
+  return `${title}, over ${days.length} ${unitNames[unit]}s: ${counts.join(', ')}. A table follows.`
 }
 
-/** Latest day first. */
-function DailyTable({ days }: { days: DayCounts[] }) {
+/** The latest first. */
+function DailyTable({ days, label }: { days: DayCounts[]; label: string }) {
   return (
-    <Table aria-label="Messages by day, in UTC" fz="sm" stickyHeader className={styles['numbers']}>
+    <Table aria-label={label} fz="sm" stickyHeader className={styles['numbers']}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th scope="col">Day</Table.Th>
+          <Table.Th scope="col">{days[0]?.time === undefined ? 'Day' : 'Hour'}</Table.Th>
           {stages.map((stage) => (
             <Table.Th key={stage} scope="col" ta="right">
               {stageNames[stage]}
@@ -86,9 +107,9 @@ function DailyTable({ days }: { days: DayCounts[] }) {
       </Table.Thead>
       <Table.Tbody>
         {days.toReversed().map((day) => (
-          <Table.Tr key={day.date}>
+          <Table.Tr key={slotKey(day)}>
             <Table.Th scope="row" fw={400}>
-              <time dateTime={day.date}>{describeDay(day.date)}</time>
+              {describeSlot(day)}
             </Table.Th>
             {stages.map((stage) => (
               <Table.Td key={stage} ta="right">

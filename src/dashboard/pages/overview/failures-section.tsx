@@ -6,18 +6,19 @@ import { Section } from '../../ui/page.tsx'
 import { noFilters, writeFilters } from '../messages/message-filters.ts'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
-import { countFailed, describeCount, describeShare } from './statistics.ts'
+import { countFailed, describeCount, describeShare, toLogRange } from './statistics.ts'
 
 type Failure = Overview['failures'][number]
 
 /** The reasons with their counts, which add up to the refused and undelivered messages of the period. */
-export function FailuresSection({ failures, totals, days }: Pick<Overview, 'failures' | 'totals' | 'days'>) {
+export function FailuresSection({ overview }: { overview: Overview }) {
+  const { failures, totals } = overview
   const failed = countFailed(totals)
   const others = failed - failures.reduce((sum, failure) => sum + countFailed(failure), 0)
   return (
     <Section title="Failure reasons" description="Most frequent first. Select a reason to see its messages.">
       {failed === 0 ? (
-        <Text size="sm">No messages failed in the last {days.length} days.</Text>
+        <Text size="sm">No messages failed in this period.</Text>
       ) : (
         <>
           <Text size="sm" mb="md">
@@ -25,7 +26,7 @@ export function FailuresSection({ failures, totals, days }: Pick<Overview, 'fail
           </Text>
           <Stack component="ul" gap="md" m={0} p={0} aria-label="Reasons" className={styles['list']}>
             {failures.map((failure) => (
-              <FailureReason key={failure.code} failure={failure} totals={totals} since={days[0]?.date ?? ''} />
+              <FailureReason key={failure.code} failure={failure} overview={overview} />
             ))}
           </Stack>
           {others > 0 && (
@@ -41,19 +42,21 @@ export function FailuresSection({ failures, totals, days }: Pick<Overview, 'fail
 
 interface FailureReasonProps {
   failure: Failure
-  totals: Funnel
-  /** The first day of the period. */
-  since: string
+  overview: Overview
 }
 
-function FailureReason({ failure, totals, since }: FailureReasonProps) {
+function FailureReason({ failure, overview }: FailureReasonProps) {
   const { accountId } = useAccount()
   const { code, meaning } = failure
-  const [count, failed] = [countFailed(failure), countFailed(totals)]
+  const [count, failed] = [countFailed(failure), countFailed(overview.totals)]
   return (
     <li>
       <Group justify="space-between" align="baseline" wrap="nowrap" gap="md" fz="sm" className={styles['numbers']}>
-        <Anchor component={Link} to={`/${accountId}/messages?${writeFilters(withReason(code, since))}`} fz="inherit">
+        <Anchor
+          component={Link}
+          to={`/${accountId}/messages?${writeFilters({ ...noFilters, errorCode: code, ...toLogRange(overview) })}`}
+          fz="inherit"
+        >
           {meaning}
         </Anchor>
         <span className={styles['count']}>
@@ -79,14 +82,4 @@ function describeSplit({ refused, undelivered }: Pick<Funnel, 'refused' | 'undel
     undelivered > 0 && `${describeCount(undelivered)} undelivered`,
   ]
   return parts.filter(Boolean).join(', ')
-}
-
-/** The messages that were counted: those of the same days. */
-function withReason(code: string, since: string) {
-  return {
-    ...noFilters,
-    errorCode: code,
-    range: 'custom' as const,
-    from: new Date(since).toISOString(),
-  }
 }

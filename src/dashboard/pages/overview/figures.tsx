@@ -1,8 +1,14 @@
-import { Box, Paper, Text } from '@mantine/core'
-import type { Funnel } from '../../../../contracts/dashboard/overview.ts'
+import { Box, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core'
+import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
+import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
+import { type Change, compare } from './change.ts'
 import styles from './overview.module.css'
+import { describeRange } from './period.ts'
+import { Sparkline } from './sparkline.tsx'
 import {
   countInTransit,
+  type DayCounts,
+  describeAverage,
   describeCount,
   describeShare,
   type Segment,
@@ -11,62 +17,91 @@ import {
   stages,
 } from './statistics.ts'
 
-/** What a stage means, and its number relative to the stage before it. */
-function describeStage(stage: Stage, totals: Funnel): { share?: string; meaning: string } {
-  const ofAttempted = `${describeShare(totals[stage], totals.attempted)} of attempted`
+/** What a stage means. */
+function explainStage(stage: Stage, totals: Funnel): string {
   switch (stage) {
     case 'attempted':
-      return { meaning: 'Sends with an outcome. Pending messages are not counted yet.' }
+      return 'Sends with an outcome. Pending messages are not counted yet.'
     case 'accepted':
-      return { share: ofAttempted, meaning: `By WhatsApp. ${describeCount(countInTransit(totals))} not delivered yet.` }
+      return `Accepted by WhatsApp. ${describeCount(countInTransit(totals))} not delivered yet.`
     case 'delivered':
-      return { share: ofAttempted, meaning: 'Reached the recipient.' }
+      return 'Reached the recipient, read or not.'
     case 'read':
-      return {
-        share: `${describeShare(totals.read, totals.delivered)} of delivered`,
-        meaning: 'Some recipients turn off read receipts.',
-      }
+      return 'Some recipients turn off read receipts, so more may have been read.'
     case 'refused':
-      return { share: ofAttempted, meaning: 'Failed without being accepted by WhatsApp.' }
+      return 'Failed without being accepted by WhatsApp.'
     case 'undelivered':
-      return { share: ofAttempted, meaning: 'Accepted, then failed.' }
+      return 'Accepted by WhatsApp, then failed.'
   }
 }
 
+/** The number of a stage relative to the stage before it. */
+function describeStage(stage: Stage, totals: Funnel, days: readonly DayCounts[]): string {
+  if (stage === 'attempted')
+    return `${describeAverage(totals.attempted, days.length)} per ${days[0]?.time === undefined ? 'day' : 'hour'}`
+  if (stage === 'read') return `${describeShare(totals.read, totals.delivered)} of delivered`
+  return `${describeShare(totals[stage], totals.attempted)} of attempted`
+}
+
+interface FiguresProps extends Pick<Overview, 'totals' | 'previous'> {
+  days: readonly DayCounts[]
+}
+
 /** The funnel of the period: attempted, accepted, delivered and read, then the failures. */
-export function Figures({ totals }: { totals: Funnel }) {
+export function Figures({ totals, previous, days }: FiguresProps) {
   return (
     <Box component="dl" className={styles['figures']}>
       {stages.map((stage) => (
-        <Figure key={stage} stage={stage} totals={totals} />
+        <Figure key={stage} stage={stage} totals={totals} previous={previous} days={days} />
       ))}
     </Box>
   )
 }
 
-function Figure({ stage, totals }: { stage: Stage; totals: Funnel }) {
-  const { share, meaning } = describeStage(stage, totals)
+function Figure({ stage, totals, previous, days }: FiguresProps & { stage: Stage }) {
+  const change = compare(stage, totals, previous?.totals)
   return (
-    <Paper withBorder px="sm" py="md">
+    <Paper withBorder className={styles['figure']}>
       <Text component="dt" size="sm" c="dimmed" fw={500}>
-        {stageNames[stage]}
+        <Tooltip
+          label={explainStage(stage, totals)}
+          multiline
+          w={220}
+          events={{ hover: true, focus: true, touch: true }}
+        >
+          <UnstyledButton fz="inherit" fw="inherit" c="inherit" className={styles['explained']}>
+            {stageNames[stage]}
+          </UnstyledButton>
+        </Tooltip>
       </Text>
       <Text component="dd" m={0} mt={2} className={styles['value']}>
         {describeCount(totals[stage])}
       </Text>
-      <Text component="dd" m={0} fz={11.5} fw={500} mih="1.2rem" className={styles['share']}>
-        {share}
+      <Text component="dd" m={0} className={styles['share']}>
+        {describeStage(stage, totals, days)}
       </Text>
-      <Bar segment={barOf[stage]} share={totals.attempted === 0 ? 0 : totals[stage] / totals.attempted} />
-      <Text component="dd" m={0} mt={4} size="xs" c="dimmed">
-        {meaning}
-      </Text>
+      <ChangeText change={change} stage={stage} previous={previous} />
+      <Sparkline values={days.map((day) => day[stage])} segment={lineOf[stage]} />
     </Paper>
   )
 }
 
+const directionNames = { up: 'Up', down: 'Down' }
+
+function ChangeText({ change, stage, previous }: { change: Change; stage: Stage } & Pick<Overview, 'previous'>) {
+  const { text, direction, tone } = change
+  const Icon = direction === 'up' ? IconArrowUpRight : IconArrowDownRight
+  const before = previous && `${describeRange(previous)}: ${describeCount(previous.totals[stage])}`
+  return (
+    <Text component="dd" m={0} className={styles['change']} data-tone={tone} title={before}>
+      {direction && <Icon size={14} stroke={2} aria-hidden />}
+      {direction ? `${directionNames[direction]} ${text}` : text}
+    </Text>
+  )
+}
+
 /** The colour of a stage; `attempted` and `accepted` share one. */
-const barOf = {
+const lineOf = {
   attempted: 'inTransit',
   accepted: 'inTransit',
   delivered: 'delivered',

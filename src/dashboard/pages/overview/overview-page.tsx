@@ -1,62 +1,62 @@
-import { Anchor, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { Message } from '../../../../contracts/api/message.ts'
+import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { settings } from '../../api/settings.ts'
 import { useAccount } from '../../session/session.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
+import { BreakdownSection } from './breakdown-section.tsx'
 import { DailySection } from './daily-section.tsx'
 import { FailuresSection } from './failures-section.tsx'
 import { Figures } from './figures.tsx'
+import { OverviewSkeleton } from './overview-skeleton.tsx'
 import styles from './overview.module.css'
+import { describeRange, fitDays, readSelection, type Selection, toInput, writeSelection } from './period.ts'
+import { PeriodControls } from './period-controls.tsx'
 import { TimeToDeliveredSection } from './time-to-delivered-section.tsx'
 
 export function OverviewPage() {
   const { accountId } = useAccount()
   const [search, setSearch] = useSearchParams()
-  const period = readPeriod(search)
-  const overview = useOverview(accountId, period)
+  const selection = readSelection(search)
+  const overview = useOverview(accountId, selection)
   const latest = useLatestMessages(accountId)
-  const totals = overview.data?.totals
-  const isEmpty = totals?.attempted === 0 && latest.data?.length === 0
-  const show = (days: string) => setSearch((before) => writePeriod(before, days), { replace: true })
+  const data = overview.data
+  const isEmpty = data !== undefined && data.firstDay === undefined && latest.data?.length === 0
   return (
     <>
       <PageHeader
         title="Overview"
-        description="Message outcomes in the selected period."
+        description={data && !isEmpty ? describePeriod(data) : 'Message outcomes in the selected period.'}
         actions={
           !isEmpty && (
-            <SegmentedControl
-              aria-label="Period"
-              data={periods.map((days) => ({ value: String(days), label: `${days} days` }))}
-              value={String(period)}
-              onChange={show}
+            <PeriodControls
+              selection={selection}
+              overview={data}
+              onSelect={(selected) => setSearch(writeSelection(selected), { replace: true })}
             />
           )
         }
       />
       {overview.isError && <ErrorAlert error={overview.error} onRetry={() => overview.refetch()} />}
-      {overview.isPending && <LoadingSkeleton lines={8} />}
-      {overview.data && totals && !isEmpty && (
+      {overview.isPending && <OverviewSkeleton />}
+      {data && !isEmpty && (
         <div aria-busy={overview.isPlaceholderData} className={styles['body']}>
-          <Figures totals={totals} />
+          <Figures totals={data.totals} previous={data.previous} days={fitDays(data)} />
           <div className={styles['chartAndLatest']}>
-            <DailySection days={overview.data.days} totals={totals} />
+            <DailySection overview={data} />
             <LatestMessages latest={latest} />
           </div>
           <div className={styles['pair']}>
-            <TimeToDeliveredSection
-              timeToDelivered={overview.data.timeToDelivered}
-              delivered={totals.delivered}
-              dayCount={overview.data.days.length}
-            />
-            <FailuresSection failures={overview.data.failures} totals={totals} days={overview.data.days} />
+            <BreakdownSection overview={data} />
+            <FailuresSection overview={data} />
           </div>
+          <TimeToDeliveredSection timeToDelivered={data.timeToDelivered} delivered={data.totals.delivered} />
         </div>
       )}
       {isEmpty && <NoMessagesYet />}
@@ -64,31 +64,23 @@ export function OverviewPage() {
   )
 }
 
-/** In days, including today. */
-const periods = [7, 30, 90] as const
-type Period = (typeof periods)[number]
-
-const usual = 30
-
-/** The period is kept in the URL, so that it survives reloads and can be shared. */
-function readPeriod(search: URLSearchParams): Period {
-  return periods.find((days) => String(days) === search.get('days')) ?? usual
-}
-
-function writePeriod(before: URLSearchParams, days: string): URLSearchParams {
-  const search = new URLSearchParams(before)
-  search.set('days', days)
-  return search
+function describePeriod({ days, unit, previous }: Overview): string {
+  const [first, last] = [days[0], days.at(-1)]
+  const shown =
+    unit === 'hour' || !first || !last ? 'Last 24 hours' : describeRange({ from: first.date, until: last.date })
+  if (!previous) return shown
+  return `${shown}, compared with ${unit === 'hour' ? 'the 24 hours before' : describeRange(previous)}`
 }
 
 /** Pages in the background do not refresh. */
 const refreshMilliseconds = 10_000
 const latestCount = 5
 
-function useOverview(accountId: string, days: Period) {
+function useOverview(accountId: string, selection: Selection) {
+  const input = toInput(selection)
   return useQuery({
-    queryKey: ['overview', accountId, days],
-    queryFn: ({ signal }) => settings.overview.get.query({ accountId, days }, { signal }),
+    queryKey: ['overview', accountId, input],
+    queryFn: ({ signal }) => settings.overview.get.query({ accountId, ...input }, { signal }),
     refetchInterval: refreshMilliseconds,
     placeholderData: keepPreviousData,
   })

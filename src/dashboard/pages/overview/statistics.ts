@@ -56,6 +56,15 @@ export function describeCount(value: number): string {
   return count.format(value)
 }
 
+const average = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+/** `124`, or `2.4` of small numbers. */
+export function describeAverage(total: number, slots: number): string {
+  if (slots === 0) return '–'
+  const exact = total / slots
+  return average.format(exact < 10 ? exact : Math.round(exact))
+}
+
 /** `98.2%`, or `–` if the whole is 0. Only exact values are shown as 0.0% or 100.0%. */
 export function describeShare(part: number, whole: number): string {
   if (whole === 0) return '–'
@@ -75,6 +84,21 @@ export function describeDay(date: string): string {
 /** `Nov 20` */
 export function abbreviateDay(date: string): string {
   return short.format(new Date(date))
+}
+
+/** `2026-11-20`, or `2026-11-20 14:00` of an hour. */
+export function slotKey({ date, time }: Pick<DayCounts, 'date' | 'time'>): string {
+  return time === undefined ? date : `${date} ${time}`
+}
+
+/** `Nov 20, 2026`, or `Nov 20, 14:00` of an hour. */
+export function describeSlot({ date, time }: Pick<DayCounts, 'date' | 'time'>): string {
+  return time === undefined ? describeDay(date) : `${abbreviateDay(date)}, ${time}`
+}
+
+/** The time range of the message log that shows the messages of the period. */
+export function toLogRange({ from, until, isOver }: Pick<Overview, 'from' | 'until' | 'isOver'>) {
+  return { range: 'custom' as const, from, until: isOver ? until : '' }
 }
 
 const maxSteps = 4

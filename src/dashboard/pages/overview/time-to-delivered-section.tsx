@@ -8,17 +8,16 @@ import { describeCount, describeShare, quickSeconds, toSteps } from './statistic
 interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> {
   /** All delivered messages; WhatsApp does not report the time of each. */
   delivered: number
-  dayCount: number
 }
 
-export function TimeToDeliveredSection({ timeToDelivered, delivered, dayCount }: TimeToDeliveredSectionProps) {
+export function TimeToDeliveredSection({ timeToDelivered, delivered }: TimeToDeliveredSectionProps) {
   const { steps, total, quick } = toSteps(timeToDelivered)
   return (
     <Section title="Delivery time" description="From acceptance by WhatsApp to delivery.">
       {total === 0 ? (
         <Text size="sm">
           {delivered === 0
-            ? `No messages delivered in the last ${dayCount} days.`
+            ? 'No messages delivered in this period.'
             : 'WhatsApp reported no delivery times for this period.'}
         </Text>
       ) : (

@@ -1,0 +1,96 @@
+import type { DayRange, Overview } from '../../../../contracts/dashboard/overview.ts'
+import { abbreviateDay, describeDay } from './statistics.ts'
+
+/** Periods that end now. */
+export const presets = [
+  { value: '24h', label: '24 hours' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+] as const
+export type Preset = (typeof presets)[number]['value']
+
+export interface Selection {
+  /** Undefined: `period` is chosen. */
+  preset: Preset | undefined
+  period: DayRange | undefined
+  /** Undefined: the period before. */
+  compareWith: DayRange | undefined
+}
+
+const usual: Preset = '30'
+
+/** The selection is kept in the URL, so that it survives reloads and can be shared. */
+export function readSelection(search: URLSearchParams): Selection {
+  const period = readRange(search, 'from', 'until')
+  const named = search.get('hours') === '24' ? '24h' : search.get('days')
+  const preset = presets.find(({ value }) => value === named)?.value ?? usual
+  return {
+    preset: period ? undefined : preset,
+    period,
+    compareWith: readRange(search, 'compareFrom', 'compareUntil'),
+  }
+}
+
+function readRange(search: URLSearchParams, fromName: string, untilName: string): DayRange | undefined {
+  const range = { from: search.get(fromName) ?? '', until: search.get(untilName) ?? '' }
+  return checkRange(range) === undefined ? range : undefined
+}
+
+export function writeSelection({ preset, period, compareWith }: Selection): URLSearchParams {
+  const search = new URLSearchParams()
+  if (period) {
+    search.set('from', period.from)
+    search.set('until', period.until)
+  } else if (preset === '24h') search.set('hours', '24')
+  else search.set('days', preset ?? usual)
+  if (compareWith) {
+    search.set('compareFrom', compareWith.from)
+    search.set('compareUntil', compareWith.until)
+  }
+  return search
+}
+
+/** The selection as input of `overview.get`. */
+export function toInput({ preset, period, compareWith }: Selection) {
+  const days = ([7, 30, 90] as const).find((count) => String(count) === preset)
+  return {
+    ...(preset === '24h' && { hours: 24 as const }),
+    ...(days !== undefined && { days }),
+    ...(period && { period }),
+    ...(compareWith && { compareWith }),
+  }
+}
+
+/** Of the server too. */
+const maxDays = 92
+
+/** Returns what is wrong with a range. */
+export function checkRange({ from, until }: DayRange): string | undefined {
+  if (!isDay(from) || !isDay(until)) return 'Enter both dates.'
+  if (until < from) return 'The last day is before the first.'
+  if (countDays({ from, until }) > maxDays) return `Choose ${maxDays} days at most.`
+  return undefined
+}
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+}
+
+function countDays({ from, until }: DayRange): number {
+  return Math.round((Date.parse(until) - Date.parse(from)) / 86_400_000) + 1
+}
+
+/** `Nov 1 – Nov 22, 2026` */
+export function describeRange({ from, until }: DayRange): string {
+  return from === until ? describeDay(from) : `${abbreviateDay(from)} – ${describeDay(until)}`
+}
+
+const leastDays = 7
+
+/** Leaves out days before the first message, but shows a week. */
+export function fitDays({ days, unit, firstDay }: Pick<Overview, 'days' | 'unit' | 'firstDay'>): Overview['days'] {
+  if (unit === 'hour' || firstDay === undefined) return days
+  const first = days.findIndex(({ date }) => date >= firstDay)
+  return days.slice(Math.max(0, Math.min(first === -1 ? days.length : first, days.length - leastDays)))
+}

@@ -1,0 +1,76 @@
+import { Anchor, Autocomplete, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useState } from 'react'
+import { readFailure } from '../../api/failure.ts'
+import { settings } from '../../api/settings.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useAccount } from '../../session/session.ts'
+
+/** Changes the time zone of the account, which all members see. */
+export function TimeZoneControl({ timeZone }: { timeZone: string }) {
+  const { role } = useAccount()
+  const [opened, { open, close }] = useDisclosure()
+  if (role !== 'owner') return null
+  return (
+    <>
+      <Anchor component="button" type="button" size="sm" onClick={open}>
+        Change time zone
+      </Anchor>
+      <Modal opened={opened} onClose={close} title="Time zone">
+        <TimeZoneForm timeZone={timeZone} onDone={close} />
+      </Modal>
+    </>
+  )
+}
+
+function TimeZoneForm({ timeZone, onDone }: { timeZone: string; onDone: () => void }) {
+  const { accountId } = useAccount()
+  const [value, setValue] = useState(timeZone)
+  const [problem, setProblem] = useState<string>()
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const save = useChange({
+    change: () => settings.overview.setTimeZone.mutate({ accountId, timeZone: value.trim() }),
+    invalidates: [['overview', accountId]],
+    done: ({ timeZone }) => `Days are now in ${timeZone}.`,
+    onDone,
+    onFailure: (error) => setProblem(readFailure(error).message),
+  })
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        save.mutate()
+      }}
+    >
+      <Stack gap="md">
+        <Text size="sm" c="dimmed">
+          Days and hours of the overview are in this time zone, for all members of the account. The API stays in UTC.
+        </Text>
+        <Autocomplete
+          label="Time zone"
+          data={['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]}
+          limit={20}
+          value={value}
+          onChange={(zone) => {
+            setValue(zone)
+            setProblem(undefined)
+          }}
+          error={problem}
+        />
+        <Group justify="space-between">
+          {own === timeZone ? (
+            <span />
+          ) : (
+            <Button variant="subtle" px={0} onClick={() => setValue(own)}>
+              Use {own}
+            </Button>
+          )}
+          <Button type="submit" loading={save.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
