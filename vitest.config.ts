@@ -15,7 +15,7 @@ const databaseIndependent = [
   'test/cli/{control-socket,syntax,usage}.test.ts',
   'test/http/{call-budget,callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
   'test/media/{detect-type,download,s3-store}.test.ts',
-  'test/messages/{fingerprint,number,replay,status,status-times}.test.ts',
+  'test/messages/{fingerprint,number,replay,status,status-times,zoned-days}.test.ts',
   'test/templates/{example,variables}.test.ts',
   'test/webhooks/{address,alert-decisions,endpoint-concurrency,endpoint-rate,receiver,retry,sign}.test.ts',
 ]
