@@ -28,6 +28,6 @@ export const ErrorResponse = z
     success: z.literal(false).describe('Always `false`: the request failed.'),
     error: ErrorDetail,
   })
-  .describe('The answer to a request that failed.')
+  .describe('The response to a request that failed.')
   .meta({ id: 'ErrorResponse' })
 export type ErrorResponse = z.infer<typeof ErrorResponse>

@@ -78,7 +78,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     guides: ['creating-templates.md'],
   },
   TEMPLATE_REFUSED: {
-    meaning: 'WhatsApp refused to create, change or delete the template. Nothing was changed.',
+    meaning: 'WhatsApp rejected the creation, change or deletion of the template. Nothing was changed.',
     causes: [
       'The text breaks a rule of WhatsApp that it does not publish exactly, such as the number of words for each variable.',
       'The template is in review: only templates that are APPROVED, REJECTED or PAUSED can be changed.',
@@ -353,11 +353,11 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     meaning: 'A limit of one-time codes is reached, which protects recipients from floods and codes from guesses.',
     causes: [
       'Another code was sent to the same recipient less than 30 seconds ago, or five codes within an hour of which none was used.',
-      'Twenty codes were asked for from the same `clientIp` within an hour, or thirty wrong codes were checked.',
+      'Twenty codes were requested from the same `clientIp` within an hour, or thirty wrong codes were checked.',
       '`clientIp` is the address of your server or proxy instead of that of your user.',
     ],
     fixes: [
-      'Show the user when another code can be sent: `resendAt` of the answer, or `Retry-After`.',
+      'Show the user when another code can be sent: `resendAt` in the response, or `Retry-After`.',
       'Pass the address of your user in `clientIp`.',
     ],
     retry: `${notSent} Repeat the request after \`Retry-After\`.`,
@@ -410,11 +410,11 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     guides: ['idempotency.md', 'operating.md'],
   },
   SEND_OUTCOME_UNKNOWN: {
-    meaning: 'The request was written to WhatsApp, but no answer is known. The message may have been sent.',
+    meaning: 'The request was written to WhatsApp, but no response is known. The message may have been sent.',
     causes: [
-      'The connection to WhatsApp broke before its answer arrived.',
-      'The server was interrupted while it waited for the answer.',
-      'WhatsApp answered with something that cannot be read.',
+      'The connection to WhatsApp broke before its response arrived.',
+      'The server was interrupted while it waited for the response.',
+      'WhatsApp sent a response that cannot be read.',
     ],
     fixes: [
       'Repeat the request with the same `Idempotency-Key`. Once a status arrives, it returns the result.',

@@ -24,7 +24,7 @@ export const errors = {
   },
   NO_ACTIVE_ACCOUNT: {
     status: 400,
-    summary: 'No usable WhatsApp account: none, inactive, unknown `accountId`, or its token was refused by WhatsApp.',
+    summary: 'No usable WhatsApp account: none, inactive, unknown `accountId`, or its token was rejected by WhatsApp.',
     example: 'No default WhatsApp account is set up. Add one, or name one in accountId.',
   },
   INVALID_API_KEY: {
@@ -76,7 +76,7 @@ export const errors = {
   },
   TEMPLATE_REFUSED: {
     status: 422,
-    summary: 'WhatsApp refused a change of a template. The message says why and what to do.',
+    summary: 'WhatsApp rejected a change to a template. The message says why and what to do.',
     example:
       'The body has too many variables for its length. Add words around the variables, or use fewer of them. WhatsApp said (100/2388293): This template has too many variables for its length.',
   },
@@ -105,7 +105,7 @@ export const errors = {
   FOREIGN_ORIGIN: {
     status: 403,
     summary: 'The request came from a page of another site.',
-    example: 'This request came from another site than the dashboard, and was refused.',
+    example: 'This request was rejected because it came from a site other than the dashboard.',
     audience: 'dashboard',
   },
   SETTING_REFUSED: {
@@ -160,12 +160,12 @@ export const errors = {
     status: 422,
     summary: 'The recipient opted out of messages of this category. Nothing was sent.',
     example:
-      'to: this recipient is on the suppression list since 2026-11-20T09:36:12.000Z (reply), so MARKETING templates are not sent to it. Nothing was sent.',
+      'to: this recipient has been on the suppression list since 2026-11-20T09:36:12.000Z (reason: reply). MARKETING templates are not sent to suppressed recipients. Nothing was sent.',
   },
   CODE_INCORRECT: {
     status: 422,
     summary: 'The one-time code is wrong. The message says how many attempts are left.',
-    example: 'code: the code is not right; 4 attempts are left.',
+    example: 'code: incorrect code; 4 attempts left.',
   },
   CODE_EXPIRED: {
     status: 422,

@@ -19,8 +19,8 @@ export function line(maxLength: number) {
 export const CustomerId = line(64)
 
 /**
- * The same field in an answer: its description and example without its rules, which bind callers and
- * not us. A client made from the document then takes what WhatsApp thinks of next year.
+ * The same field in a response: its description and example without its rules, which bind callers and
+ * not us. Generated clients then accept values that WhatsApp adds later.
  */
 export function responseField(field: z.ZodString): z.ZodString {
   return z.string().meta({ ...field.meta() })
@@ -95,7 +95,7 @@ export const Timestamp = z.iso
   })
   .meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 
-export const Cursor = line(1024).describe('`nextCursor` of the page before. Leave out for the first page.')
+export const Cursor = line(1024).describe('`nextCursor` of the previous page. Leave out for the first page.')
 
 export const NextCursor = z
   .string()

@@ -52,7 +52,7 @@ export const webhooks = {
   'message.sent': {
     event: MessageSentEvent,
     summary: 'A message was sent',
-    description: 'WhatsApp accepted the message. Only endpoints that ask for it get this event.',
+    description: 'WhatsApp accepted the message. Opt-in.',
     example: {
       type: 'message.sent',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -97,7 +97,7 @@ export const webhooks = {
     event: MessageOutcomeUnknownEvent,
     summary: "A message's outcome stays unknown",
     description:
-      'No answer and no status of WhatsApp has come for an hour (`WAYBILL_OUTCOME_UNKNOWN_AFTER`), so the message may have been sent or not. Reported once; a status that comes later is reported as usual. Only endpoints that ask for it get this event.',
+      'WhatsApp has sent no response and no status for an hour (`WAYBILL_OUTCOME_UNKNOWN_AFTER`), so the message may have been sent or not. Reported once; a status that comes later is reported as usual. Opt-in.',
     example: {
       type: 'message.outcome_unknown',
       timestamp: '2026-11-20T10:30:01.000Z',
@@ -116,7 +116,7 @@ export const webhooks = {
     event: MessageRepliedEvent,
     summary: 'A recipient replied',
     description:
-      'The recipient tapped a quick-reply button of the message, completed its flow, or answered it with a text. Other messages of the recipient are not reported. Only endpoints that ask for it get this event.',
+      'The recipient tapped a quick-reply button of the message, completed its flow, or answered it with a text. Other messages of the recipient are not reported. Opt-in.',
     example: {
       type: 'message.replied',
       timestamp: '2026-11-20T09:36:12.000Z',
@@ -138,7 +138,7 @@ export const webhooks = {
     event: WhatsAppAccountInactiveEvent,
     summary: 'A WhatsApp account became inactive',
     description:
-      'WhatsApp rejected its access token or disabled it, or a user deactivated it: every send from it is refused until it is active again. Reported once. Only endpoints that ask for it get this event.',
+      'WhatsApp rejected its access token or disabled it, or a user deactivated it: every send from it is rejected until it is active again. Reported once. Opt-in.',
     example: {
       type: 'whatsapp_account.inactive',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -148,14 +148,13 @@ export const webhooks = {
   'whatsapp_account.active': {
     event: WhatsAppAccountActiveEvent,
     summary: 'A WhatsApp account is active again',
-    description: 'Its token was replaced, or it was activated. Only endpoints that ask for it get this event.',
+    description: 'Its token was replaced, or it was activated. Opt-in.',
     example: { type: 'whatsapp_account.active', timestamp: '2026-11-20T09:45:00.000Z', data: exampleAccount },
   },
   'whatsapp_account.token_expiring': {
     event: WhatsAppAccountTokenExpiringEvent,
     summary: 'An access token expires soon',
-    description:
-      'Reported 14, 7 and 1 days before the access token expires, and on the last day. Only endpoints that ask for it get this event.',
+    description: 'Reported 14, 7 and 1 days before the access token expires, and on the last day. Opt-in.',
     example: {
       type: 'whatsapp_account.token_expiring',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -166,7 +165,7 @@ export const webhooks = {
     event: NumberQualityChangedEvent,
     summary: 'The quality rating of a number changed',
     description:
-      'WhatsApp rates each phone number by how often recipients block or report its messages. A low rating can lower the messaging limit. Only endpoints that ask for it get this event.',
+      'WhatsApp rates each phone number by how often recipients block or report its messages. A low rating can lower the messaging limit. Opt-in.',
     example: {
       type: 'number.quality_changed',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -193,7 +192,7 @@ export const webhooks = {
     event: RecipientOptedOutEvent,
     summary: 'A recipient opted out',
     description:
-      'The recipient sent a word such as STOP, stopped marketing messages in WhatsApp, or WhatsApp rejected a message because of that (131050). Marketing messages to the recipient are refused from now on. Only endpoints that ask for it get this event.',
+      'The recipient sent a word such as STOP, stopped marketing messages in WhatsApp, or WhatsApp rejected a message because of that (131050). Marketing messages to the recipient are rejected from now on. Opt-in.',
     example: {
       type: 'recipient.opted_out',
       timestamp: '2026-11-20T09:36:12.000Z',
@@ -209,8 +208,7 @@ export const webhooks = {
   'recipient.opted_in': {
     event: RecipientOptedInEvent,
     summary: 'A recipient opted in again',
-    description:
-      'The recipient sent a word such as START, or resumed marketing messages in WhatsApp. Only endpoints that ask for it get this event.',
+    description: 'The recipient sent a word such as START, or resumed marketing messages in WhatsApp. Opt-in.',
     example: {
       type: 'recipient.opted_in',
       timestamp: '2026-11-20T10:02:40.000Z',
@@ -220,15 +218,14 @@ export const webhooks = {
   'template.approved': {
     event: TemplateApprovedEvent,
     summary: 'A template was approved',
-    description:
-      'WhatsApp approved a template, or resumed a paused one: it can be sent. Only endpoints that ask for it get this event.',
+    description: 'WhatsApp approved a template, or resumed a paused one: it can be sent. Opt-in.',
     example: { type: 'template.approved', timestamp: '2026-11-20T09:30:00.000Z', data: exampleTemplate },
   },
   'template.rejected': {
     event: TemplateRejectedEvent,
     summary: 'A template was rejected',
     description:
-      'WhatsApp rejected a template in its review; `reason` says why. Change it and submit it again. Only endpoints that ask for it get this event.',
+      'WhatsApp rejected a template in its review; `reason` says why. Change it and submit it again. Opt-in.',
     example: {
       type: 'template.rejected',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -239,7 +236,7 @@ export const webhooks = {
     event: TemplatePausedEvent,
     summary: 'A template was paused',
     description:
-      'WhatsApp paused a template because recipients blocked or reported it, or disabled it after several pauses: `status` says which. It cannot be sent. Only endpoints that ask for it get this event.',
+      'WhatsApp paused a template because recipients blocked or reported it, or disabled it after several pauses: `status` says which. It cannot be sent. Opt-in.',
     example: {
       type: 'template.paused',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -250,7 +247,7 @@ export const webhooks = {
     event: TemplateCategoryChangedEvent,
     summary: 'The category of a template changed',
     description:
-      'WhatsApp assigned another category than before, or than the one asked for. Prices and limits follow the category. Only endpoints that ask for it get this event.',
+      'WhatsApp assigned another category than before, or than the one asked for. Prices and limits follow the category. Opt-in.',
     example: {
       type: 'template.category_changed',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -260,7 +257,7 @@ export const webhooks = {
   'webhook.test': {
     event: TestEvent,
     summary: 'Test event',
-    description: 'Sent once, when the account owner tries an endpoint. Nothing happened.',
+    description: 'Sent once, when the account owner tests an endpoint. It reports no real event.',
     example: {
       type: 'webhook.test',
       timestamp: '2026-11-20T09:25:00.000Z',
@@ -284,12 +281,12 @@ export const WebhookHeaders = z.object({
     .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
   'webhook-timestamp': z
     .string()
-    .describe('When this attempt was made, in seconds since 1970. Refuse one that is more than five minutes off.')
+    .describe('When this attempt was made, in seconds since 1970. Reject one that is more than five minutes off.')
     .meta({ examples: ['1795167002'] }),
   'webhook-signature': z
     .string()
     .describe(
-      '`v1,` and the base64 of the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; several of them, separated by spaces, while a secret is rotated. The key is what the base64 behind `whsec_` of the secret stands for.',
+      '`v1,` and the base64 of the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; several of them, separated by spaces, while a secret is rotated. The HMAC key is the base64-decoded part of the secret after `whsec_`.',
     )
     .meta({ examples: ['v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='] }),
 })

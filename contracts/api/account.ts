@@ -146,7 +146,7 @@ export const getAccountHealth = procedure({
   method: 'GET',
   path: '/api/v1/account/health',
   tag: 'Accounts',
-  summary: 'Read whether the WhatsApp accounts work',
+  summary: 'Get the health of the WhatsApp accounts',
   description:
     'Returns what is known of each WhatsApp account: token, phone number, subscription, callbacks and the sends of the last hour, with the time of each check, and what follows from it. Reads stored facts only; WhatsApp is asked every 30 minutes, and after callbacks and errors that report a change.',
   input: z.strictObject({}),

@@ -75,8 +75,8 @@ export const sendCode = procedure({
     accountId: AccountId.optional(),
   }),
   output: SentMessage.extend({
-    expiresAt: Timestamp.describe('Until when the code can be checked.'),
-    resendAt: Timestamp.describe('From when on another code can be sent to this recipient, unless a limit is reached.'),
+    expiresAt: Timestamp.describe('When the code expires.'),
+    resendAt: Timestamp.describe('When another code can be sent to this recipient, unless a limit is reached.'),
   })
     .describe('A one-time code that WhatsApp accepted.')
     .meta({ id: 'SentCode' }),

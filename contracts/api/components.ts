@@ -145,7 +145,7 @@ export const MessageHeader = exactlyOne(
   })
 export type MessageHeader = z.infer<typeof MessageHeader>
 
-/** JSON of the caller that is passed on: bounded, since whoever writes it recurses. */
+/** Caller JSON that we forward. Depth is limited because serializers recurse. */
 function isShallow(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depth < maxDepth && Object.values(value).every((inner) => isShallow(inner, depth + 1))
@@ -155,7 +155,7 @@ export const FlowInput = z
   .strictObject({
     token: line(512)
       .optional()
-      .describe('Returned by WhatsApp with the answer to the flow.')
+      .describe('Returned by WhatsApp with the response to the flow.')
       .meta({ examples: ['booking-7'] }),
     data: z
       .record(z.string(), z.unknown())

@@ -291,7 +291,7 @@ export const sendMessage = procedure({
   tag: 'Messages',
   summary: 'Send a template message to one recipient',
   description:
-    'Sends one approved template to one recipient. `sent` means that WhatsApp accepted the message; webhooks report delivery, reads and failures. With an `Idempotency-Key`, a retry answers with the stored result and never sends twice.',
+    'Sends one approved template to one recipient. `sent` means that WhatsApp accepted the message; webhooks report delivery, reads and failures. With an `Idempotency-Key`, a retry returns with the stored result and never sends twice.',
   input: SendMessageRequest,
   output: SentMessage,
   errors: [

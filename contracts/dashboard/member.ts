@@ -43,9 +43,9 @@ export const PendingInvitation = z.object({
   email: z.string(),
   role: Role,
   expiresAt: Timestamp,
-  /** E-mail address of the owner who sent it; absent if an operator did. */
+  /** Email address of the owner who sent it; absent if an operator did. */
   invitedBy: z.string().optional(),
-  /** Whether its e-mail has not been sent yet, for example because the SMTP server is down. */
+  /** Whether its email has not been sent yet, for example because the SMTP server is down. */
   emailWaiting: z.boolean(),
 })
 export type PendingInvitation = z.infer<typeof PendingInvitation>
@@ -62,7 +62,7 @@ export const SentInvitation = z.object({
   email: z.string(),
   role: Role,
   expiresAt: Timestamp,
-  /** The link, if this server sends no e-mail: the owner passes it on. It cannot be shown again. */
+  /** The link, if this server sends no email: the owner passes it on. It cannot be shown again. */
   link: z.string().optional(),
 })
 export type SentInvitation = z.infer<typeof SentInvitation>
@@ -71,7 +71,7 @@ export type SentInvitation = z.infer<typeof SentInvitation>
 export const inviteMember = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Invite somebody by e-mail, or create a link to pass on where no SMTP server is set up',
+  summary: 'Invite somebody by email, or create a link to pass on where no SMTP server is set up',
   input: ofAccount({ email: Email, role: Role }),
   output: SentInvitation,
   audit: ({ email, role }) => changes.inviteMember(email, role),

@@ -3,7 +3,7 @@ import { CustomerId, line, Timestamp } from '../fields.ts'
 import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
 
 export const Email = z
-  .email('must be an e-mail address, such as ada@example.com')
+  .email('must be an email address, such as ada@example.com')
   .max(254, 'must have at most 254 characters')
   .transform((email) => email.toLowerCase())
 
@@ -22,7 +22,7 @@ export const getSignInOptions = dashboardProcedure({
   output: z.object({
     /** The host of the organisation's own provider (OpenID Connect), such as `login.example.com`; absent when there is none. */
     organisation: z.string().optional(),
-    /** How a forgotten password is reset: by e-mail if present, else by the operator of this server. */
+    /** How a forgotten password is reset: by email if present, else by the operator of this server. */
     passwordReset: z.literal('email').optional(),
   }),
 })
@@ -47,7 +47,7 @@ export const getInvitation = dashboardProcedure({
 
 /**
  * Makes the person, with the role that the invitation gives. The link is spent. Without a password, where an
- * organisation's provider is set up, they sign in with that. Who is known already keeps their name.
+ * organisation's provider is set up, they sign in with that. An existing user keeps their name.
  */
 export const acceptInvitation = dashboardProcedure({
   kind: 'mutation',
@@ -59,7 +59,7 @@ export const acceptInvitation = dashboardProcedure({
 
 /**
  * Gives the user who is signed in the role of an invitation, which is spent. The link is needed as well as the session,
- * and both must be for the same e-mail address: a link that was forwarded, or opened in the browser of somebody else,
+ * and both must be for the same email address: a link that was forwarded, or opened in the browser of somebody else,
  * gives nobody a role.
  */
 export const joinAccount = dashboardProcedure({
@@ -97,7 +97,7 @@ export const getSession = dashboardProcedure({
 export const AuditEntry = z.object({
   id: z.string(),
   at: Timestamp,
-  /** E-mail address of the person, which stays when the person goes; `operator`, or `waybill` itself. */
+  /** Email address of the person, which stays when the person goes; `operator`, or `waybill` itself. */
   who: z.string(),
   what: z.string(),
   /** IP address, `command line`, or `upgrade`. */

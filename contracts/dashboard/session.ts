@@ -46,7 +46,7 @@ export const revokeOtherSessions = dashboardProcedure({
 export const requestPasswordReset = dashboardProcedure({
   kind: 'mutation',
   allowed: 'anybody',
-  summary: 'Ask for an e-mail with a link that sets a new password',
+  summary: 'Ask for an email with a link that sets a new password',
   input: z.strictObject({ email: Email }),
   output: z.object({}),
 })
@@ -55,7 +55,7 @@ export const requestPasswordReset = dashboardProcedure({
 export const resetPassword = dashboardProcedure({
   kind: 'mutation',
   allowed: 'anybody',
-  summary: 'Set a new password with the link from an e-mail',
+  summary: 'Set a new password with the link from an email',
   input: z.strictObject({ token: line(128), password: Password }),
   output: z.object({ email: z.string() }),
 })

@@ -143,7 +143,7 @@ async function tryOut(
       {
         step: 'test',
         ok: false,
-        message: sent.failure?.meaning ?? 'WhatsApp refused the test message.',
+        message: sent.failure?.meaning ?? 'WhatsApp rejected the test message.',
         ...(sent.failure && { fix: sent.failure.advice }),
       },
     ]

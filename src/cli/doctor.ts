@@ -50,15 +50,15 @@ async function checkDatabase({ db }: Deps): Promise<Finding> {
   try {
     await rejectPooler(db)
     const version = await readServerVersion(db)
-    const message = `PostgreSQL ${Math.trunc(version / 10_000)}.${version % 10_000} answers${await describeEncryption(db)}`
+    const message = `PostgreSQL ${Math.trunc(version / 10_000)}.${version % 10_000} is reachable${await describeEncryption(db)}`
     if (version >= oldestVersion) return { check, ok: true, message }
     return { check, ok: false, message, fix: 'Waybill needs PostgreSQL 14 or newer.' }
   } catch (error) {
     if (error instanceof PoolerError)
-      return { check, ok: false, message: 'is reached through a connection pooler', fix: error.message }
+      return { check, ok: false, message: 'connected through a pooler', fix: error.message }
     if (!(error instanceof Error)) throw error
     if (error instanceof DatabasePasswordError)
-      return { check, ok: false, message: 'there is no password', fix: `${error.message}.` }
+      return { check, ok: false, message: 'no password', fix: `${error.message}.` }
     const problem = findConnectProblem(error)
     if (problem) return { check, ok: false, ...problem }
     const message = isDatabaseUnavailable(error) ? 'cannot be reached' : `rejected the connection: ${error.message}`
@@ -80,7 +80,7 @@ async function describeEncryption(db: Deps['db']): Promise<string> {
 async function checkMigrations({ db }: Deps): Promise<Finding> {
   const pending = await listPendingMigrations(db)
   const check = 'migrations'
-  if (pending.length === 0) return { check, ok: true, message: 'the schema is up to date' }
+  if (pending.length === 0) return { check, ok: true, message: 'up to date' }
   return { check, ok: false, message: `pending migrations: ${pending.join(', ')}`, fix: 'waybill migrate' }
 }
 
@@ -153,7 +153,7 @@ async function checkHealth(deps: Deps): Promise<Finding[]> {
 async function checkGraphApi({ whatsapp }: Deps): Promise<Finding> {
   const outcome = await whatsapp.getPhoneNumber({ phoneNumberId: '0', accessToken: 'none' })
   const check = 'Graph API'
-  if (outcome.ok || outcome.refused) return { check, ok: true, message: 'answers' }
+  if (outcome.ok || outcome.refused) return { check, ok: true, message: 'reachable' }
   return { check, ok: false, message: outcome.reason, fix: unreachable }
 }
 
@@ -163,8 +163,8 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
   const check = `WhatsApp account ${row.id}`
   const activate = `waybill whatsapp activate ${row.id}`
   const accessToken = decrypt(deps.secrets, row.access_token_encrypted, accessTokenPurpose(row.id))
-  if (accessToken === undefined) return { check, ok: false, message: 'its access token cannot be decrypted' }
-  if (!row.active && !row.is_default) return { check, ok: true, message: `is inactive: ${whyInactive(row)}` }
+  if (accessToken === undefined) return { check, ok: false, message: 'the access token cannot be decrypted' }
+  if (!row.active && !row.is_default) return { check, ok: true, message: `inactive: ${whyInactive(row)}` }
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   if (!outcome.ok && outcome.refused)
     return {
@@ -174,9 +174,8 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
       fix: `Check that its token is valid and has permission to send, then run: ${activate}`,
     }
   if (!outcome.ok) return { check, ok: false, message: outcome.reason, fix: unreachable }
-  if (!row.active)
-    return { check, ok: false, message: `is the default and inactive: ${whyInactive(row)}`, fix: activate }
-  return { check, ok: true, message: 'its token is accepted' }
+  if (!row.active) return { check, ok: false, message: `the default, but inactive: ${whyInactive(row)}`, fix: activate }
+  return { check, ok: true, message: 'token accepted' }
 }
 
 async function checkTemplates({ db }: Deps): Promise<Finding[]> {

@@ -73,7 +73,7 @@ function describeDeliveryState({ state, finishedAt, nextAttemptAt }: Delivery): 
 
 function formatAttempts(attempts: Attempt[]): string {
   return formatTable(
-    ['ATTEMPT', 'AT', 'TOOK', 'OUTCOME', 'ANSWER'],
+    ['ATTEMPT', 'AT', 'TOOK', 'OUTCOME', 'RESPONSE'],
     attempts.map((attempt) => [
       String(attempt.number),
       attempt.startedAt,

@@ -69,7 +69,7 @@ const maxBodyBytes = 64 * 1024
 const requestTimeoutMilliseconds = 10_000
 /** Longer than the five minutes for which an upload may take. */
 const uploadTimeoutMilliseconds = 6 * 60_000
-/** Nobody pipelines as deep; a page of answers for each would be three megabytes. */
+/** Real clients pipeline less; this caps buffered responses at about 3 MB. */
 const maxUnansweredRequests = 64
 /** Even a slow network takes some bytes in this time. */
 const defaultStallMilliseconds = 20_000
@@ -133,7 +133,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   const dashboard = isDashboardBuilt()
   registerHome(app, { dashboard })
   if (dashboard) registerPages(app)
-  else deps.log.warn('the dashboard is not built, and so not served; build it with: npm run dashboard')
+  else deps.log.warn('the dashboard is not built and is not served; build it with: npm run dashboard')
   registerDocs(app)
   if (options.requestLog) recordRequests(app, options.requestLog, toBody)
   reserveExactPaths(app, apiContracts, explainUnserved)

@@ -19,7 +19,7 @@ export function createUploadSlots(maxPerAccount: number): UploadSlots {
       if (held >= maxPerAccount)
         throw new ServiceError(
           'RATE_LIMIT_EXCEEDED',
-          `This account has ${held} ${held === 1 ? 'upload' : 'uploads'} in progress, the most at a time. Try again in ${retryAfterSeconds} seconds.`,
+          `This account already has ${held} ${held === 1 ? 'upload' : 'uploads'} in progress, which is the limit. Try again in ${retryAfterSeconds} seconds.`,
           { retryAfterSeconds },
         )
       if (total >= maxInProcess)

@@ -66,8 +66,8 @@ export interface Parts {
 }
 
 /**
- * Status, error code and template are in no index, since the one changes and the other is shared by many: what matches little
- * would be looked for in all messages of the account. Neither is a part of a text. So many are looked through at once, in some twenty milliseconds.
+ * Status, error code, template and text fragments are not indexed, so a rare value would scan the whole account.
+ * Examine at most this many (about 20 ms).
  */
 const lookedThroughAtOnce = 50_000
 

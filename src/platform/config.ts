@@ -140,7 +140,7 @@ const Environment = z
       'must have no path, such as https://waybill.example.com',
     ).optional(),
     SMTP_URL: SmtpUrl.optional(),
-    SMTP_FROM: z.email('must be an e-mail address, such as waybill@example.com').optional(),
+    SMTP_FROM: z.email('must be an email address, such as waybill@example.com').optional(),
     OIDC_ISSUER: WebUrl.optional(),
     OIDC_CLIENT_ID: z.string().optional(),
     OIDC_CLIENT_SECRET: z.string().optional(),
@@ -169,7 +169,7 @@ const Environment = z
       context.addIssue({
         code: 'custom',
         path: ['WAYBILL_PUBLIC_URL'],
-        message: 'is required with SMTP_URL: the links in e-mails start with it',
+        message: 'is required with SMTP_URL: the links in emails start with it',
       })
     if (env.WAYBILL_MEDIA_STORE?.startsWith('s3:') === true) {
       if (!s3Address.test(env.WAYBILL_MEDIA_STORE))
@@ -293,9 +293,9 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   },
   SMTP_URL: {
     meaning:
-      'SMTP server for invitations, password resets and alerts: `smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS, which is required except on the loopback interface. Requires `WAYBILL_PUBLIC_URL`; if absent, no e-mail is sent',
+      'SMTP server for invitations, password resets and alerts: `smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS, which is required except on the loopback interface. Requires `WAYBILL_PUBLIC_URL`; if absent, no email is sent',
   },
-  SMTP_FROM: { meaning: 'E-mail address of the sender; by default `waybill@` and the host of `WAYBILL_PUBLIC_URL`' },
+  SMTP_FROM: { meaning: 'Email address of the sender; by default `waybill@` and the host of `WAYBILL_PUBLIC_URL`' },
   OIDC_ISSUER: { meaning: 'OpenID provider for dashboard sign-in; requires the other two `OIDC_` variables' },
   OIDC_CLIENT_ID: { meaning: 'Client ID at the OpenID provider' },
   OIDC_CLIENT_SECRET: { meaning: 'Client secret at the OpenID provider' },
@@ -376,7 +376,7 @@ export interface Config {
   outcomeUnknownAfterSeconds: number
   /** Address of the dashboard in browsers. With https, its cookies are secure. */
   publicUrl: string | undefined
-  /** The SMTP server and the sender; undefined if no e-mail is sent. */
+  /** The SMTP server and the sender; undefined if no email is sent. */
   smtp: MailConfig | undefined
   /** The OpenID provider for dashboard sign-in. */
   oidc: { issuer: string; clientId: string; clientSecret: string } | undefined

@@ -6,7 +6,7 @@ import type { Logger } from './log.ts'
 interface Outbox<Item> {
   /** Announced when items were added. */
   topic: Topic
-  /** For the log, such as `e-mails that wait to be sent`. */
+  /** For the log, such as `emails that wait to be sent`. */
   name: string
   /** Claims due items; an empty list means that none is due. */
   claim: () => Promise<Item[]>

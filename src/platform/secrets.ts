@@ -75,7 +75,7 @@ const maxCached = 10_000
 
 /**
  * Caches decrypted values, for callers that decrypt the same secrets thousands of times a second. What is read once, such
- * as an e-mail with a link, should not stay in memory: then `isCached` is false for its purpose.
+ * as an email with a link, should not stay in memory: then `isCached` is false for its purpose.
  */
 export function cacheSecrets(box: SecretBox, isCached: (purpose: string) => boolean): SecretBox {
   const cache = new BoundedMap<string, string>(maxCached)

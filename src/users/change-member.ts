@@ -74,7 +74,7 @@ async function requireOtherOwner(
 ) {
   const owners = await lockOwners(trx, accountId)
   const member = await findMember(trx, accountId, email)
-  if (!member) throw new ServiceError('NOT_FOUND', 'This account has no member with this e-mail address.')
+  if (!member) throw new ServiceError('NOT_FOUND', 'This account has no member with this email address.')
   if (!unless && owners.every((ownerId) => ownerId === member.ownerId))
     throw new ServiceError(
       'SETTING_REFUSED',

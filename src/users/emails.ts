@@ -9,11 +9,11 @@ const roleRights = { owner: 'an owner, with full access', viewer: 'a viewer, wit
 interface InvitationFacts {
   accountName: string
   role: Role
-  /** E-mail address of the owner who invites; absent for an operator. */
+  /** Email address of the owner who invites; absent for an operator. */
   invitedBy: string | undefined
   link: string
   expiresAt: Date
-  /** Where members stop alerts by e-mail. */
+  /** Where members stop alerts by email. */
   emailSettingsUrl: string
 }
 
@@ -25,8 +25,8 @@ export function writeInvitation({ accountName, role, invitedBy, link, ...facts }
     link: { label: 'Accept the invitation', url: link },
     closing: [
       `The link works once and expires at ${formatTime(facts.expiresAt)}.`,
-      `Members get an e-mail when something stops working. You can turn that off: ${facts.emailSettingsUrl}`,
-      'If you did not expect this invitation, ignore this e-mail.',
+      `Members get an email when something stops working. You can turn that off: ${facts.emailSettingsUrl}`,
+      'If you did not expect this invitation, ignore this email.',
     ],
   })
 }
@@ -38,7 +38,7 @@ export function writePasswordReset({ link, expiresAt }: { link: string; expiresA
     link: { label: 'Set a new password', url: link },
     closing: [
       `The link works once and expires at ${formatTime(expiresAt)}.`,
-      'If it was not you, ignore this e-mail. Your password stays as it is.',
+      'If it was not you, ignore this email. Your password stays as it is.',
     ],
   })
 }

@@ -164,7 +164,7 @@ async function provePassword(
     })
   const fits = await checkPassword(ownerId, password)
   if (fits === undefined) throw wrongPassword('is not needed: you sign in with your organisation')
-  if (!fits) throw wrongPassword('must be your existing password: a user with this e-mail address already exists')
+  if (!fits) throw wrongPassword('must be your existing password: a user with this email address already exists')
 }
 
 function missing(field: 'name' | 'password'): ServiceError {

@@ -12,15 +12,15 @@ import { findMember } from './member.ts'
 import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
 import { deleteInvitationEmails, findInvitations, revokeInvitationOf } from './store.ts'
 
-/** Limits the e-mails that an account can have this server send. */
+/** Limits the emails that an account can have this server send. */
 const invitationsPerAccount: AttemptLimit = { of: 'invitation of account', most: 50, seconds: 3600 }
-/** Limits the e-mails to one address, whichever accounts send them. */
+/** Limits the emails to one address, whichever accounts send them. */
 const invitationsPerAddress: AttemptLimit = { of: 'invitation to address', most: 5, seconds: 3600 }
 
 type InviteDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'mail' | 'publicUrl' | 'announcements'>
 
 /**
- * Invites somebody as an owner of the account. The link is sent by e-mail, which proves the address; without an SMTP
+ * Invites somebody as an owner of the account. The link is sent by email, which proves the address; without an SMTP
  * server the owner gets it and passes it on.
  */
 export async function inviteMember(
@@ -48,7 +48,7 @@ export async function inviteMember(
   return provesEmail ? sent : { ...sent, link: new URL(issued.path, deps.publicUrl).href }
 }
 
-/** Puts the e-mail of an invitation into the outbox, and drops an earlier one whose link is invalid now. */
+/** Puts the email of an invitation into the outbox, and drops an earlier one whose link is invalid now. */
 export async function mailInvitation(
   deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'publicUrl'>,
   accountId: string,
@@ -57,7 +57,7 @@ export async function mailInvitation(
   const { name } = await requireAccount(deps.db, accountId)
   await deleteInvitationEmails(deps.db, accountId, email)
   const expires = new Date(expiresAt)
-  // The links of e-mails start with the configured URL, never with what a request claims.
+  // The links of emails start with the configured URL, never with what a request claims.
   const link = new URL(path, deps.publicUrl).href
   const content = writeInvitation({
     accountName: name,
@@ -69,7 +69,7 @@ export async function mailInvitation(
   })
   const mail = { kind: 'invitation' as const, accountId, to: email, validSeconds: invitationSeconds, ...content }
   if (!(await enqueueEmails(deps, [mail])))
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many e-mails wait to be sent. Try again later.', {
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many emails wait to be sent. Try again later.', {
       retryAfterSeconds: 60,
     })
 }

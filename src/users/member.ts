@@ -12,7 +12,7 @@ interface Member {
   twoFactor: boolean
 }
 
-/** Returns the user with this e-mail address in the account, ignoring case; throws if there is none. */
+/** Returns the user with this email address in the account, ignoring case; throws if there is none. */
 export async function requireMember(db: Kysely<Database>, accountId: string, email: string): Promise<Member> {
   const member = await findMember(db, accountId, email)
   if (!member) throw memberNotFound(accountId, email)
@@ -25,7 +25,7 @@ export async function findMember(db: Kysely<Database>, accountId: string, email:
 }
 
 export function memberNotFound(accountId: string, email: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `No user in ${accountId} has the e-mail address ${JSON.stringify(email)}.`, {
+  return new ServiceError('NOT_FOUND', `No user in ${accountId} has the email address ${JSON.stringify(email)}.`, {
     remedy: `List its users: waybill owner list ${accountId}`,
   })
 }

@@ -15,7 +15,7 @@ import { type AttemptLimit, type Lock, takeAttempt } from './sign-in/login-throt
 import { resetLinkSeconds } from './sign-in/paths.ts'
 import { deletePasswordLinks, deleteSessions, deleteVerifications, findOwnerByEmail, markEmailProven } from './store.ts'
 
-/** E-mails to one person, whoever asks for them. */
+/** Emails to one person, whoever asks for them. */
 const resetRequestsPerUser: AttemptLimit = { of: 'password reset', most: 5, seconds: 3600 }
 /** Requests from one address, for whichever users: a whole office may share it. */
 const resetRequestsPerAddress: AttemptLimit = { of: 'password reset from one address', most: 20, seconds: 3600 }
@@ -44,7 +44,7 @@ export async function requestPasswordReset(
   if (!deps.mail)
     throw new ServiceError(
       'SETTING_REFUSED',
-      'This server sends no e-mail. Ask the people who run it to reset your password.',
+      'This server sends no email. Ask the people who run it to reset your password.',
     )
   refuseLocked(await takeAttempt(deps, resetRequestsPerAddress, networkOf(ways.address)))
   refuseLocked(await takeAttempt(deps, resetRequestsPerUser, email))
@@ -62,13 +62,13 @@ async function mailResetLink(deps: ResetDeps, { ownerAuth, oidc, address }: Ways
   const content = writePasswordReset({ link, expiresAt })
   const mail = { kind: 'password_reset' as const, accountId: undefined, to: email, validSeconds: resetLinkSeconds }
   if (!(await enqueueEmails(deps, [{ ...mail, ...content }])))
-    deps.log.warn('too many e-mails wait to be sent; dropped one that resets a password')
+    deps.log.warn('too many emails wait to be sent; dropped one that resets a password')
   deps.announcements.announce('emails')
-  const what = 'asked for an e-mail to reset their password'
+  const what = 'asked for an email to reset their password'
   await recordOwnChange(deps, { ownerId: owner.id, email }, { what, address, outcome: 'done' })
 }
 
-/** Sets a new password with the link from an e-mail, which is spent. All sessions and other links of the user end. */
+/** Sets a new password with the link from an email, which is spent. All sessions and other links of the user end. */
 export async function resetPassword(
   deps: AuditDeps,
   { ownerAuth, address }: { ownerAuth: OwnerAuth; address: string },
@@ -86,7 +86,7 @@ export async function resetPassword(
   await deleteVerifications(deps.db, ownerId)
   await deletePasswordLinks(deps.db, owner.email)
   await markEmailProven(deps.db, ownerId)
-  const what = 'set a new password with a link from an e-mail'
+  const what = 'set a new password with a link from an email'
   await recordOwnChange(deps, { ownerId, email: owner.email }, { what, address, outcome: 'done' })
   return owner
 }

@@ -36,7 +36,7 @@ export async function saveRole(
     .execute()
 }
 
-/** An e-mail address identifies one user in all accounts. */
+/** An email address identifies one user in all accounts. */
 export function findOwnerByEmail(db: Kysely<Database>, email: string): Promise<{ id: string } | undefined> {
   return db.selectFrom('owners').select('id').where('email', '=', email).executeTakeFirst()
 }
@@ -91,7 +91,7 @@ export async function deleteOtherSessions(db: Kysely<Database>, ownerId: string,
   await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).where('id', '!=', keptId).execute()
 }
 
-/** Records that the user has shown to receive e-mails at their address. */
+/** Records that the user has shown to receive emails at their address. */
 export async function markEmailProven(db: Kysely<Database>, ownerId: string): Promise<void> {
   await db.updateTable('owners').set({ emailVerified: true }).where('id', '=', ownerId).execute()
 }
@@ -178,7 +178,7 @@ export async function deletePasswordLinks(db: Kysely<Database>, email: string): 
   await db.deleteFrom('owner_invitations').where('email', '=', email).where('sets_password', '=', true).execute()
 }
 
-/** Returns whether the invitation existed. Its e-mail is not sent any more. */
+/** Returns whether the invitation existed. Its email is not sent any more. */
 export async function deleteInvitation(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
   await deleteInvitationEmails(db, accountId, email)
   const row = await db
@@ -216,7 +216,7 @@ export function findInvitations(
     .execute()
 }
 
-/** Returns whether there was one to revoke. Its e-mail is not sent any more. */
+/** Returns whether there was one to revoke. Its email is not sent any more. */
 export async function revokeInvitationOf(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
   await deleteInvitationEmails(db, accountId, email)
   const row = await db
@@ -229,7 +229,7 @@ export async function revokeInvitationOf(db: Kysely<Database>, accountId: string
   return row !== undefined
 }
 
-/** Deletes e-mails that wait to be sent and whose link is invalid. */
+/** Deletes emails that wait to be sent and whose link is invalid. */
 export async function deleteInvitationEmails(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
   await db
     .deleteFrom('emails')

@@ -132,7 +132,7 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
   131026: {
     meaning: 'The message cannot reach this recipient.',
     advice:
-      'They may not use WhatsApp on this number, use an old version, or not have accepted its terms. Check the number, or contact them another way.',
+      "The recipient may not use WhatsApp on this number, may have an outdated version, or may not have accepted WhatsApp's terms. Check the number, or contact them another way.",
   },
   131021: {
     meaning: 'The recipient is the sending number.',

@@ -161,7 +161,7 @@ test('keeps the token if Meta refuses, says so once, and tries again', async () 
 })
 
 test.each([
-  ['is not valid', { valid: false, scopes: [] }, 'does not call valid'],
+  ['is not valid', { valid: false, scopes: [] }, 'reports it as invalid'],
   [
     'lacks a permission',
     { valid: true, scopes: ['whatsapp_business_management'] },

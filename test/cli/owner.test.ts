@@ -118,9 +118,9 @@ test('explains an invalid role, an invalid address and an unknown user', async (
   const unknown = await waybill.run(['owner', 'remove', accountId, '--email', 'bob@example.com'])
 
   expect(badRole).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--role must be owner or viewer') })
-  expect(badEmail).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('must be an e-mail address') })
+  expect(badEmail).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('must be an email address') })
   expect(unknown).toMatchObject({
     exitCode: 1,
-    stderr: `No user in ${accountId} has the e-mail address "bob@example.com". List its users: waybill owner list ${accountId}\n`,
+    stderr: `No user in ${accountId} has the email address "bob@example.com". List its users: waybill owner list ${accountId}\n`,
   })
 })

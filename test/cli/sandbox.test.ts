@@ -35,7 +35,7 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
 
   test('prints the address of the simulated Cloud API, which other clients can call', async () => {
     const server = await startSandbox()
-    const [, url] = /Base address +(http:\S+)/.exec(server.stdout()) ?? []
+    const [, url] = /Base URL +(http:\S+)/.exec(server.stdout()) ?? []
     const [, token] = /Access token +(\S+)/.exec(server.stdout()) ?? []
     const [, phoneNumberId] = /Phone number ID +(\d+)/.exec(server.stdout()) ?? []
     const [, wabaId] = /WABA ID +(\d+)/.exec(server.stdout()) ?? []

@@ -364,13 +364,13 @@ const mistakes: Mistake[] = [
     because: 'the template has no header',
     template: 'url_button',
     values: { header: { text: 'x' }, buttons: [{ index: 1, url: 'x' }] },
-    says: 'header: the template has no header that takes a value; remove it.',
+    says: 'header: the template has no header that takes a value; remove this field.',
   },
   {
     because: 'the header has no variable',
     template: 'plain_header',
     values: { header: { text: 'x' } },
-    says: 'header: the template has no header that takes a value; remove it.',
+    says: 'header: the template has no header that takes a value; remove this field.',
   },
   {
     because: 'the header text is empty',
@@ -474,7 +474,7 @@ const mistakes: Mistake[] = [
     because: 'the value belongs to another button',
     template: 'url_button',
     values: { buttons: [{ index: 0, url: 'A-1' }] },
-    says: `buttons (button index 1, 'Track order'): is missing; send {"index": 1, "url": "…"}. buttons[0] (button index 0, 'Call us'): a button of type PHONE_NUMBER takes no value; remove it.`,
+    says: `buttons (button index 1, 'Track order'): is missing; send {"index": 1, "url": "…"}. buttons[0] (button index 0, 'Call us'): a button of type PHONE_NUMBER takes no value; remove this entry.`,
   },
   {
     because: 'the value is of another kind',
@@ -497,7 +497,7 @@ const mistakes: Mistake[] = [
     because: 'the template has no buttons',
     template: 'image_header',
     values: { header: { image: { link } }, buttons: [{ index: 0, url: 'x' }] },
-    says: 'buttons[0].index: the template has no buttons; remove it.',
+    says: 'buttons[0].index: the template has no buttons; remove this field.',
   },
   {
     because: 'a button comes twice',
@@ -635,7 +635,7 @@ const mistakes: Mistake[] = [
     because: 'the code comes as a variable',
     template: 'one_time_code',
     values: { variables: { '1': '481516' } },
-    says: 'variables: the template takes only a one-time code, in the field code; remove it. code: is missing; the template takes a one-time code of at most 15 characters.',
+    says: 'variables: the template takes only a one-time code, in the field code; remove this field. code: is missing; the template takes a one-time code of at most 15 characters.',
   },
   {
     because: 'the code has more than 15 characters',
@@ -707,7 +707,7 @@ const mistakes: Mistake[] = [
     because: 'the template has no cards',
     template: 'quick_replies',
     values: { cards: [aloe, monstera] },
-    says: 'cards: the template has no cards; remove it.',
+    says: 'cards: the template has no cards; remove this field.',
   },
   {
     because: 'the end of an offer is missing',
@@ -735,7 +735,7 @@ const mistakes: Mistake[] = [
     because: 'the template has no offer',
     template: 'quick_replies',
     values: { limitedTimeOffer: { expiresAt: '2029-01-01T00:00:00Z' } },
-    says: 'limitedTimeOffer: the template has no offer that ends; remove it.',
+    says: 'limitedTimeOffer: the template has no offer with an expiration time; remove this field.',
   },
   {
     because: 'components come beside other values',
@@ -793,7 +793,7 @@ test('several problems are all named, in the order of the request', async () => 
   const response = await send('url_button', { header: { text: 'x' }, buttons: [{ index: 5, url: 'x' }] })
 
   expect(response.json().error.message).toBe(
-    `variables: "1" is missing; it fills {{1}}. header: the template has no header that takes a value; remove it. buttons (button index 1, 'Track order'): is missing; send {"index": 1, "url": "…"}. buttons[0].index: the template has 2 buttons, 0 to 1.`,
+    `variables: "1" is missing; it fills {{1}}. header: the template has no header that takes a value; remove this field. buttons (button index 1, 'Track order'): is missing; send {"index": 1, "url": "…"}. buttons[0].index: the template has 2 buttons, 0 to 1.`,
   )
 })
 

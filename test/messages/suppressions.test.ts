@@ -58,7 +58,7 @@ test('stops MARKETING templates to a recipient who replied STOP, and no others',
   expect(refused.json().error).toEqual({
     code: 'RECIPIENT_SUPPRESSED',
     message: expect.stringMatching(
-      /^to: .* suppression list since 2026.* \(reply\), so MARKETING templates .* Nothing was sent\.$/,
+      /^to: .* suppression list since 2026.* \(reason: reply\)\. MARKETING templates .* Nothing was sent\.$/,
     ),
   })
   expect(preview.json().error.code).toBe('RECIPIENT_SUPPRESSED')

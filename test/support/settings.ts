@@ -23,7 +23,7 @@ export interface PopulatedAccount extends TestAccount {
   /** A request in the log of API requests. */
   requestId: string
   alertId: string
-  /** E-mail addresses of a viewer, and of somebody with a pending invitation. */
+  /** Email addresses of a viewer, and of somebody with a pending invitation. */
   memberEmail: string
   invitedEmail: string
 }

@@ -8,7 +8,7 @@ export interface TestSmtpServer {
   config: MailConfig
   /** Everything that it took, oldest first. */
   received: ReceivedEmail[]
-  /** While it is set, the recipient or the content of every e-mail is answered with this reply code. */
+  /** While it is set, the recipient or the content of every email is answered with this reply code. */
   refuse: { recipient?: number; content?: number }
   /** While true, it takes a content and never answers. */
   stalls: boolean

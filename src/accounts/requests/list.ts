@@ -27,7 +27,7 @@ export async function listApiRequests(
   { accountId, cursor, limit, search, from, until, ...filter }: InputOf<typeof listRequests>,
 ): Promise<ApiRequestPage> {
   if (cursor !== undefined && !requestIdPattern.test(cursor))
-    throw invalidField('cursor', 'must be the nextCursor of the page before. Leave it out for the first page.')
+    throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
   const text = search?.trim() ?? ''
   const { rows, stoppedAt } = await findRequests(
     db,

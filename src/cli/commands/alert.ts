@@ -32,7 +32,7 @@ export const alertShow = dataCommand({
 
 function formatSettings({ chat, emails, ...rules }: AlertSettings): string {
   const lines = [
-    emails ? 'E-mail: to every member' : 'E-mail: this server sends none (SMTP_URL)',
+    emails ? 'Email: to every member' : 'Email: this server sends none (SMTP_URL)',
     chat ? `Chat: ${chat.host}, in the format of ${formatNames[chat.format]}` : 'Chat: none',
     ...formatRules(rules),
     ...(chat?.problem === undefined ? [] : [`The last post failed at ${chat.problemAt ?? '?'}: ${chat.problem}`]),
@@ -59,13 +59,19 @@ export const alertUpdate = dataCommand({
   options: {
     'failure-rate': {
       value: 'PERCENT',
-      help: 'Alert if more of the messages of the last hour failed, 1 to 100, or off',
+      help: 'Alert when the failure rate of the last hour exceeds this percentage (1–100); off disables it',
     },
-    'delivery-lag': { value: 'TIME', help: 'Alert if webhook deliveries are later than this, such as 5m, or off' },
-    'quiet-hours': { value: 'FROM-UNTIL', help: 'Send alerts after these hours, such as 22:00-07:00, or off' },
+    'delivery-lag': {
+      value: 'TIME',
+      help: 'Alert when webhook deliveries are later than this, such as 5m; off disables it',
+    },
+    'quiet-hours': {
+      value: 'FROM-UNTIL',
+      help: 'Hold alerts until these hours end, such as 22:00-07:00; off disables it',
+    },
     'time-zone': { value: 'ZONE', help: 'Time zone of the quiet hours, such as Europe/Madrid (default UTC)' },
-    'except-critical': { help: 'Send critical alerts in quiet hours too' },
-    repeat: { value: 'HOURS', help: 'Send an alert again after 1 to 168 hours until it is acknowledged, or off' },
+    'except-critical': { help: 'Also send critical alerts during quiet hours' },
+    repeat: { value: 'HOURS', help: 'Repeat unacknowledged alerts every N hours (1–168); off disables it' },
   },
   examples: [
     'waybill alert update acc_… --failure-rate 10 --delivery-lag 10m',
@@ -120,7 +126,7 @@ function readQuietHours(text: string, options: RuleOptions): QuietHours {
 
 export const alertList = dataCommand({
   name: 'alert list',
-  summary: 'List the open alerts of an account, then those that were solved in the last 30 days',
+  summary: 'List the open alerts of an account, then those that were resolved in the last 30 days',
   args: ['ACC'],
   options: {},
   examples: ['waybill alert list acc_…'],
@@ -133,7 +139,7 @@ export const alertList = dataCommand({
         alertId,
         openedAt,
         recoveredAt !== undefined
-          ? 'solved'
+          ? 'resolved'
           : acknowledgedBy === undefined
             ? severity
             : `acknowledged by ${acknowledgedBy}`,
@@ -146,7 +152,7 @@ export const alertList = dataCommand({
 
 export const alertAcknowledge = dataCommand({
   name: 'alert acknowledge',
-  summary: 'Acknowledge an alert: it is not sent again until its problem was solved',
+  summary: 'Acknowledge an alert: no further notifications are sent for it until it is resolved',
   args: ['ACC', 'ALERT'],
   options: {},
   examples: ['waybill alert acknowledge acc_… alr_…'],

@@ -21,7 +21,7 @@ export const mediaUpload = dataCommand({
     'whatsapp-account': { value: 'WA', help: 'WhatsApp account that sends it first, instead of the default one' },
   },
   notes: [
-    'FILE is a path or a public https address. Its content decides about its type, not its name.',
+    'FILE is a path or a public https address. The file type is detected from the content, not the name.',
     'Uploading the same file again prints the same ID and renews its expiry.',
     'If files are stored in a local folder, run the command on the machine of the server.',
   ],

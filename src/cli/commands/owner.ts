@@ -9,7 +9,7 @@ import { findMembers } from '../../users/store.ts'
 import { type Answer, dataCommand } from '../command.ts'
 import { formatTable } from '../help.ts'
 
-const email = { value: 'EMAIL', help: 'E-mail address of the user', required: true } as const
+const email = { value: 'EMAIL', help: 'Email address of the user', required: true } as const
 
 export const ownerInvite = dataCommand({
   name: 'owner invite',
@@ -23,7 +23,7 @@ export const ownerInvite = dataCommand({
       help: 'owner (default): full access; viewer: read only',
       choices: roles,
     },
-    send: { help: 'Also send the link by e-mail; requires SMTP_URL' },
+    send: { help: 'Also send the link by email; requires SMTP_URL' },
   },
   notes: [
     'Without --send, pass the link on yourself. Inviting an existing member changes their role.\nThe link starts with WAYBILL_PUBLIC_URL.',
@@ -43,7 +43,7 @@ export const ownerInvite = dataCommand({
       await mailInvitation(deps, accountId, { issued: invitation, invitedBy: undefined })
       deps.announcements.announce('emails')
     }
-    const sent = options.send ? 'It is also on its way by e-mail. ' : ''
+    const sent = options.send ? 'It is also on its way by email. ' : ''
     return showLink(deps, invitation, `${sent}With this link, ${invitation.email} can join ${accountId} as ${role}`)
   },
 })

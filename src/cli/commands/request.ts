@@ -28,7 +28,7 @@ export const requestList = dataCommand({
     cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
     limit: { value: 'N', help: 'Requests per page, 1 to 100 (default 20)', number: true },
   },
-  notes: ['Requests are recorded about a second after their answer, and kept for WAYBILL_REQUEST_LOG_DAYS.'],
+  notes: ['Requests are recorded about a second after their response, and kept for WAYBILL_REQUEST_LOG_DAYS.'],
   examples: ['waybill request list acc_… --outcome failed', 'waybill request list acc_… --search order-1042 --json'],
   run: async (deps, { args: [accountId], options }) => {
     await requireAccount(deps.db, accountId)
@@ -39,7 +39,7 @@ export const requestList = dataCommand({
 
 export const requestGet = dataCommand({
   name: 'request get',
-  summary: 'Show an API request, with the request and the answer if it failed',
+  summary: 'Show an API request, with the request and the response if it failed',
   args: ['ACC', 'REQ'],
   options: {},
   examples: ['waybill request get acc_… req_…', 'waybill request get acc_… req_… --json'],
@@ -94,7 +94,7 @@ function describeRequest(request: ApiRequestDetails): string {
   ])
   const bodies = [
     ...(request.request === undefined ? [] : [`Request:\n${request.request}`]),
-    ...(request.answer === undefined ? [] : [`Answer:\n${request.answer}`]),
+    ...(request.answer === undefined ? [] : [`Response:\n${request.answer}`]),
   ]
   return [pairs, ...bodies].join('\n\n')
 }

@@ -21,7 +21,7 @@ import { formatTable } from '../help.ts'
 
 export const suppressionList = dataCommand({
   name: 'suppression list',
-  summary: 'List the recipients who opted out, newest first, and the template categories that they do not get',
+  summary: 'List the recipients who opted out, newest first, and the template categories blocked for them',
   args: ['ACC'],
   options: {
     to: { value: 'NUMBER', help: 'Only this recipient' },
@@ -49,7 +49,7 @@ function parseFilter({ limit, ...filter }: Record<string, string | undefined>) {
 }
 
 function formatList(items: Suppression[], categories: string[], nextCursor: string | undefined): string {
-  const setting = `Suppressed recipients do not get ${categories.join(', ')} templates.`
+  const setting = `Blocked for suppressed recipients: ${categories.join(', ')} templates.`
   if (items.length === 0) return `No recipients. ${setting}`
   const table = formatTable(
     ['RECIPIENT', 'REASON', 'SINCE', 'WHATSAPP ACCOUNT'],
@@ -121,7 +121,7 @@ export const suppressionRemove = dataCommand({
 
 export const suppressionCategories = dataCommand({
   name: 'suppression categories',
-  summary: 'Set the template categories that suppressed recipients do not get; MARKETING always is one of them',
+  summary: 'Set the template categories blocked for suppressed recipients; MARKETING is always blocked',
   args: ['ACC'],
   rest: 'CATEGORY',
   options: {},
@@ -129,7 +129,7 @@ export const suppressionCategories = dataCommand({
   audit: ({ rest }) => changes.setSuppressedCategories(rest),
   run: async (deps, { args: [accountId], rest }) => {
     const json = await setSuppressedCategories(deps, accountId, rest)
-    return { json, text: `Suppressed recipients do not get ${json.categories.join(', ')} templates.` }
+    return { json, text: `Blocked for suppressed recipients: ${json.categories.join(', ')} templates.` }
   },
 })
 

@@ -17,7 +17,7 @@ const target = {
 
 export const templateExport = dataCommand({
   name: 'template export',
-  summary: 'Print the templates of an account as they are written in files',
+  summary: 'Print the templates of an account as YAML',
   args: ['ACC'],
   options: target,
   examples: ['waybill template export acc_…'],
@@ -31,7 +31,7 @@ export const templateExport = dataCommand({
 
 export const templatePush = dataCommand({
   name: 'template push',
-  summary: 'Create and change the templates of an account as files describe them',
+  summary: 'Create and update templates from YAML files',
   args: ['ACC', 'DIR'],
   read: { DIR: readTemplateFolder },
   options: {

@@ -27,7 +27,7 @@ export const webhookAdd = dataCommand({
     url: { value: 'URL', help: 'URL of the endpoint: https with a public host', required: true },
     events: {
       value: 'TYPES',
-      help: `Event types, separated by commas: ${eventTypes.join(', ')} (default: all but ${eventTypes.filter((type) => !defaultEventTypes.includes(type)).join(', ')})`,
+      help: `Event types, separated by commas: ${eventTypes.join(', ')} (default: ${defaultEventTypes.join(', ')})`,
     },
     description: { value: 'TEXT', help: 'Description of the endpoint' },
     header: {

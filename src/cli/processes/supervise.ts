@@ -87,7 +87,10 @@ class Supervisor {
         if ('exitCode' in started) {
           this.#slots.set(before.number, before)
           if (before.worker.isDead()) void this.#replace(before)
-          this.#log.error({ process: before.number, ...started }, 'the new process did not start: the old ones stay')
+          this.#log.error(
+            { process: before.number, ...started },
+            'new process failed to start; keeping the old processes',
+          )
           return
         }
         this.#replaceIfItDies(slot)
@@ -117,7 +120,7 @@ class Supervisor {
       // A retired process has its successor already.
       if (this.#stopping.signal.aborted || this.#slots.get(slot.number) !== slot) return
       const { pid } = slot.worker.process
-      this.#log.error({ process: slot.number, pid, exitCode, signal }, 'a process died, and is replaced')
+      this.#log.error({ process: slot.number, pid, exitCode, signal }, 'process exited; replacing it')
       void this.#replace(slot)
     })
   }

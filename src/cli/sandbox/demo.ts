@@ -57,7 +57,7 @@ async function reuseDemo(
   return { accountId, keyStart }
 }
 
-/** A reserved domain that receives no e-mail (RFC 2606). */
+/** A reserved domain that receives no email (RFC 2606). */
 const email = 'demo@example.com'
 
 /**

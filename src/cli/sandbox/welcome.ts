@@ -3,7 +3,7 @@ import type { Demo, DemoNumber } from './demo.ts'
 
 /** Where the simulated WhatsApp is, for clients of the Cloud API. */
 export interface CloudApi extends DemoNumber {
-  /** Base address, without a version. */
+  /** Base URL, without a version. */
   url: string
 }
 
@@ -29,7 +29,7 @@ export function writeWelcome(url: string, demo: Demo, cloudApi: CloudApi): strin
 function describeCloudApi({ url, phoneNumberId, wabaId, accessToken }: CloudApi): string {
   return `Simulated Cloud API, for programs that call WhatsApp themselves:
 
-  Base address       ${url}
+  Base URL           ${url}
   Access token       ${accessToken}
   Phone number ID    ${phoneNumberId}
   WABA ID            ${wabaId}`

@@ -37,7 +37,7 @@ export async function signInWithOrganisation(to: string): Promise<void> {
 interface SignInOptions {
   /** The organisation's provider; undefined if there is none or the request failed. */
   organisation: string | undefined
-  /** Whether a forgotten password is reset by e-mail. */
+  /** Whether a forgotten password is reset by email. */
   resetsByEmail: boolean
   isPending: boolean
 }

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Lets the answers that become ready in one turn of the event loop leave at its end, one right after the
- * other. Written as each becomes ready, with the work for the next request in between, every one of them
- * wakes its reader anew, and at full load a write costs twice as much. A lone answer waits for nothing:
- * its turn is over at once.
+ * Writes the responses that become ready in one turn of the event loop together at its end. Writing each response
+ * separately wakes the client once per response, and at full load a write costs twice as much. A single response does
+ * not wait: its turn ends at once.
  */
 export function coalesceWrites(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {

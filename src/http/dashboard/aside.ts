@@ -7,14 +7,14 @@ export function createAside(log: Logger, max: number): RunAside {
   let running = 0
   return (work) => {
     if (running >= max) {
-      log.warn('too much work beside requests; dropped some')
+      log.warn('background task limit reached; dropped a task')
       return
     }
     running++
     // After the answer, so that work which only some callers cause delays none of them.
     setImmediate(() => {
       work()
-        .catch((error: unknown) => log.error({ err: error }, 'work beside a request failed'))
+        .catch((error: unknown) => log.error({ err: error }, 'a background task failed'))
         .finally(() => running--)
     })
   }

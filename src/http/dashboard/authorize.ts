@@ -92,6 +92,6 @@ function assertSameOrigin(headers: Headers): void {
 function foreign(): ServiceError {
   return new ServiceError(
     'FOREIGN_ORIGIN',
-    'This request came from another site than the dashboard, and was refused. Behind a proxy, pass the Host header on unchanged.',
+    'This request was rejected because it came from a site other than the dashboard. Behind a proxy, pass the Host header on unchanged.',
   )
 }

@@ -93,7 +93,7 @@ export function limitConnections({
   }
 
   function track(socket: Socket): void {
-    // Node keeps the address from here on. Of a client that leaves before it was asked for, there is none, though
+    // Node keeps the address from here on. If the client disconnects first, the address is unavailable, although
     // what it sent can still be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
     states.set(socket, {

@@ -40,7 +40,7 @@ export const headers = {
 
 type HeaderName = keyof typeof headers
 
-/** Codes that are answered before a request is counted and looked at. */
+/** Errors returned before rate limiting and validation. */
 const rejectedEarly: ReadonlySet<ErrorCode> = new Set([
   'INVALID_API_KEY',
   'API_DISABLED',

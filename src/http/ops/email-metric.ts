@@ -1,11 +1,11 @@
 import { Counter, type Registry } from 'prom-client'
 import type { EmailOutcome } from '../../platform/email/mailer.ts'
 
-/** Registers a counter of e-mails; returns the function that counts. */
+/** Registers a counter of emails; returns the function that counts. */
 export function registerEmailMetric(registry: Registry): (outcome: EmailOutcome) => void {
   const emails = new Counter({
     name: 'waybill_emails_total',
-    help: 'Attempts to send an e-mail by outcome: sent, failed (it is tried again), rejected or expired (it was dropped).',
+    help: 'Attempts to send an email by outcome: sent, failed (it is tried again), rejected or expired (it was dropped).',
     labelNames: ['outcome'],
     registers: [registry],
   })

@@ -46,6 +46,6 @@ function notFound(): ServiceError {
 }
 
 function incorrect(attemptsLeft: number): ServiceError {
-  const left = attemptsLeft === 1 ? '1 attempt is left' : `${attemptsLeft} attempts are left`
-  return new ServiceError('CODE_INCORRECT', `code: the code is not right; ${left}.`)
+  const left = attemptsLeft === 1 ? '1 attempt left' : `${attemptsLeft} attempts left`
+  return new ServiceError('CODE_INCORRECT', `code: incorrect code; ${left}.`)
 }

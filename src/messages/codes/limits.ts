@@ -71,7 +71,7 @@ function readNetwork(clientIp: string): string {
 
 const reasons = {
   send_to: 'to: too many codes were sent to this recipient',
-  send_ip: 'clientIp: too many codes were asked for from this address',
+  send_ip: 'clientIp: too many codes were requested from this address',
   check_ip: 'clientIp: too many wrong codes came from this address',
 } satisfies Record<CodeLimit['kind'], string>
 

@@ -84,7 +84,7 @@ async function settleFound({ db, log }: Pick<Deps, 'db' | 'log'>, { missing }: A
     if (failed > 0)
       log.warn(
         { messages: failed },
-        'messages that a killed process never wrote to WhatsApp failed; their keys are free',
+        'marked unsent messages of a killed process as failed and released their idempotency keys',
       )
   }
 }

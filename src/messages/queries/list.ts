@@ -29,7 +29,7 @@ export async function listMessages(
   { lookThrough, search = {} }: { lookThrough?: number; search?: MessageFilter } = {},
 ): Promise<MessagePage> {
   if (cursor !== undefined && !cursorPattern.test(cursor))
-    throw invalidField('cursor', 'must be the nextCursor of the page before. Leave it out for the first page.')
+    throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
   const filter = { ...toFilter(filters), ...search, beforeId: cursor }
   const { rows, stoppedAt } = await findMessages(deps.db, caller.accountId, filter, limit, lookThrough)
   return { items: rows.map(toMessage), ...(stoppedAt !== undefined && { nextCursor: stoppedAt }) }

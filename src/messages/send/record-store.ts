@@ -143,7 +143,7 @@ async function insertInTime<Answer extends InsertAnswer>(
     if (!answer) throw new Error('an insert did not say whether it was on time')
     estimate.learn(answer.clock, leftAt)
     if (answer.on_time) return answer
-    // Late so soon: the database's clock was set forward. It is known anew now.
+    // Rejected this early: the database clock jumped forward. Our offset is refreshed now.
     if (isFirst && performance.now() - leftAt < insertDeadlineMilliseconds / 2) continue
     throw new ServiceError(
       'SERVICE_UNAVAILABLE',

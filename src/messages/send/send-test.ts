@@ -11,9 +11,9 @@ import { prepare } from './prepare.ts'
 import { dispatch, record } from './send.ts'
 
 /**
- * Sends like any other message, and spends the same rate limit: else whoever has a session could send without
- * one. What WhatsApp refused is an answer here and no error: the message is in the
- * log, and whoever tries a template wants to see it there.
+ * Sends like any other message and spends the same rate limit: otherwise any signed-in user could bypass the rate limit.
+ * A rejection by WhatsApp is a result here, not an error: the message is in the log, where users who test a template
+ * look for it.
  */
 export async function sendTest(
   deps: Deps,

@@ -15,9 +15,9 @@ export interface Acceptance {
 }
 
 /**
- * The row is there: this is an update, written so that it goes by the key whatever the planner believes. A
- * plan for an `update` that is made while the table is small reads all of it, and goes on doing so when it
- * has become large; one that is made each time costs more than it runs.
+ * Updates an existing row, written as an upsert, so PostgreSQL always uses the primary key. An `update` that is planned
+ * while the table is small scans all of it, and keeps that plan when the table has grown; planning it each time costs
+ * more than running it.
  */
 const acceptance = `
   on conflict (account_id, id) do update set

@@ -37,7 +37,7 @@ export function applyReport(state: MessageState, report: Report): { state: Messa
       sentAt: earliest(state.sentAt, report.status === 'sent' ? report.at : null),
       deliveredAt: earliest(state.deliveredAt, report.status === 'delivered' ? report.at : null),
       readAt: earliest(state.readAt, report.status === 'read' ? report.at : null),
-      // A message that the recipient has is no failed one, whatever a device said.
+      // A delivered message is not failed, even if one device reported a failure.
       ...(failed ? applyFailure(state, report) : { failedAt: null, errorCode: null, errorMessage: null }),
     },
   }

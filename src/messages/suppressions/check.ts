@@ -17,7 +17,7 @@ export async function assertNotSuppressed(
   if (found)
     throw new ServiceError(
       'RECIPIENT_SUPPRESSED',
-      `to: this recipient is on the suppression list since ${found.since.toISOString()} (${found.reason}), so ${stoppedCategory} templates are not sent to it. Nothing was sent.`,
+      `to: this recipient has been on the suppression list since ${found.since.toISOString()} (reason: ${found.reason}). ${stoppedCategory} templates are not sent to suppressed recipients. Nothing was sent.`,
       { field: 'to' },
     )
 }

@@ -6,7 +6,7 @@ const choices = new Map<string, 'out' | 'in'>([
   ...Object.values(optInWords).flatMap((words) => words.map((word) => [word, 'in'] as const)),
 ])
 
-/** Longer texts are no such word, and need no work. */
+/** No keyword is longer, so longer texts are skipped. */
 const maxCharacters = 40
 
 /** What a recipient decides with a reply; undefined if it is about something else. Flows hold answers, not decisions. */

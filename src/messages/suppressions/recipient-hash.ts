@@ -16,8 +16,8 @@ const keyBytes = 32
 const prefix = 'hmac:'
 
 /**
- * Returns what stands in place of an erased number: its HMAC, which leads nobody back to the number who has the database
- * without the key of the server. All spellings of a number have the same, and each account another one.
+ * Returns the replacement of an erased number: its HMAC. Without the server key, a database dump does not reveal the
+ * number. All spellings of a number share one HMAC, and each account has a different one.
  */
 export function hashRecipient(key: HashKey, accountId: string, number: string): string {
   return (

@@ -23,7 +23,7 @@ export async function listSuppressions(
   { to, reason, cursor, limit }: InputOf<typeof listContract>,
 ): Promise<SuppressionPage> {
   if (cursor !== undefined && !cursorPattern.test(cursor))
-    throw invalidField('cursor', 'must be the nextCursor of the page before. Leave it out for the first page.')
+    throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
   // One extra entry shows whether there is a next page.
   const hashKey = to === undefined ? undefined : await findHashKey(deps.db, deps.secrets)
   const rows = await findSuppressions(

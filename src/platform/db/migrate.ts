@@ -104,7 +104,7 @@ async function migratePatiently(connection: Kysely<Database>): Promise<Migration
     if (tries === maxTries)
       throw new ServiceError(
         'SERVICE_UNAVAILABLE',
-        'The database could not be migrated, because another program keeps a table locked, such as a backup. Nothing was changed. Start again once it has finished.',
+        'The migration could not run because another program, such as a backup, holds a lock on a table. Nothing was changed. Start again when that program has finished.',
       )
     await delay(pauseMilliseconds)
   }

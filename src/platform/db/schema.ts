@@ -491,7 +491,7 @@ export interface OwnerInvitationsTable {
   role: Role
   /** True if an operator reset the user's password: the link sets a new one. */
   sets_password: Generated<boolean>
-  /** E-mail address of the owner who sent it in the dashboard; null for operators. */
+  /** Email address of the owner who sent it in the dashboard; null for operators. */
   invited_by: Generated<string | null>
   /** False if an owner of the account has seen the link, who may not be the person with that address. */
   proves_email: Generated<boolean>
@@ -499,10 +499,10 @@ export interface OwnerInvitationsTable {
   expires_at: Date
 }
 
-/** E-mails that wait to be sent. A sent one is deleted. */
+/** Emails that wait to be sent. A sent one is deleted. */
 interface EmailsTable {
   id: string
-  /** Null for e-mails about a user instead of an account. */
+  /** Null for emails about a user instead of an account. */
   account_id: string | null
   kind: string
   recipient: string
@@ -556,7 +556,7 @@ export interface AlertsTable {
   /** When it is sent next: after quiet hours, or again. */
   due_at: Date | null
   acknowledged_at: Date | null
-  /** E-mail address of a user, or `operator`. */
+  /** Email address of a user, or `operator`. */
   acknowledged_by: string | null
   recovered_at: Date | null
 }
@@ -603,7 +603,7 @@ export interface AuditEntriesTable {
   /** ID of the action, shared by its start and its outcome. */
   id: string
   outcome: AuditOutcome
-  /** E-mail address, which remains after the user is removed. */
+  /** Email address, which remains after the user is removed. */
   who: string
   what: string
   address: string

@@ -1,4 +1,4 @@
-/** What an e-mail says. */
+/** What an email says. */
 export interface EmailContent {
   subject: string
   text: string

@@ -22,7 +22,7 @@ const concurrency = 4
 /** Longer than the longest attempt. */
 const leaseSeconds = 120
 
-/** Sends the waiting e-mails of all accounts, beside the requests that caused them. */
+/** Sends the waiting emails of all accounts, beside the requests that caused them. */
 export class Mailer {
   readonly #deps: MailerDeps
   readonly #transport: MailTransport
@@ -37,7 +37,7 @@ export class Mailer {
     this.#onOutcome = onOutcome
     this.#loop = new OutboxLoop(deps, {
       topic: 'emails',
-      name: 'e-mails that wait to be sent',
+      name: 'emails that wait to be sent',
       claim: () => claimEmails(deps.db, { limit: concurrency, leaseSeconds }),
       attempt: (email) => this.#attempt(email),
     })
@@ -58,7 +58,7 @@ export class Mailer {
     const { id, kind, attempts, expired } = claimed
     const email = expired ? undefined : this.#open(claimed)
     if (!email) {
-      if (expired) log.warn({ id, kind, attempts }, 'an e-mail was not sent in time and was dropped')
+      if (expired) log.warn({ id, kind, attempts }, 'an email was not sent in time and was dropped')
       await deleteEmail(db, id)
       this.#onOutcome('expired')
       return
@@ -66,7 +66,7 @@ export class Mailer {
     const failure = await this.#send(email)
     if (failure?.permanent === true) {
       const { code, replyCode } = failure
-      log.warn({ id, kind, code, replyCode }, 'the SMTP server rejected an e-mail for good; it was dropped')
+      log.warn({ id, kind, code, replyCode }, 'the SMTP server permanently rejected an email; it was dropped')
       await deleteEmail(db, id)
       this.#onOutcome('rejected')
     } else if (failure) {
@@ -74,7 +74,7 @@ export class Mailer {
       await postponeEmail(db, id, retryDelay(attempts))
       this.#onOutcome('failed')
     } else {
-      if (this.#failing) log.info('the SMTP server takes e-mails again')
+      if (this.#failing) log.info('the SMTP server accepts email again')
       this.#failing = false
       await deleteEmail(db, id)
       this.#onOutcome('sent')
@@ -86,7 +86,7 @@ export class Mailer {
       return openEmail(this.#deps.secrets, claimed)
     } catch (error) {
       const { id, kind } = claimed
-      this.#deps.log.error({ err: error, id, kind }, 'could not decrypt an e-mail; it was dropped')
+      this.#deps.log.error({ err: error, id, kind }, 'could not decrypt an email; it was dropped')
       return undefined
     }
   }
@@ -105,7 +105,7 @@ export class Mailer {
     if (!this.#failing)
       this.#deps.log.error(
         { code, replyCode },
-        'the SMTP server takes no e-mails; retrying. For the reason: waybill doctor',
+        'the SMTP server is not accepting email; retrying. Run waybill doctor for the cause',
       )
     this.#failing = true
   }

@@ -27,8 +27,8 @@ const maxWaitingAlerts = maxWaiting / 2
 const maxWaitingAlertsPerAccount = 100
 
 /**
- * Stores e-mails to be sent by any server, so that they survive a crash and an SMTP server that is down. Within a
- * transaction, they are sent only if it commits. Returns false if too many e-mails are waiting: then those that exceed a
+ * Stores emails to be sent by any server, so that they survive a crash and an SMTP server that is down. Within a
+ * transaction, they are sent only if it commits. Returns false if too many emails are waiting: then those that exceed a
  * limit are not stored.
  */
 export async function enqueueEmails({ db, secrets, newId }: OutboxDeps, emails: readonly NewEmail[]): Promise<boolean> {
@@ -57,7 +57,7 @@ interface WaitingEmails {
   alertsByAccount: Map<string, number>
 }
 
-/** Counts the e-mails of all accounts. */
+/** Counts the emails of all accounts. */
 async function countEmails(db: Kysely<Database>): Promise<WaitingEmails> {
   const rows = await db
     .selectFrom('emails')
@@ -102,7 +102,7 @@ export interface ClaimedEmail {
 }
 
 /**
- * Claims due e-mails of all accounts until the lease ends, alerts last; a crashed process releases them by doing
+ * Claims due emails of all accounts until the lease ends, alerts last; a crashed process releases them by doing
  * nothing.
  */
 export async function claimEmails(
@@ -127,12 +127,12 @@ export function openEmail(secrets: SecretBox, { id, contentEncrypted, recipient 
   return { ...content, to: recipient }
 }
 
-/** The ID names one e-mail, whatever its account. */
+/** The ID names one email, whatever its account. */
 export async function deleteEmail(db: Kysely<Database>, id: string): Promise<void> {
   await db.deleteFrom('emails').where('id', '=', id).execute()
 }
 
-/** The ID names one e-mail, whatever its account. */
+/** The ID names one email, whatever its account. */
 export async function postponeEmail(db: Kysely<Database>, id: string, seconds: number): Promise<void> {
   await db
     .updateTable('emails')
@@ -171,7 +171,7 @@ function contentPurpose(id: string): string {
   return purposePrefix + id
 }
 
-/** Whether secrets of this purpose are contents of e-mails, which can have links that sign in. */
+/** Whether secrets of this purpose are contents of emails, which can have links that sign in. */
 export function isEmailPurpose(purpose: string): boolean {
   return purpose.startsWith(purposePrefix)
 }

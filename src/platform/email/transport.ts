@@ -6,24 +6,24 @@ export interface Email extends EmailContent {
   to: string
 }
 
-/** Hands e-mails to an SMTP server. */
+/** Hands emails to an SMTP server. */
 export interface MailTransport {
-  /** Resolves once the server has taken the e-mail; throws a `MailError` otherwise. */
+  /** Resolves once the server has taken the email; throws a `MailError` otherwise. */
   send(email: Email): Promise<void>
   /** Connects and signs in without sending anything; throws a `MailError` if that fails. */
   verify(): Promise<void>
 }
 
 export interface MailConfig extends SmtpServer {
-  /** E-mail address of the sender. */
+  /** Email address of the sender. */
   from: string
 }
 
-/** Why the SMTP server did not take an e-mail. The message may quote the server, so it is for operators only. */
+/** Why the SMTP server did not take an email. The message may quote the server, so it is for operators only. */
 export class MailError extends Error {
-  /** True if the server works and refused this e-mail, such as for its recipient. */
+  /** True if the server works and refused this email, such as for its recipient. */
   readonly isRefusal: boolean
-  /** True if it would refuse this e-mail again. */
+  /** True if it would refuse this email again. */
   readonly permanent: boolean
   /** The kind of failure, such as `ETIMEDOUT`, and the reply code of the server, if it gave one. */
   readonly code: string
@@ -50,10 +50,10 @@ interface Timeouts {
 
 const defaultTimeouts: Timeouts = { connectMs: 10_000, idleMs: 20_000, totalMs: 60_000 }
 
-/** Uses one connection per e-mail: they are few, and a server closes idle connections. */
+/** Uses one connection per email: they are few, and a server closes idle connections. */
 export function createMailTransport(config: MailConfig, timeouts = defaultTimeouts): MailTransport {
   const open = async () => {
-    // Imported here because most processes and commands send no e-mail.
+    // Imported here because most processes and commands send no email.
     const { createTransport } = await import('nodemailer')
     return createTransport(toOptions(config, timeouts))
   }
@@ -120,8 +120,8 @@ async function withDeadline(work: Promise<unknown>, milliseconds: number): Promi
 }
 
 /**
- * Only a refused recipient or content is about the e-mail itself. Wrong credentials, a missing STARTTLS or a refused
- * sender are a matter of configuration, and the e-mail can still be sent later.
+ * Only a refused recipient or content is about the email itself. Wrong credentials, a missing STARTTLS or a refused
+ * sender are a matter of configuration, and the email can still be sent later.
  */
 function toMailError(error: unknown): MailError {
   if (error instanceof MailError) return error

@@ -48,7 +48,7 @@ function fitButton(parts: readonly ButtonPart[], button: MessageButton, report: 
   }
   const named = describe(part)
   if (part.field === 'nothing' || part.field === 'code') {
-    report({ path: [], part: named, problem: `a button of type ${part.type} takes no value; remove it` })
+    report({ path: [], part: named, problem: `a button of type ${part.type} takes no value; remove this entry` })
     return undefined
   }
   if (button[part.field] === undefined) {
@@ -61,7 +61,7 @@ function fitButton(parts: readonly ButtonPart[], button: MessageButton, report: 
 }
 
 function describeIndexes(count: number): string {
-  if (count === 0) return 'the template has no buttons; remove it'
+  if (count === 0) return 'the template has no buttons; remove this field'
   return count === 1
     ? 'the template has one button, of index 0'
     : `the template has ${count} buttons, 0 to ${count - 1}`

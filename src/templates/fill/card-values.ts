@@ -13,7 +13,7 @@ export function fitCards(
   report: Report,
 ): OutgoingCard[] | undefined {
   if (!parts) {
-    if (cards) report({ path: ['cards'], problem: 'the template has no cards; remove it' })
+    if (cards) report({ path: ['cards'], problem: 'the template has no cards; remove this field' })
     return undefined
   }
   const problem = findCountProblem(parts, cards)

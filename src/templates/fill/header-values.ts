@@ -21,7 +21,8 @@ export function fitHeader(
   report: Report,
 ): OutgoingHeader | undefined {
   if (!part) {
-    if (header) report({ path: ['header'], problem: 'the template has no header that takes a value; remove it' })
+    if (header)
+      report({ path: ['header'], problem: 'the template has no header that takes a value; remove this field' })
     return undefined
   }
   const filled = header && toOutgoing(part, header)

@@ -90,7 +90,7 @@ function fitOffer(
 ): FilledTemplate['limitedTimeOffer'] {
   const path = ['limitedTimeOffer']
   if (!offer?.hasExpiration) {
-    if (given) report({ path, problem: 'the template has no offer that ends; remove it' })
+    if (given) report({ path, problem: 'the template has no offer with an expiration time; remove this field' })
     return undefined
   }
   if (!given)
@@ -144,7 +144,7 @@ function fitCode(template: TemplateText, index: number, values: TemplateValues, 
   const { code = '' } = values
   for (const name of valueFields)
     if (name !== 'code' && isGiven(values[name]))
-      report({ path: [name], problem: 'the template takes only a one-time code, in the field code; remove it' })
+      report({ path: [name], problem: 'the template takes only a one-time code, in the field code; remove this field' })
   if (values.code === undefined)
     report({
       path: ['code'],

@@ -21,7 +21,7 @@ interface Advice {
  */
 const advices: Readonly<Record<number, Advice>> = {
   2388019: {
-    message: 'The business account has reached its number of templates.',
+    message: 'The business account has reached its template limit.',
     fix: 'Delete templates that are no longer used, or verify the business to get a higher limit.',
   },
   2388023: {
@@ -39,7 +39,7 @@ const advices: Readonly<Record<number, Advice>> = {
   2388040: { message: 'A text is longer than WhatsApp allows.', fix: 'Shorten it.' },
   2388042: {
     message: 'A part of the template has a field that WhatsApp does not expect there.',
-    fix: 'Remove what this kind of template does not have.',
+    fix: 'Remove the field that this kind of template does not support.',
   },
   2388043: { message: 'A part of the template lacks a required field.', fix: 'Add it: most often an example value.' },
   2388046: {
@@ -78,7 +78,7 @@ const advicesByCode: Readonly<Record<number, Advice>> = {
   },
   10: permission(),
   200: permission(),
-  200002: { message: 'WhatsApp did not take the template.', fix: 'Check it for content that its policies forbid.' },
+  200002: { message: 'WhatsApp did not accept the template.', fix: 'Check it for content that its policies forbid.' },
 }
 
 function permission(): Advice {
@@ -90,12 +90,12 @@ function permission(): Advice {
 
 /** The message for a refusal: what is wrong, how to fix it, and WhatsApp's own words. */
 function describeTemplateRefusal({ error, subcode, reason }: Failed): string {
-  if (!error) return `WhatsApp refused the change: ${reason}.`
+  if (!error) return `WhatsApp rejected the change: ${reason}.`
   const said = error.details === undefined ? error.title : error.details
   const code = subcode === undefined ? String(error.code) : `${error.code}/${subcode}`
   const quoted = `WhatsApp said (${code}): ${said.replace(/\.$/, '')}.`
   const advice = advices[subcode ?? 0] ?? advicesByCode[error.code > 200 && error.code <= 299 ? 200 : error.code]
-  return advice ? `${advice.message} ${advice.fix} ${quoted}` : `WhatsApp refused the change. ${quoted}`
+  return advice ? `${advice.message} ${advice.fix} ${quoted}` : `WhatsApp rejected the change. ${quoted}`
 }
 
 /** The error for a change that WhatsApp did not make. A rejected token deactivates its WhatsApp account. */
@@ -108,7 +108,7 @@ export async function explainTemplateFailure(
   if (!refused)
     return new ServiceError(
       'WHATSAPP_UNAVAILABLE',
-      `WhatsApp gave no answer: ${reason}. The change may have been made. Repeat the request: nothing is done twice.`,
+      `WhatsApp did not respond: ${reason}. The change may have been made. It is safe to repeat the request.`,
       { retryAfterSeconds: 5 },
     )
   if (accountUnusable) {

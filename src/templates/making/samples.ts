@@ -79,7 +79,10 @@ export function toSampleProblem(error: unknown, format: SampleFormat): unknown {
 }
 
 function wrongType(field: string, format: SampleFormat): ServiceError {
-  return invalidField(field, `must be ${sampleRules[format].words}: the content of the file decides, not its name.`)
+  return invalidField(
+    field,
+    `must be ${sampleRules[format].words}. The file type is detected from the content, not the name.`,
+  )
 }
 
 /** Counts towards the uploads of the account, because it takes disk space and a connection. */

@@ -111,7 +111,7 @@ export function toAuthOptions(
 }
 
 /**
- * An invited user is found by an e-mail address that the provider has verified. An unverified address would let anyone
+ * An invited user is found by an email address that the provider has verified. An unverified address would let anyone
  * who can change theirs at the provider sign in as another user.
  */
 function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {

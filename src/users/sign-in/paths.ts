@@ -6,7 +6,7 @@ export const oidcProviderId = 'oidc'
 /** Header that passes the client address to better-auth. The server sets it and never accepts it from a client. */
 export const addressHeader = 'x-waybill-address'
 
-/** A reset gives access to everything, and its e-mail arrives within minutes. */
+/** A reset gives access to everything, and its email arrives within minutes. */
 export const resetLinkSeconds = 3600
 /** Before the token in the identifier of its row, which stores a hash of both. */
 export const resetPrefix = 'reset-password:'

@@ -23,7 +23,7 @@ export async function recordSignIn(deps: AuditDeps, { email: typed, address, wha
   // PostgreSQL rejects NUL, and no address contains it.
   const owner = email.includes('\0') ? undefined : await findOwnerByEmail(deps.db, email)
   if (!owner) {
-    deps.log.info({ address, outcome }, 'rejected a sign-in with an unknown e-mail address')
+    deps.log.info({ address, outcome }, 'rejected a sign-in with an unknown email address')
     return
   }
   const entry = { what, address, outcome: outcome === 'done' ? ('done' as const) : ('refused' as const) }

@@ -62,7 +62,7 @@ function toChange(row: ChangedEndpointRow): AlertChange {
       title: `The webhook endpoint at ${host} ${enabled ? 'fails' : 'was disabled'}`,
       paragraphs: enabled
         ? [
-            `No delivery to the endpoint ${subjectId} has succeeded since ${row.failing_since ? formatTime(row.failing_since.toISOString()) : 'several minutes'}.`,
+            `No delivery to endpoint ${subjectId} has succeeded ${row.failing_since ? `since ${formatTime(row.failing_since.toISOString())}` : 'in the last several minutes'}.`,
             'Deliveries are retried. Check the server that receives them.',
           ]
         : [

@@ -17,7 +17,7 @@ export function findQueueProblems({ oldestDueSeconds }: Pick<QueueState, 'oldest
     {
       code: 'deliveries_late',
       message: `Webhook deliveries are late: the oldest has been due for ${Math.round(oldestDueSeconds)} seconds.`,
-      fix: 'Check that a process with the role of the worker runs, that it reaches the database, and whether slow endpoints use up its concurrency (waybill_webhook_deliveries_in_flight).',
+      fix: 'Check that a process with the role worker (or all) is running, that it can reach the database, and that slow endpoints are not using all its slots (waybill_webhook_deliveries_in_flight).',
     },
   ]
 }

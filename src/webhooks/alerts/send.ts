@@ -16,19 +16,18 @@ export interface MemberAlert {
 
 export type SendAlertDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log'>
 
-/** Later, the dashboard says more than an old e-mail. */
+/** Later, the dashboard says more than an old email. */
 const validSeconds = 24 * 3600
 
-/** Puts an e-mail to each member into the outbox, where an SMTP server is set up, and a post for the account's chat. */
+/** Puts an email to each member into the outbox, where an SMTP server is set up, and a post for the account's chat. */
 export async function sendAlerts(
   deps: SendAlertDeps,
   trx: Kysely<Database>,
   alerts: readonly MemberAlert[],
 ): Promise<void> {
   if (alerts.length === 0) return
-  if (!(await mail(deps, trx, alerts))) deps.log.warn('too many e-mails wait to be sent; dropped e-mails of alerts')
-  if (!(await enqueuePosts(deps, trx, alerts)))
-    deps.log.warn('too many alerts wait to be posted to chats; dropped some')
+  if (!(await mail(deps, trx, alerts))) deps.log.warn('email queue full; dropped alert emails')
+  if (!(await enqueuePosts(deps, trx, alerts))) deps.log.warn('chat queue full; dropped alerts')
 }
 
 async function mail(deps: SendAlertDeps, trx: Kysely<Database>, alerts: readonly MemberAlert[]): Promise<boolean> {

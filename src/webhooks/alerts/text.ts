@@ -1,4 +1,4 @@
-/** What an alert says, in an e-mail and in a chat. */
+/** What an alert says, in an email and in a chat. */
 export interface AlertText {
   title: string
   paragraphs: readonly string[]

@@ -22,7 +22,7 @@ export async function listEvents(
   if (cursor !== undefined && !cursorPattern.test(cursor))
     throw invalidField(
       'cursor',
-      'must be the nextCursor of the page before, or the eventId of the last event seen. Leave it out for the first page.',
+      'must be the nextCursor of the previous page, or the eventId of the last event seen. Leave it out for the first page.',
     )
   const rows = await findEvents(
     deps.db,

@@ -33,19 +33,19 @@ afterEach(() => {
   dashboard.server.deps.mail = createMailTransport(smtp.config)
 })
 
-/** The path of the link in the last e-mail to an address, without `/settings`. */
+/** The path of the link in the last email to an address, without `/settings`. */
 function linkTo(address: string): Promise<string> {
   return vi.waitFor(
     () => {
       const link = smtp.received.findLast(({ to }) => to.includes(address))?.link
-      if (link === undefined) throw new Error(`no e-mail to ${address}`)
+      if (link === undefined) throw new Error(`no email to ${address}`)
       return new URL(link).pathname.replace('/settings', '')
     },
     { timeout: 15_000 },
   )
 }
 
-test('invites a person by e-mail, who joins, becomes an owner and is removed', async () => {
+test('invites a person by email, who joins, becomes an owner and is removed', async () => {
   const owner = await dashboard.signedIn()
   const { page } = owner
   await owner.openOfAccount('people')
@@ -89,7 +89,7 @@ test('shows a link to pass on where no SMTP server is set up, and revokes it', a
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByLabel('Email address').fill('not an address')
   await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
-  await page.getByText(/Must be an e-mail address/).waitFor()
+  await page.getByText(/Must be an email address/).waitFor()
   await page.getByLabel('Email address').fill('linus@example.com')
   await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
 
@@ -125,7 +125,7 @@ test('accepts an invitation with one click in a session of the invited address o
   expect([...ada.pageErrors, ...other.pageErrors]).toEqual([])
 })
 
-test('resets a forgotten password by e-mail', async () => {
+test('resets a forgotten password by email', async () => {
   const owner = await dashboard.signedIn()
   const guest = await dashboard.visit()
   const { page } = guest

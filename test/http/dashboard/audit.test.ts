@@ -149,7 +149,7 @@ describe('sign-ins', () => {
 
     await visitor(server, typed).signIn()
 
-    const lines = server.log.filter((line) => line.includes('rejected a sign-in with an unknown e-mail address'))
+    const lines = server.log.filter((line) => line.includes('rejected a sign-in with an unknown email address'))
     expect(lines.at(-1)).toContain('"address":"127.0.0.1"')
     expect(server.log.join('')).not.toContain('hunter2')
     expect(await readMetric('refused')).toBe(before + 1)

@@ -44,7 +44,7 @@ function emailTo(address: string): Promise<ReceivedEmail> {
   return vi.waitFor(
     () => {
       const email = smtp.received.find(({ to }) => to.includes(address))
-      if (!email) throw new Error(`no e-mail to ${address}`)
+      if (!email) throw new Error(`no email to ${address}`)
       return email
     },
     { timeout: 15_000 },
@@ -85,8 +85,8 @@ test('sends a link that sets a new password once and ends all sessions', async (
   const { items } = await listAudit(server.deps, { accountId: account.accountId, limit: 5 })
   expect(items.map(({ what }) => what)).toEqual(
     expect.arrayContaining([
-      'asked for an e-mail to reset their password',
-      'set a new password with a link from an e-mail',
+      'asked for an email to reset their password',
+      'set a new password with a link from an email',
     ]),
   )
 })
@@ -207,7 +207,7 @@ test('keeps the authenticator app, which a mailbox must not replace', async () =
   expect(signedIn.json()).toMatchObject({ twoFactorRedirect: true })
 })
 
-test('limits the e-mails to one person, known or not', async () => {
+test('limits the emails to one person, known or not', async () => {
   const person = await signedInOwner(server, account.accountId)
   for (const email of [person.email, 'nobody-here@example.com']) {
     const codes = []
@@ -276,7 +276,7 @@ test('says whom to ask where no SMTP server is set up', async () => {
   await plain.close()
 })
 
-test('sends invitations by e-mail and does not show their link to the owner', async () => {
+test('sends invitations by email and does not show their link to the owner', async () => {
   const owner = await signedInOwner(server, account.accountId)
   const invitation = { accountId: account.accountId, email: 'bob@example.com', role: 'viewer' }
 

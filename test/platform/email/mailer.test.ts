@@ -66,7 +66,7 @@ async function makeDue(): Promise<void> {
 const recipients = () => smtp.received.flatMap(({ to }) => to)
 const countWaiting = async () => (await server.deps.db.selectFrom('emails').select('id').execute()).length
 
-test('sends an e-mail as soon as it is stored, and deletes it', async () => {
+test('sends an email as soon as it is stored, and deletes it', async () => {
   start()
   await enqueue('ada@example.com')
 
@@ -111,8 +111,8 @@ test('retries while the SMTP server is down, and logs the change of state once',
   await up.close()
   const messages = server.log.filter((line) => line.includes('SMTP')).map((line) => JSON.parse(line))
   expect(messages.map(({ msg }) => msg)).toEqual([
-    'the SMTP server takes no e-mails; retrying. For the reason: waybill doctor',
-    'the SMTP server takes e-mails again',
+    'the SMTP server is not accepting email; retrying. Run waybill doctor for the cause',
+    'the SMTP server accepts email again',
   ])
   expect(server.log.join('')).not.toMatch(/secret link|ada@example/)
 })
@@ -147,10 +147,10 @@ test('sends the others while one recipient is refused', async () => {
   await eventually(() => expect(recipients()).toEqual(['ada@example.com']))
   await eventually(async () => expect(await countWaiting()).toBe(1))
   // The server itself works.
-  expect(server.log.join('')).not.toContain('takes no e-mails')
+  expect(server.log.join('')).not.toContain('not accepting email')
 })
 
-test('drops an e-mail whose time has passed', async () => {
+test('drops an email whose time has passed', async () => {
   await enqueue('late@example.com', 0)
   const outcomes = start()
 
@@ -158,7 +158,7 @@ test('drops an e-mail whose time has passed', async () => {
   expect(recipients()).toEqual([])
 })
 
-test('sends each e-mail once with several servers', async () => {
+test('sends each email once with several servers', async () => {
   for (let count = 0; count < 30; count++) await enqueue(`person${count}@example.com`)
   start()
   start()
@@ -177,7 +177,7 @@ test('sends what a crashed server had claimed once its lease has ended', async (
   await eventually(() => expect(recipients()).toEqual(['ada@example.com']))
 })
 
-/** Stores e-mails that are not due. */
+/** Stores emails that are not due. */
 async function fill(kind: NewEmail['kind'], count: number): Promise<void> {
   await sql`
     insert into emails (id, kind, recipient, content_encrypted, expires_at, due_at)
@@ -185,7 +185,7 @@ async function fill(kind: NewEmail['kind'], count: number): Promise<void> {
     from generate_series(1, ${count}::integer) n`.execute(server.deps.db)
 }
 
-test('stores no more than 10,000 e-mails', async () => {
+test('stores no more than 10,000 emails', async () => {
   await fill('invitation', 10_000)
 
   expect(await enqueue('ada@example.com')).toBe(false)

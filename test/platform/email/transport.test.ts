@@ -50,7 +50,7 @@ test.each([
   { tls: 'implicit', auth: { user: 'waybill', pass: 'p:ss/w@rd' } },
   { tls: 'starttls', auth: { user: 'waybill', pass: 'p:ss/w@rd' } },
   { tls: 'none', auth: undefined },
-] as const)('sends an e-mail with TLS $tls', async ({ tls, auth }) => {
+] as const)('sends an email with TLS $tls', async ({ tls, auth }) => {
   const smtp = await open({ tls, ...(auth && { auth }) })
   const transport = createMailTransport(smtp.config)
 

@@ -195,10 +195,10 @@ describe('creates a template', () => {
 describe('translates a refusal of WhatsApp', () => {
   test.each([
     [2388293, 'TEMPLATE_REFUSED', 422, 'The body has too many variables for its length.'],
-    [2388019, 'TEMPLATE_REFUSED', 422, 'The business account has reached its number of templates.'],
+    [2388019, 'TEMPLATE_REFUSED', 422, 'The business account has reached its template limit.'],
     [2388023, 'TEMPLATE_REFUSED', 422, 'This language of the template is being deleted.'],
     [2388155, 'TEMPLATE_REFUSED', 422, 'The name belongs to a sample template of WhatsApp.'],
-    [9_999_999, 'TEMPLATE_REFUSED', 422, 'WhatsApp refused the change.'],
+    [9_999_999, 'TEMPLATE_REFUSED', 422, 'WhatsApp rejected the change.'],
   ])('with subcode %i', async (subcode, code, status, message) => {
     const error = { message: 'Invalid parameter', code: 100, error_subcode: subcode, error_user_msg: 'Nein, danke.' }
     server.simulator.intercept(({ path, method }) =>
@@ -414,7 +414,7 @@ describe('uploads a sample', () => {
     expect(refused.headers['retry-after']).toBe('5')
     expect(refused.json().error).toEqual({
       code: 'RATE_LIMIT_EXCEEDED',
-      message: 'This account has 8 uploads in progress, the most at a time. Try again in 5 seconds.',
+      message: 'This account already has 8 uploads in progress, which is the limit. Try again in 5 seconds.',
     })
     expect((await create(other, '/a.png')).statusCode).toBe(200)
 
@@ -426,7 +426,10 @@ describe('uploads a sample', () => {
   test.each([
     ['/moved', 'header.sample.link: the server answered with a redirect (HTTP 302), which is not followed.'],
     ['/missing', 'header.sample.link: the server answered HTTP 404.'],
-    ['/text.png', 'header.sample: must be a JPEG or PNG image: the content of the file decides, not its name.'],
+    [
+      '/text.png',
+      'header.sample: must be a JPEG or PNG image. The file type is detected from the content, not the name.',
+    ],
     ['/page.png', 'header.sample.link: The file is of no type that a template can show.'],
     ['/cut', 'header.sample.link: the connection '],
     ['/large', 'header.sample.link: The file is larger than 5 MB'],

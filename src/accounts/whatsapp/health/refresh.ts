@@ -81,7 +81,7 @@ async function requestToken(
     deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken: renewed }),
   ])
   if (!number.ok) return { problem: `The new token cannot use the number. ${explainReadFailure(number).message}` }
-  if (after.info?.valid !== true) return { problem: 'Meta issued a token that it does not call valid.' }
+  if (after.info?.valid !== true) return { problem: 'Meta issued a new token but reports it as invalid.' }
   const lost = before?.scopes.filter((scope) => after.info?.scopes.includes(scope) === false) ?? []
   if (lost.length > 0) return { problem: `The new token lacks the permission ${lost.join(' and ')}.` }
   if (!expiresLater(after.info.expiresAt, before?.expiresAt))

@@ -15,7 +15,7 @@ interface InviteModalProps {
   onClose: () => void
 }
 
-/** Asks for address and role, then shows the link if this server sends no e-mail. */
+/** Asks for address and role, then shows the link if this server sends no email. */
 export function InviteModal({ opened, onClose }: InviteModalProps) {
   const [sent, setSent] = useState<SentInvitation>()
   return (

@@ -17,7 +17,7 @@ export function useMembers() {
 
 const refreshMilliseconds = 10_000
 
-/** For owners only; they see when an e-mail is sent and an invitation accepted. */
+/** For owners only; they see when an email is sent and an invitation accepted. */
 export function useInvitations() {
   const { accountId, canChange } = useAccount()
   return useQuery({

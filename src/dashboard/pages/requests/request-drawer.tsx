@@ -74,10 +74,10 @@ function Details({ request }: { request: ApiRequestDetails }) {
         ]}
       />
       {request.request !== undefined && <Body title="Request" text={request.request} />}
-      {request.answer !== undefined && <Body title="Answer" text={request.answer} />}
+      {request.answer !== undefined && <Body title="Response" text={request.answer} />}
       {errorCode === undefined ? (
         <Text size="sm" c="dimmed">
-          The request and the answer are kept for failures only.
+          The request and the response are kept for failures only.
         </Text>
       ) : (
         request.request !== undefined && (

@@ -39,7 +39,7 @@ export function RequestsPage() {
     <>
       <PageHeader
         title="API requests"
-        description="Calls made with the API key of this account, newest first. They appear about a second after their answer."
+        description="Calls made with the API key of this account, newest first. They appear about a second after their response."
       />
       <FilterBar filters={filters} onChange={show} />
       {log.isPending && <LoadingSkeleton lines={8} />}

@@ -11,7 +11,7 @@ import { codeNeeded, signIn } from '../../session/sign-in.ts'
 import { PasswordField } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 
-/** The page that the link in an e-mail opens. */
+/** The page that the link in an email opens. */
 export function ResetPasswordPage() {
   const token = useParams()['token'] ?? ''
   const [problem, setProblem] = useState<string>()

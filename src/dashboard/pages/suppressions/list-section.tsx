@@ -101,7 +101,7 @@ function SuppressionTable({ items, searched }: SuppressionTableProps) {
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
         title={`Remove ${removing ?? ''}?`}
-        consequence="This recipient will receive marketing messages again. Remove them only with their consent. If they stopped marketing messages in WhatsApp, WhatsApp still rejects them."
+        consequence="This recipient will receive marketing messages again. Remove them only with their consent. If the recipient stopped marketing messages in WhatsApp, WhatsApp still rejects those messages."
         confirmLabel="Remove recipient"
         pending={remove.isPending}
         onConfirm={() => removing !== undefined && remove.mutate(removing)}

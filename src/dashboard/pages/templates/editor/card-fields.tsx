@@ -114,7 +114,7 @@ export function OfferFields({ value, onChange, errorOf }: OfferFieldsProps) {
         onChange={({ currentTarget }) => onChange({ ...value, text: currentTarget.value })}
       />
       <Switch
-        label="Show a countdown to the end that each message sets"
+        label="Show a countdown (each message sets the end time)"
         checked={value.expires ?? false}
         onChange={({ currentTarget }) => onChange({ ...value, expires: currentTarget.checked })}
       />
