@@ -42,7 +42,7 @@ export const listEvents = procedure({
     from: Timestamp.optional().describe('Only events recorded at or after this time.'),
     until: Timestamp.optional().describe('Only events recorded before this time.'),
     cursor: Cursor.describe(
-      '`nextCursor` of the page before, or the `eventId` of the last event seen. Leave out for the first page.',
+      '`nextCursor` of the previous page, or the `eventId` of the last event seen. Leave out for the first page.',
     )
       .optional()
       .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),

@@ -106,7 +106,7 @@ export const AuditEntry = z.object({
   outcome: z.enum(['started', 'done', 'refused']),
 })
 
-/** `nextCursor` of the page before. */
+/** `nextCursor` of the previous page. */
 const AuditCursor = z.string().regex(/^\d{1,9}$/, 'must be the nextCursor of a page')
 
 export const listAudit = dashboardProcedure({

@@ -88,6 +88,6 @@ function describe({ target, tables, secrets, secretKeyFile }: Moved): string {
     ),
     `The embedded database is moved to ${target}. Every table holds the same rows in both, and the key opens all ${secrets} stored secrets.`,
     `Set for every process:\n  DATABASE_URL            the URL that you passed to --to\n  ${key}`,
-    'Then verify with waybill doctor, and start the server. Keep the data folder until then: it is unchanged, and no server\nstarts with it any more.',
+    'Verify with waybill doctor, then start the server. Keep the data folder: servers still use its media, journal and\nsecret.key. Once the new server works, delete only pgdata, the old database, which no server starts with any more.',
   ].join('\n\n')
 }
