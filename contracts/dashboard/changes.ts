@@ -52,7 +52,7 @@ export const changes = {
   testAlertChat: () => 'posted a test message to the chat for alerts',
   updateAlertRules: (rules: readonly string[]) =>
     rules.length === 0 ? undefined : `changed ${new Intl.ListFormat('en').format(rules)} of alerts`,
-  setAlertEmails: (receives: boolean) => `${receives ? 'resumed' : 'stopped'} alerts by e-mail to themselves`,
+  setAlertEmails: (receives: boolean) => `${receives ? 'resumed' : 'stopped'} alerts by email to themselves`,
   acknowledgeAlert: (alertId: string) => `acknowledged the alert ${alertId}`,
   addEndpoint: () => 'added a webhook endpoint',
   updateEndpoint: (endpointId: string, fields: readonly string[]) =>

@@ -83,7 +83,7 @@ export async function saveRules(db: Kysely<Database>, accountId: string, rules: 
     .execute()
 }
 
-/** Where members stop and resume alerts by e-mail. */
+/** Where members stop and resume alerts by email. */
 export function emailSettingsUrl(publicUrl: string, accountId: string): string {
   return new URL(`/settings/${accountId}/alerts#email`, publicUrl).href
 }

@@ -478,7 +478,7 @@ interface OwnerRolesTable {
   account_id: string
   owner_id: string
   role: Role
-  /** Whether the member gets the alerts of the account by e-mail. */
+  /** Whether the member gets the alerts of the account by email. */
   alert_emails: Generated<boolean>
   created_at: Generated<Date>
 }

@@ -3,7 +3,7 @@ export interface EmailContent {
   subject: string
   text: string
   html: string
-  /** Page on which the recipient stops such e-mails (RFC 2369). */
+  /** Page on which the recipient stops such emails (RFC 2369). */
   unsubscribeUrl?: string
 }
 
@@ -15,7 +15,7 @@ interface EmailDraft {
   link?: { label: string; url: string }
   /** Shown after the link, such as until when it works. */
   closing?: readonly string[]
-  /** Page on which the recipient stops such e-mails, shown at the end. */
+  /** Page on which the recipient stops such emails, shown at the end. */
   unsubscribeUrl?: string
 }
 

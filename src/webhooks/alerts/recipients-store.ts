@@ -8,7 +8,7 @@ interface Recipient {
   email: string
 }
 
-/** The members of these accounts who get alerts by e-mail. */
+/** The members of these accounts who get alerts by email. */
 export function findRecipients(db: Kysely<Database>, accountIds: readonly string[]): Promise<Recipient[]> {
   return db
     .selectFrom('owner_roles')

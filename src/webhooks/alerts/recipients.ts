@@ -8,7 +8,7 @@ interface SignedInMember {
   ownerId: string
 }
 
-/** Whether a member gets alerts by e-mail. Owners also see who else does. */
+/** Whether a member gets alerts by email. Owners also see who else does. */
 export async function getAlertRecipients(
   { db, mail }: Pick<Deps, 'db' | 'mail'>,
   { accountId, ownerId }: SignedInMember,

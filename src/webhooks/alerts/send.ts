@@ -39,7 +39,7 @@ async function mail(deps: SendAlertDeps, trx: Kysely<Database>, alerts: readonly
       .filter((recipient) => recipient.accountId === accountId)
       .map(({ email, accountName }) => {
         const closing = [
-          `You get alerts because you are a member of the account “${accountName}” on Waybill. To stop or resume these e-mails:`,
+          `You get alerts because you are a member of the account “${accountName}” on Waybill. To stop or resume these emails:`,
         ]
         const content = composeEmail({ subject: title, paragraphs, closing, unsubscribeUrl, ...(link && { link }) })
         return { kind: 'alert' as const, accountId, to: email, validSeconds, ...content }

@@ -33,7 +33,7 @@ export const sandboxTokens: readonly SandboxToken[] = [
   { token: 'sandbox-token-expired', does: 'The token has expired (190)', expiresInSeconds: -3600 },
   {
     token: 'sandbox-token-expiring',
-    does: 'Works, but expires in 5 days, and a refresh is refused (200)',
+    does: 'Works, but expires in 5 days, and a refresh is rejected (200)',
     expiresInSeconds: 5 * day,
     number: { status: 'CONNECTED' },
     refuses: { 'GET oauth': 200 },
@@ -58,22 +58,22 @@ export const sandboxTokens: readonly SandboxToken[] = [
   },
   {
     token: 'sandbox-token-pin',
-    does: 'The number has the PIN 123456; another one is refused (133005), after three of them the number is locked (133008)',
+    does: 'The number has the PIN 123456; another one is rejected (133005), after three of them the number is locked (133008)',
     number: { pin: '123456' },
   },
   {
     token: 'sandbox-token-pin-locked',
-    does: 'Registration is refused: too many wrong PINs (133008)',
+    does: 'Registration is rejected: too many wrong PINs (133008)',
     refuses: { 'POST register': 133008 },
   },
   {
     token: 'sandbox-token-register-limit',
-    does: 'Registration is refused: more than 10 attempts in 72 hours (133016)',
+    does: 'Registration is rejected: more than 10 attempts in 72 hours (133016)',
     refuses: { 'POST register': 133016 },
   },
   {
     token: 'sandbox-token-subscribe-refused',
-    does: 'The subscription of the app is refused (200)',
+    does: 'The subscription of the app is rejected (200)',
     number: { status: 'CONNECTED' },
     refuses: { 'POST subscribed_apps': 200 },
   },
@@ -84,7 +84,7 @@ export const sandboxTokens: readonly SandboxToken[] = [
   },
   {
     token: 'sandbox-token-throttled-later',
-    does: 'The number can be connected; then the rate limit is reached: subscription and registration are refused (80007)',
+    does: 'The number can be connected; then the rate limit is reached: subscription and registration are rejected (80007)',
     refuses: { 'POST subscribed_apps': 80007, 'POST register': 80007 },
   },
   {
