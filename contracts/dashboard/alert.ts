@@ -48,7 +48,7 @@ const thresholds = {
   /** How late webhook deliveries may be; null: no alert. */
   deliveryLagSeconds: z.int().min(30, 'must be at least 30 seconds').max(86_400, 'must be at most a day').nullable(),
   quietHours: QuietHours.nullable(),
-  /** After how many hours an alert is sent again until it is acknowledged or solved; null: once. */
+  /** After how many hours an alert is sent again until it is acknowledged or resolved; null: once. */
   repeatHours: z.int().min(1, 'must be at least 1').max(168, 'must be at most 168').nullable(),
 }
 
@@ -195,7 +195,7 @@ export type Alert = z.infer<typeof Alert>
 export const listAlerts = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
-  summary: 'List open alerts, then those that were solved in the last 30 days, newest first',
+  summary: 'List open alerts, then those that were resolved in the last 30 days, newest first',
   input: ofAccount({}),
   output: z.object({ items: z.array(Alert) }),
 })
@@ -203,7 +203,7 @@ export const listAlerts = dashboardProcedure({
 export const acknowledgeAlert = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Acknowledge an alert: it is not sent again until its problem was solved',
+  summary: 'Acknowledge an alert: no further notifications are sent for it until it is resolved',
   input: ofAccount({ alertId: line(64) }),
   output: Alert,
   audit: ({ alertId }) => changes.acknowledgeAlert(alertId),

@@ -193,7 +193,7 @@ test('is silent about an acknowledged token until it is about to expire', async 
   expect(await sent()).toEqual([
     'The access token of +1 555-010-0001 expires in 13 days',
     'The access token of +1 555-010-0001 expires in 1 day',
-    'The access token of +1 555-010-0001 does not expire soon any more',
+    'The access token of +1 555-010-0001 was renewed',
   ])
 })
 

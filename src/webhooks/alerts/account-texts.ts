@@ -43,7 +43,7 @@ export function toAccountChange(accountId: string, event: WhatsAppAccountEvent):
           title: `The access token of ${number} ${describeDays(event.data.daysLeft)}`,
           paragraphs: [
             `The access token of the WhatsApp account ${number} expires at ${formatTime(event.data.expiresAt)}.`,
-            'Without a new one, nothing can be sent from it then. Replace the token.',
+            'Replace the token before then, or this account can no longer send messages.',
           ],
         },
       }
@@ -90,7 +90,7 @@ export function toTokenRenewed(
     kind: 'recovered',
     severity: 'critical',
     text: {
-      title: `The access token of ${number} does not expire soon any more`,
+      title: `The access token of ${number} was renewed`,
       paragraphs: [`The WhatsApp account ${number} has a new access token.`],
     },
   }

@@ -23,8 +23,7 @@ export async function acknowledgeAlert(
       throw new ServiceError('NOT_FOUND', `No alert has the ID ${alertId}.`, {
         remedy: `List the alerts: waybill alert list ${accountId}`,
       })
-    if (row.recovered_at !== null)
-      throw new ServiceError('SETTING_REFUSED', 'The problem of this alert is solved already.')
+    if (row.recovered_at !== null) throw new ServiceError('SETTING_REFUSED', 'This alert is resolved already.')
     if (row.acknowledged_at !== null) return toAlert(row)
     const changes = { acknowledged_at: now(), acknowledged_by: by, due_at: null }
     return toAlert((await changeAlert(trx, row, changes)) ?? row)

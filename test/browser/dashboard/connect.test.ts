@@ -137,7 +137,7 @@ test('a wrong PIN, a refused subscription and an unreachable callback URL are ex
   await page.getByRole('button', { name: 'Connect number' }).click()
 
   await step(page, 'Subscription: to do').getByText('WhatsApp does not let this access token do that').waitFor()
-  expect(await step(page, 'Subscription').getByText('Your app hears').count()).toBe(0)
+  expect(await step(page, 'Subscription').getByText('Your Meta app is subscribed').count()).toBe(0)
   dashboard.server.simulator.addToken(number.accessToken, { appId: app.id, wabaIds: [number.wabaId] })
   await page.getByRole('button', { name: 'Subscribe' }).click()
   await step(page, 'Subscription: done').waitFor()

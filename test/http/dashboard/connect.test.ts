@@ -88,7 +88,7 @@ test.each([
     wrong: 'a throttled account',
     token: { refuses: { 'GET phone_numbers': 80007 } },
     valid: true,
-    says: 'WhatsApp has reached its limit of calls',
+    says: 'reached WhatsApp’s limit of API calls',
   },
 ] as const)('$wrong is explained, with what to do', async ({ token, valid, says }) => {
   const { accessToken } = newNumber(token && ({ ...token, ...('wabaIds' in token && { wabaIds: [] }) } as object))
@@ -247,7 +247,7 @@ test('a number is registered with its PIN, and a wrong PIN is explained', async 
 test.each([
   { refusal: 133008 as const, says: 'WhatsApp has locked the registration of this number', does: 'set a new PIN' },
   { refusal: 133016 as const, says: 'WhatsApp allows 10 attempts in 72 hours', does: 'Wait 72 hours' },
-  { refusal: 80007 as const, says: 'WhatsApp has reached its limit of calls', does: 'Wait some minutes' },
+  { refusal: 80007 as const, says: 'reached WhatsApp’s limit of API calls', does: 'Wait a few minutes' },
 ])('explains a registration that is refused with $refusal, and can repeat it', async ({ refusal, says, does }) => {
   const number = newNumber({ refuses: { 'POST register': refusal } }, 'PENDING')
   const { whatsAppAccountId } = await add(number)

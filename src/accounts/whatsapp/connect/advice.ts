@@ -12,7 +12,7 @@ const newToken =
   'In Meta Business Suite, open Settings > Users > System users, create a new token for your app with the permissions whatsapp_business_messaging and whatsapp_business_management, and use it here.'
 const permissions =
   'In Meta Business Suite, open Settings > Users > System users: assign the app and the WhatsApp account to the system user with full control, then create a token with the permissions whatsapp_business_messaging and whatsapp_business_management.'
-const wait = 'Wait some minutes, then repeat this step. Earlier attempts extend the limit.'
+const wait = 'Wait a few minutes, then repeat this step. Retrying sooner extends the wait.'
 
 /** What to do about a restriction by WhatsApp, which no new token lifts. */
 export const requestReview = 'Open Business Support Home in Meta Business Suite, check the reason and request a review.'
@@ -26,7 +26,7 @@ const permissionMissing: Advice = {
     'WhatsApp does not let this access token do that: a permission is missing, or the account is not assigned to its system user.',
   fix: permissions,
 }
-const throttled: Advice = { message: 'WhatsApp has reached its limit of calls for this account or app.', fix: wait }
+const throttled: Advice = { message: 'This account or app has reached WhatsApp’s limit of API calls.', fix: wait }
 
 /** By Meta's error code: reference, section 2.2, and Meta's reference of the register edge. */
 const advices: Readonly<Record<number, Advice>> = {

@@ -164,7 +164,7 @@ const numberProblems: Readonly<Record<string, { message: string; fix: string; se
   },
   RATE_LIMITED: {
     message: 'The number has reached its messaging limit.',
-    fix: 'Wait until fewer recipients were messaged in the last 24 hours, or raise the limit in WhatsApp Manager.',
+    fix: 'Wait until the 24-hour window has moved on, or raise the limit in WhatsApp Manager.',
     sends: true,
   },
   RESTRICTED: restricted('restricted'),
@@ -269,7 +269,13 @@ function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
       : []),
     ...(callbackProblem === undefined
       ? []
-      : [warning('callback_problem', `The callback URL is not in order: ${withoutDot(callbackProblem)}.`, setUp)]),
+      : [
+          warning(
+            'callback_problem',
+            `There is a problem with the callback URL: ${withoutDot(callbackProblem)}.`,
+            setUp,
+          ),
+        ]),
     ...(callbackCheckedAt === undefined || callbackProblem !== undefined
       ? []
       : callbackUrl === undefined

@@ -12,7 +12,7 @@ export function AlertsPage() {
     <>
       <PageHeader
         title="Alerts"
-        description="Waybill alerts you once when a problem starts, and once more when it is solved."
+        description="Waybill alerts you once when a problem starts, and once more when it is resolved."
       />
       <ListSection />
       {isPending && <LoadingSkeleton />}

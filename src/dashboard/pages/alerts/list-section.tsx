@@ -15,7 +15,7 @@ import { alertsKey, useAlerts } from './use-alerts.ts'
 export function ListSection() {
   const { data, error, isPending, refetch } = useAlerts()
   return (
-    <Section title="Open and recent alerts" description="Solved alerts are kept for 30 days.">
+    <Section title="Open and recent alerts" description="Resolved alerts are kept for 30 days.">
       {isPending && <LoadingSkeleton lines={3} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {data?.items.length === 0 && (
@@ -51,7 +51,7 @@ function AlertItem({ alert }: { alert: Alert }) {
           Since <DateTime at={openedAt} />
           {recoveredAt !== undefined && (
             <>
-              {' · solved '}
+              {' · resolved '}
               <DateTime at={recoveredAt} />
             </>
           )}
@@ -70,7 +70,7 @@ function AlertItem({ alert }: { alert: Alert }) {
 }
 
 function StateBadge({ alert: { severity, acknowledgedAt, recoveredAt } }: { alert: Alert }) {
-  if (recoveredAt !== undefined) return <StatusBadge tone="good">Solved</StatusBadge>
+  if (recoveredAt !== undefined) return <StatusBadge tone="good">Resolved</StatusBadge>
   if (acknowledgedAt !== undefined) return <StatusBadge tone="neutral">Acknowledged</StatusBadge>
   return severity === 'critical' ? (
     <StatusBadge tone="bad">Critical</StatusBadge>
@@ -84,7 +84,7 @@ function AcknowledgeButton({ alert: { alertId, title } }: { alert: Alert }) {
   const acknowledge = useChange({
     change: () => settings.alert.acknowledge.mutate({ accountId, alertId }),
     invalidates: [alertsKey(accountId)],
-    done: 'Alert acknowledged. It is not sent again until its problem was solved.',
+    done: 'Alert acknowledged. No further notifications are sent for it until it is resolved.',
   })
   return (
     <ChangeButton

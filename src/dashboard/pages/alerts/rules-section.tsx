@@ -70,7 +70,7 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
     save.mutate(toRules(changed))
   })
   return (
-    <Section title="Rules" description="When you are alerted, and when not.">
+    <Section title="Rules" description="Thresholds, quiet hours and repetition.">
       <form onSubmit={submit} noValidate>
         <Stack gap="md" maw={520}>
           {problem !== undefined && <ErrorAlert title="The rules were not saved" error={problem} />}

@@ -31,7 +31,7 @@ export function EndpointLimits({ form }: EndpointLimitsProps) {
         />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
-        If your application can take only so much. Deliveries beyond a limit wait.
+        Limit deliveries if your application can handle only a certain load. Deliveries over the limit are queued.
       </Text>
     </Stack>
   )

@@ -70,7 +70,7 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
 const overlaps = [
   {
     seconds: 0,
-    label: 'Not at all',
+    label: 'Revoke it immediately',
     description: 'The old secret stops working immediately. Choose this if it has leaked.',
   },
   { seconds: 3600, label: '1 hour' },

@@ -37,7 +37,7 @@ export function SetUpPage() {
     <>
       <PageHeader
         title={account.displayPhoneNumber ?? account.phoneNumberId}
-        description="Set-up and health of this WhatsApp account. Each step can be repeated."
+        description="Setup and health of this WhatsApp account. Each step can be repeated."
         actions={<CheckNowButton whatsAppAccountId={account.accountId} />}
       />
       <ViewerNotice what="set up a number" />
@@ -108,8 +108,8 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
       <ActionStep
         {...place('subscription')}
         title="Subscription"
-        purpose="Lets your app hear whether messages were delivered and read."
-        done="Your app hears whether messages were delivered and read."
+        purpose="Subscribes your Meta app to the statuses of messages."
+        done="Your Meta app is subscribed to the statuses of messages."
         action="Subscribe"
         perform={() => settings.whatsAppAccount.subscribe.mutate({ accountId, whatsAppAccountId })}
       />
@@ -117,7 +117,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
       <Step
         {...place('registration')}
         title="Registration"
-        purpose="Allows the number to send by program, through Meta's Cloud API."
+        purpose="Registers the number with Meta's Cloud API, so that it can send messages."
         done="The number is registered with Meta's Cloud API."
       >
         <RegisterForm

@@ -86,7 +86,7 @@ function HealthSummary({ account }: { account: WhatsAppAccount }) {
         </Text>
       )}
       <Anchor component={Link} to={account.whatsAppAccountId} size="sm">
-        Set-up and health
+        Setup and health
       </Anchor>
     </Text>
   )
