@@ -4,8 +4,9 @@ const undoAttemptCounts = [
   `delete from waybill_migrations where name = '0025-attempt-counts'`,
 ]
 
-/** Reverts migration 0024. */
+/** Reverts migrations 0024 and later. */
 export const undoCountBuckets = [
+  ...undoAttemptCounts,
   'alter table accounts drop column time_zone',
   `create table merged_counts as
     select account_id, day, status, accepted, error_code, delivery_seconds, sum(count)::integer as count
@@ -82,7 +83,6 @@ const undoAlertChannels = [
 
 /** Reverts migrations 0018 and later. */
 const undoPeople = [
-  ...undoAttemptCounts,
   ...undoCountBuckets,
   ...undoSavedViews,
   ...undoAlertRecipients,
