@@ -4,7 +4,8 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { notifyFailureMessage } from '../api/use-change.ts'
 
 interface CopyButtonProps {
-  text: string
+  /** A function if it is only needed when it is copied. */
+  text: string | (() => string)
   label?: string
 }
 
@@ -101,7 +102,7 @@ export function CodeBlock({ code, label }: CodeBlockProps) {
 const shownMilliseconds = 2000
 
 /** Copies the text and reports it as copied for two seconds. */
-function useCopy(text: string): { copied: boolean; copy: () => Promise<void> } {
+function useCopy(text: string | (() => string)): { copied: boolean; copy: () => Promise<void> } {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -109,7 +110,7 @@ function useCopy(text: string): { copied: boolean; copy: () => Promise<void> } {
     return () => clearTimeout(timer)
   }, [copied])
   const copy = async () => {
-    if (await copyText(text)) setCopied(true)
+    if (await copyText(typeof text === 'string' ? text : text())) setCopied(true)
     else notifyFailureMessage('Your browser did not allow copying. Select the text and copy it by hand.')
   }
   return { copied, copy }

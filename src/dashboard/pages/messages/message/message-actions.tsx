@@ -17,13 +17,12 @@ export function MessageActions({ history: { message }, onSentAgain }: MessageAct
   const [opened, { open, close }] = useDisclosure()
   const found = useTemplateOf(message)
   const template = found.kind === 'found' ? found.template : undefined
-  const curl = toCurl(message, { origin: window.location.origin, stored: undefined, of: template })
   return (
     <Group gap="xs">
       <ChangeButton size="xs" variant="default" leftSection={<IconSend size={14} />} onClick={open}>
         Send again
       </ChangeButton>
-      <CopyButton text={curl} label="Copy as curl" />
+      <CopyButton text={() => toCurl(message, template, window.location.origin)} label="Copy as curl" />
       {opened && <SendAgainModal message={message} found={found} onClose={close} onSent={onSentAgain} />}
     </Group>
   )

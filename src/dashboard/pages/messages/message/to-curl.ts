@@ -8,9 +8,10 @@ import { takesCode, valuesWith, variablesWith } from './template-values.ts'
  */
 export function toCurl(
   { to, template, language, externalId, accountId }: Message,
-  { origin, stored, of }: { origin: string; stored: object | undefined; of: OwnTemplate | undefined },
+  of: OwnTemplate | undefined,
+  origin: string,
 ): string {
-  const body = { to, template, language, ...(stored ?? (of && blanksOf(of))), externalId, accountId }
+  const body = { to, template, language, ...(of && blanksOf(of)), externalId, accountId }
   return `curl ${quote(origin + sendMessage.path)} \\
   -H "X-API-Key: $WAYBILL_API_KEY" \\
   -H "Content-Type: application/json" \\
