@@ -5,7 +5,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { listMovedTables, type MovedTable } from './tables.ts'
 
 /** Rows that migrations insert into an empty database. */
-const singletons = new Set(['overdue_progress', 'database_clock'])
+const singletons = new Set(['overdue_progress', 'database_clock', 'message_counts_start'])
 
 /** Identifies a move; a row with an empty name holds its ID. */
 export async function findMoveId(target: Kysely<Database>): Promise<string | undefined> {

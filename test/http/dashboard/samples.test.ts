@@ -71,7 +71,7 @@ test.each([
 )
 
 test.each([
-  { format: 'IMAGE', content: pdf(), message: 'file: must be a JPEG or PNG image: the content of the file decides' },
+  { format: 'IMAGE', content: pdf(), message: 'file: must be a JPEG or PNG image' },
   { format: 'VIDEO', content: png(), message: 'file: must be an MP4 video' },
   { format: 'DOCUMENT', content: docx(), message: 'file: must be a PDF document' },
   { format: 'IMAGE', content: Buffer.from('<svg onload="alert(1)"/>'), message: 'file: must be a JPEG or PNG image' },
