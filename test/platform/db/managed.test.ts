@@ -183,8 +183,8 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
   })
 
   test.each([
-    { query: () => `?sslmode=verify-full&sslrootcert=${ca}`, says: 'answers, over TLSv1.3' },
-    { query: () => '', says: 'answers, without TLS' },
+    { query: () => `?sslmode=verify-full&sslrootcert=${ca}`, says: 'is reachable, over TLSv1.3' },
+    { query: () => '', says: 'is reachable, without TLS' },
   ])('is reported by waybill doctor: $says', async ({ query, says }) => {
     const environment = { DATABASE_URL: urlOf({ query: query() }), WAYBILL_SECRET_KEY: secretKey }
     const { findings } = JSON.parse((await runHere(['doctor', '--json'], environment)).stdout)
