@@ -391,7 +391,8 @@ test('waits for each misbehaving receiver no longer than one timeout', async () 
   const bad = await webhooks.emit(20)
   await webhooks.addEndpoint(`${receiver.url}/good`)
   await webhooks.emit(50)
-  await expect.poll(() => receiver.at('/good'), soon).toHaveLength(50)
+  // A delivery can arrive twice: on a busy machine, its first response may come after the timeout of a second.
+  await expect.poll(() => new Set(receiver.at('/good').map(({ id }) => id)).size, soon).toBe(50)
 
   await expect
     .poll(async () => (await webhooks.attempts(bad[0] ?? '')).map(({ error }) => error), soon)
