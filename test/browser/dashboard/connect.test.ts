@@ -120,7 +120,7 @@ test.each([
 
   await checkToken(page, token ?? number.accessToken)
 
-  const alert = page.getByRole('alert').filter({ hasText: 'This token cannot be used yet' })
+  const alert = page.getByRole('alert').filter({ hasText: 'This token cannot be used' })
   await alert.getByText(says).waitFor()
   await alert.getByText(does).waitFor()
   expect(await page.getByRole('button', { name: 'Connect number' }).count()).toBe(0)
@@ -171,7 +171,7 @@ test('says where a token is found at Meta, and puts the result next to the butto
   const button = page.getByRole('button', { name: 'Check token' })
   expect((await top(button)) - (await top(page.getByLabel('Access token', { exact: true })))).toBeLessThan(100)
   await checkToken(page, 'EAAunknown')
-  const result = page.getByRole('alert').filter({ hasText: 'cannot be used yet' })
+  const result = page.getByRole('alert').filter({ hasText: 'cannot be used' })
   await result.waitFor()
 
   expect(await top(result)).toBeLessThan(await top(systemUsers))
@@ -194,7 +194,7 @@ test.each([
   {
     lacks: 'an https address',
     callbacks: { baseUrl: undefined },
-    says: 'operator of this server sets WAYBILL_PUBLIC_URL',
+    says: 'operator of this server to set WAYBILL_PUBLIC_URL',
   },
   { lacks: 'the app secret', callbacks: { appSecret: undefined }, says: 'select Add app secret below' },
 ])('without $lacks it shows all values to enter at Meta, whole on a phone', async ({ callbacks, says }) => {

@@ -184,7 +184,7 @@ test.each([
     callbacks: { baseUrl: undefined },
     says: 'WAYBILL_PUBLIC_URL is not an https address',
   },
-  { obstacle: 'no app secret', callbacks: { appSecret: undefined }, says: 'The secret of the app is not known' },
+  { obstacle: 'no app secret', callbacks: { appSecret: undefined }, says: 'Waybill does not have the app secret' },
   { obstacle: 'no verify token', callbacks: { verifyToken: undefined }, says: 'META_VERIFY_TOKEN is not set' },
 ])('with $obstacle the callback step says so and shows the values to enter', async ({ callbacks, appSecret, says }) => {
   const { whatsAppAccountId } = await add(newNumber(), appSecret === undefined ? {} : { appSecret })
@@ -203,9 +203,9 @@ test.each([
 })
 
 test.each([
-  { callbacks: { baseUrl: undefined }, says: 'operator of this server sets WAYBILL_PUBLIC_URL' },
+  { callbacks: { baseUrl: undefined }, says: 'operator of this server to set WAYBILL_PUBLIC_URL' },
   { callbacks: { appSecret: undefined }, says: 'App settings > Basic' },
-  { callbacks: { verifyToken: undefined }, says: 'operator of this server sets META_VERIFY_TOKEN' },
+  { callbacks: { verifyToken: undefined }, says: 'operator of this server to set META_VERIFY_TOKEN' },
 ])('says before anything is tried who removes the obstacle: $says', async ({ callbacks, says }) => {
   const { whatsAppAccountId } = await add(newNumber())
   const read = async () =>

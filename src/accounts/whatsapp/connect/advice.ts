@@ -9,7 +9,7 @@ export interface Advice {
 type Failed = Extract<ReadOutcome<unknown>, { ok: false }>
 
 const newToken =
-  'In Meta Business Suite, open Settings > Users > System users, create a new token for your app with the permissions whatsapp_business_messaging and whatsapp_business_management, and use it here.'
+  'In Meta Business Suite, open Settings > Users > System users, create a new token for your app with the permissions whatsapp_business_messaging and whatsapp_business_management, and use it in place of this one.'
 const permissions =
   'In Meta Business Suite, open Settings > Users > System users: assign the app and the WhatsApp account to the system user with full control, then create a token with the permissions whatsapp_business_messaging and whatsapp_business_management.'
 const wait = 'Wait a few minutes, then repeat this step. Retrying sooner extends the wait.'
@@ -49,7 +49,7 @@ const advices: Readonly<Record<number, Advice>> = {
   },
   2200: {
     message: 'Meta called the callback URL and did not get the expected answer.',
-    fix: 'Check that the URL is reachable from the internet over https with a valid certificate, that your proxy passes /webhooks/whatsapp on to Waybill, and that Waybill runs with the same META_VERIFY_TOKEN.',
+    fix: 'Check that the URL is reachable from the internet over https with a valid certificate, that the proxy in front of Waybill passes /webhooks/whatsapp on to it, and that META_VERIFY_TOKEN is the one with which Waybill was started. The operator of the server can check all three.',
   },
   131031: {
     message: 'WhatsApp has locked this business account.',

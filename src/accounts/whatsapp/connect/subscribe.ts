@@ -119,7 +119,7 @@ export function callbackUrlOf(
 
 const missingVerifyToken: Advice = {
   message: 'META_VERIFY_TOKEN is not set, so Waybill rejects the check that Meta makes of a callback URL.',
-  fix: 'The operator of this server sets META_VERIFY_TOKEN in its environment, to a random text such as the output of “openssl rand -hex 16”, and restarts it.',
+  fix: 'Ask the operator of this server to set META_VERIFY_TOKEN in its environment to a random text, such as the output of “openssl rand -hex 16”, and to restart it.',
 }
 
 /** Why Waybill cannot set the callback URL by itself. */
@@ -132,15 +132,15 @@ function findObstacle(
   if (baseUrl === undefined)
     return {
       message: 'WAYBILL_PUBLIC_URL is not an https address, so Waybill cannot set the callback URL for you.',
-      fix: 'The operator of this server sets WAYBILL_PUBLIC_URL in its environment, to the https address at which the internet reaches it, such as https://waybill.example.com, and restarts it.',
+      fix: 'Ask the operator of this server to set WAYBILL_PUBLIC_URL in its environment to the https address at which the internet reaches it, and to restart it.',
     }
   if (findAppSecret(deps, stored) !== undefined) return undefined
   const consequence = 'so Waybill cannot set the callback URL for you, and rejects every callback.'
-  const copy = 'Copy it from the app dashboard of Meta (App settings > Basic)'
+  const copy = 'Copy it from Meta’s app dashboard (App settings > Basic)'
   return stored.row.app_secret_encrypted === null
     ? {
-        message: `The secret of the app is not known, ${consequence}`,
-        fix: `${copy} and replace the secrets of this account. For all accounts, the operator of this server sets META_APP_SECRET and restarts it.`,
+        message: `Waybill does not have the app secret, ${consequence}`,
+        fix: `${copy} and replace the secrets of this account. Or ask the operator of this server to set META_APP_SECRET for all accounts, and to restart it.`,
       }
     : {
         message: `The app secret of this account cannot be decrypted with the configured keys, ${consequence}`,

@@ -14,7 +14,7 @@ export function CallbackValues({ enter }: { enter: NonNullable<CallbackStep['ent
           label="Callback URL"
           value={callbackUrl}
           {...(!callbackUrl.startsWith('https:') && {
-            description: `Meta accepts https addresses only: replace ${new URL(callbackUrl).origin} by the address at which the internet reaches this server.`,
+            description: `Meta accepts https addresses only: replace ${new URL(callbackUrl).origin} with the address at which the internet reaches this server.`,
           })}
         />
       )}
@@ -22,7 +22,7 @@ export function CallbackValues({ enter }: { enter: NonNullable<CallbackStep['ent
       <CopyField
         wraps
         label="Webhook fields"
-        description={`Under Webhook fields, subscribe to each of these ${fields.length}.`}
+        description={`In your Meta app, open WhatsApp → Configuration → Webhook fields, and subscribe to each of these ${fields.length}.`}
         value={fields.join('\n')}
       />
     </Stack>

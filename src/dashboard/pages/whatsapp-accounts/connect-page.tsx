@@ -160,7 +160,7 @@ function TokenResult({ report }: { report: TokenReport }) {
     <Alert
       color={ok ? 'waybill' : 'red'}
       icon={ok ? <IconCircleCheck /> : <IconAlertCircle />}
-      title={ok ? 'The token works' : 'This token cannot be used yet'}
+      title={ok ? 'The token works' : 'This token cannot be used'}
       role={ok ? 'status' : 'alert'}
     >
       <Stack gap="xs" style={{ overflowWrap: 'anywhere' }}>
@@ -209,7 +209,7 @@ function NumberSection({ accessToken, report }: Inspected) {
   return (
     <Section
       title="2. Phone number"
-      description="Waybill stores the token encrypted, and subscribes your app to the statuses of this number."
+      description="Waybill stores the token encrypted, and asks Meta to report what becomes of the messages of this number."
     >
       <form onSubmit={submit} noValidate>
         <Stack>
@@ -233,7 +233,7 @@ function NumberSection({ accessToken, report }: Inspected) {
             label="App secret (optional)"
             key={form.key('appSecret')}
             {...form.getInputProps('appSecret')}
-            description="Only if your operator has not set META_APP_SECRET, or if this number belongs to another Meta app. In your Meta app: App settings → Basic."
+            description="It proves that statuses come from Meta. Leave it empty if the operator of this server has set META_APP_SECRET for your app. You find it in your Meta app under App settings → Basic → App secret → Show."
           />
           <Group>
             <Button type="submit" loading={add.isPending}>

@@ -49,7 +49,7 @@ export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterForm
         {result && <StepResult result={result} />}
         <PasswordField
           label="Two-step verification PIN"
-          description="Six digits. If the number has a PIN, enter it; if it has none, choose one and keep it. After 10 attempts in 72 hours, WhatsApp locks the registration."
+          description="Six digits. If the number has a PIN, enter it; if it has none, choose one and keep it. WhatsApp allows 10 attempts in 72 hours."
           inputMode="numeric"
           autoComplete="one-time-code"
           maw={320}

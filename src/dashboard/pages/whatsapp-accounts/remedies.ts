@@ -13,7 +13,7 @@ const here: Partial<Record<string, string>> = {
   permission_missing: `${replaceToken} It needs the permissions whatsapp_business_messaging and whatsapp_business_management.`,
   app_secret_missing:
     'Copy the app secret from the app dashboard of Meta (App settings → Basic), then select Add app secret below.',
-  not_subscribed: 'Then select Subscribe below.',
+  not_subscribed: 'If that took a new token, select Replace token first. Then select Subscribe below.',
   callback_problem: 'Remove the cause, then set the callback URL below again.',
   callback_missing: setCallback,
   callback_elsewhere: setCallback,

@@ -126,7 +126,11 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
           isNext={next === 'registration'}
         />
       </Step>
-      <Step {...place('templates')} title="Templates" purpose="WhatsApp sends approved templates only.">
+      <Step
+        {...place('templates')}
+        title="Templates"
+        purpose="Only templates that Meta has approved can start a conversation."
+      >
         <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} isNext={next === 'templates'} />
       </Step>
       <Step

@@ -52,7 +52,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
   if (choices.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Sync the templates first. A template without media is needed.
+        Sync the templates first. The test needs an approved template without images, videos or files.
       </Text>
     )
   const submit = form.onSubmit(({ to, template }) => {
@@ -78,7 +78,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
           />
           <Select
             label="Template"
-            description="Variables get their example values."
+            description="Variables are filled with the template’s examples."
             data={choices.map(nameOf)}
             defaultValue={nameOf(choices[0] ?? { template: '', language: '' })}
             allowDeselect={false}
