@@ -168,7 +168,7 @@ test.each([
   { token: { expiresAt: 1 }, says: 'Session has expired' },
   { token: { scopes: ['whatsapp_business_management'] }, says: 'lacks the permission whatsapp_business_messaging' },
   { token: { wabaIds: [] }, says: 'It has no access to a phone number' },
-  { token: { refuses: { 'GET phone_numbers': 80007 as const } }, says: 'its limit of calls' },
+  { token: { refuses: { 'GET phone_numbers': 80007 as const } }, says: 'limit of API calls' },
 ])('stops at a token that cannot be used: $says', async ({ token, says }) => {
   const { accountId } = await server.account()
   const { accessToken } = newNumber('CONNECTED', token)

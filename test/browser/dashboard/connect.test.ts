@@ -111,7 +111,7 @@ test.each([
     says: 'It lacks the permission whatsapp_business_messaging',
     does: 'Create a new token',
   },
-  { refuses: { 'GET phone_numbers': 80007 as const }, says: 'its limit of calls', does: 'Wait some minutes' },
+  { refuses: { 'GET phone_numbers': 80007 as const }, says: 'limit of API calls', does: 'Wait a few minutes' },
   { wabaIds: [], says: 'It has no access to a phone number', does: 'assign the account to the system user' },
 ])('a token that cannot be used is explained: $says', async ({ token, says, does, ...properties }) => {
   const number = newNumber(properties)
@@ -230,11 +230,11 @@ test('a limit of calls in the middle is explained, and nothing is lost', async (
   dashboard.server.simulator.addToken(number.accessToken, { ...token, refuses })
 
   await page.getByRole('button', { name: 'Subscribe again' }).click()
-  await step(page, 'Subscription').getByText('its limit of calls').waitFor()
+  await step(page, 'Subscription').getByText('limit of API calls').waitFor()
   await step(page, 'Registration').getByLabel('Two-step verification PIN').fill('135790')
   await page.getByRole('button', { name: 'Register number' }).click()
-  await step(page, 'Registration').getByText('its limit of calls').waitFor()
-  await step(page, 'Registration').getByText('Wait some minutes, then repeat this step.').waitFor()
+  await step(page, 'Registration').getByText('limit of API calls').waitFor()
+  await step(page, 'Registration').getByText('Wait a few minutes, then repeat this step.').waitFor()
 
   dashboard.server.simulator.addToken(number.accessToken, token)
   await page.getByRole('button', { name: /^Subscribe/ }).click()

@@ -93,7 +93,7 @@ export function explainReadFailure(failed: Failed): Advice {
       message: `WhatsApp could not be reached: ${reason}.`,
       fix: 'Check that this server can reach GRAPH_API_URL, then repeat this step.',
     }
-  const said = error.details === undefined ? error.title : `${error.title}: ${error.details}`
+  const said = error.details === undefined ? error.title : `${error.title.replace(/\.$/, '')}: ${error.details}`
   const known = advices[error.code > 200 && error.code <= 299 ? 200 : error.code]
   // With subcode 33, code 100 means an unknown object; the text is the only difference that is left.
   const advice = known ?? (error.code === 100 && /does not exist/.test(error.title) ? advices[33] : undefined)
