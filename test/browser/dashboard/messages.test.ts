@@ -89,13 +89,13 @@ test('explains a failed message and retries its webhook', async () => {
   await alert.waitFor()
   expect(await alert.textContent()).toMatch(/Check the number.*error 131026: Message undeliverable/)
   await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()
-  await page.getByText('HTTP 500').waitFor()
+  await page.getByText('HTTP 500').last().waitFor()
   expect(await page.getByRole('region', { name: 'Start of the response' }).textContent()).toBe('answer 500')
   expect(await page.content()).not.toContain('hush')
 
   receiver.behave(accept, '/broken?token=hush')
   await page.getByRole('button', { name: 'Retry now' }).click()
-  await page.getByText('HTTP 200').waitFor()
+  await page.getByText('HTTP 200').last().waitFor()
   await page.getByRole('link', { name: 'View endpoint' }).click()
   await page.getByRole('heading', { level: 1, name: new URL(receiver.url).host }).waitFor()
   expect(pageErrors).toEqual([])
@@ -314,7 +314,7 @@ test('shows what was sent, its webhook and the request as curl', async () => {
   await panel.getByRole('figure', { name: 'Message preview' }).getByText('is on its way').waitFor()
 
   await panel.getByRole('button', { name: /^message.delivered.*1 attempt/ }).click()
-  await panel.getByText('HTTP 200').waitFor()
+  await panel.getByText('HTTP 200').last().waitFor()
   await panel.getByRole('button', { name: 'View payload' }).click()
   const payload = await page.getByRole('region', { name: 'Payload', exact: true }).textContent()
   expect(JSON.parse(payload ?? '')).toEqual(JSON.parse(receiver.at('/payload').at(-1)?.body ?? ''))
@@ -547,7 +547,7 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
 
   await openOfAccount(`messages/${message.messageId}`)
   await page.getByRole('button', { name: /^message.failed.*1 attempt/ }).click()
-  await page.getByText('HTTP 500').waitFor()
+  await page.getByText('HTTP 500').last().waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0)
   expect(pageErrors).toEqual([])
