@@ -113,7 +113,7 @@ test('uploads the sample of a header from this device, with progress and a previ
   await choose('poster.png', 'image/png', Buffer.alloc(6 * 1024 * 1024))
   await problem.getByText('This file has 6 MB. Choose one of at most 5 MB.').waitFor()
   await choose('renamed.png', 'image/png', Buffer.from('%PDF-1.7 a document'))
-  await problem.getByText('Must be a JPEG or PNG image: the content of the file decides').waitFor()
+  await problem.getByText('Must be a JPEG or PNG image. The file type is detected').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
 
   const held = Promise.withResolvers<void>()
