@@ -58,7 +58,7 @@ test.each(['light', 'dark'] as const)('lists, filters and opens requests in %s',
   await panel.getByText(malformedId).waitFor()
   expect(await panel.getByRole('region', { name: 'Request' }).textContent()).toContain('"to": "+34 600"')
   expect(await panel.getByRole('region', { name: 'Request' }).textContent()).not.toContain('WB-1042')
-  expect(await panel.getByRole('region', { name: 'Answer' }).textContent()).toContain('to: must be the country code')
+  expect(await panel.getByRole('region', { name: 'Response' }).textContent()).toContain('to: must be the country code')
   expect(await findAccessibilityViolations(page)).toEqual([])
   await panel.getByRole('button', { name: 'Copy request ID' }).click()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(malformedId)
