@@ -76,7 +76,7 @@ export const getMessage = dashboardProcedure({
   }),
 })
 
-/** What became of a message that was sent from the dashboard. */
+/** The outcome of a message that was sent from the dashboard. */
 export const SentFromDashboard = z.object({
   /** It is in the log, whatever came of it. */
   messageId: z.string(),

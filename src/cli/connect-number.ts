@@ -13,7 +13,7 @@ import { reconnectWhatsAppAccount } from '../accounts/whatsapp/update.ts'
 import type { Deps } from '../deps.ts'
 import { recordDisplacementIn } from '../http/displacement.ts'
 import { getMessage } from '../messages/queries/get.ts'
-import { sendTest } from '../messages/send/send-test.ts'
+import { sendFromDashboard } from '../messages/send/send-from-dashboard.ts'
 import { listOwnTemplates } from '../templates/list-own.ts'
 import { syncTemplates } from '../templates/sync.ts'
 
@@ -137,7 +137,7 @@ async function tryOut(
     ]
   const since = deps.now()
   const { accountId, whatsAppAccountId } = owner
-  const sent = await sendTest(deps, { accountId }, { ...template, to: test.to, accountId: whatsAppAccountId })
+  const sent = await sendFromDashboard(deps, { accountId }, { ...template, to: test.to, accountId: whatsAppAccountId })
   if (sent.status === 'failed')
     return [
       {

@@ -23,8 +23,7 @@ import { getMessageHistory } from '../../messages/queries/get.ts'
 import { countMessages } from '../../messages/queries/count.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
 import { searchMessages } from '../../messages/queries/search.ts'
-import { sendAgain } from '../../messages/send/send-again.ts'
-import { sendTest } from '../../messages/send/send-test.ts'
+import { sendAgain, sendFromDashboard } from '../../messages/send/send-from-dashboard.ts'
 import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/settings.ts'
 import {
   addSuppression,
@@ -32,7 +31,7 @@ import {
   listSuppressions,
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
-import { deleteView, listViews, renameView, saveView } from '../../messages/views.ts'
+import { deleteView, listViews, renameView, saveView } from '../../messages/views/views.ts'
 import { createTemplate } from '../../templates/making/create.ts'
 import { getTemplateDefinition } from '../../templates/making/definition.ts'
 import { deleteTemplate } from '../../templates/making/delete.ts'
@@ -191,7 +190,7 @@ const templateHandlers: DashboardHandlers<SettingsContracts['settings']['templat
   list: (deps, _call, input) => listOwnTemplates(deps, input),
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
   sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
-    sendTest(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
+    sendFromDashboard(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
   definition: (deps, _call, input) => getTemplateDefinition(deps, input),
   create: (deps, _call, { accountId, template, whatsAppAccountId }) =>
     createTemplate(deps, accountId, { template, whatsAppAccountId }),

@@ -11,7 +11,7 @@ import { findSendFacts } from './facts-store.ts'
 import { namesMedia, resolveMedia } from './media.ts'
 
 /** Checks everything but media. Throws a `ServiceError` that says why the message cannot be sent. */
-export async function check(
+export async function checkSend(
   deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>,
   { accountId }: Caller,
   input: SendMessageRequest,
@@ -37,7 +37,7 @@ export interface Prepared extends Pick<Draft, 'from' | 'filled'> {
 
 /** Throws a `ServiceError` that says why the message cannot be sent. */
 export async function prepare(deps: Deps, caller: Caller, input: SendMessageRequest): Promise<Prepared> {
-  const { draft, accessToken } = await check(deps, caller, input)
+  const { draft, accessToken } = await checkSend(deps, caller, input)
   const { accountId } = caller
   const { from, emitSentEvent } = draft
   const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from

@@ -3,7 +3,7 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { renderMessage } from '../../templates/preview.ts'
 import { checkMedia, namesMedia } from './media.ts'
-import { check } from './prepare.ts'
+import { checkSend } from './prepare.ts'
 
 /** Checks what a send checks, and renders the text. Sends and stores nothing. */
 export async function preview(
@@ -11,7 +11,7 @@ export async function preview(
   caller: Caller,
   input: SendMessageRequest,
 ): Promise<MessagePreview> {
-  const { draft } = await check(deps, caller, input)
+  const { draft } = await checkSend(deps, caller, input)
   if (namesMedia(draft.filled)) await checkMedia(deps, caller.accountId, draft.filled)
   return {
     to: input.to,

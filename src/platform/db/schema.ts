@@ -694,7 +694,7 @@ export interface ApiRequestsTable {
 }
 
 /** Views of the message log that people saved. */
-interface SavedViewsTable {
+export interface SavedViewsTable {
   account_id: string
   owner_id: string
   name: string

@@ -65,7 +65,7 @@ function Members({ members }: { members: { email: string; receives: boolean }[] 
       </Text>
       {receiving.length === 0 ? (
         <Text size="sm" c="var(--mantine-color-error)">
-          Nobody. If a number stops working, nobody is told by email.
+          Nobody receives alerts by email, even if a number stops working.
         </Text>
       ) : (
         <List size="sm" style={{ overflowWrap: 'anywhere' }}>

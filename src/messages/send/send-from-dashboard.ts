@@ -1,21 +1,25 @@
 import type { z } from 'zod'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
-import type { SentFromDashboard } from '../../../contracts/dashboard/message.ts'
+import type { SentFromDashboard, sendMessageAgain } from '../../../contracts/dashboard/message.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import { erasedRecipient } from '../../../contracts/fields.ts'
+import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import { spendRequest } from '../../accounts/authenticate-store.ts'
 import { assertWithinBudget } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
+import { requireMessage } from '../queries/get.ts'
 import type { SendResult } from './outcome.ts'
 import { prepare } from './prepare.ts'
 import { dispatch, record } from './send.ts'
 
 /**
- * Sends like any other message and spends the same rate limit: otherwise any signed-in user could bypass the rate limit.
+ * Sends like any other message and spends the same rate limit: otherwise any signed-in user could bypass it.
  * A rejection by WhatsApp is a result here, not an error: the message is in the log, where users who test a template
  * look for it.
  */
-export async function sendTest(
+export async function sendFromDashboard(
   deps: Deps,
   caller: Caller,
   input: SendMessageRequest,
@@ -27,6 +31,21 @@ export async function sendTest(
   await record(deps, prepared.message, undefined)
   const result = await dispatch(deps, prepared, undefined)
   return { messageId: prepared.message.id, ...describe(result) }
+}
+
+/**
+ * Sends a new message like an earlier one. Recipient, template and number come from the stored message, so that the
+ * audit log says what was sent to whom. All checks of a send apply.
+ */
+export async function sendAgain(
+  deps: Deps,
+  { accountId, messageId, ...values }: InputOf<typeof sendMessageAgain>,
+): Promise<z.output<typeof SentFromDashboard>> {
+  const { to, template, language, whatsAppAccountId, externalId } = await requireMessage(deps, accountId, messageId)
+  if (to === erasedRecipient)
+    throw new ServiceError('VALIDATION_ERROR', 'messageId: the recipient of this message was erased.')
+  const request = { to, template, language, accountId: whatsAppAccountId, ...values }
+  return sendFromDashboard(deps, { accountId }, { ...request, ...(externalId !== null && { externalId }) })
 }
 
 function describe(result: SendResult): Omit<z.output<typeof SentFromDashboard>, 'messageId'> {

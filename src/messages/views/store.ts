@@ -1,0 +1,79 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Database, SavedViewsTable } from '../../platform/db/schema.ts'
+
+/** A member of an account. */
+export interface Person {
+  accountId: string
+  ownerId: string
+}
+
+export type ViewRow = Pick<Selectable<SavedViewsTable>, 'name' | 'filters'>
+
+/** By name. */
+export function findViews(db: Kysely<Database>, { accountId, ownerId }: Person): Promise<ViewRow[]> {
+  return db
+    .selectFrom('saved_views')
+    .select(['name', 'filters'])
+    .where('account_id', '=', accountId)
+    .where('owner_id', '=', ownerId)
+    .orderBy('name')
+    .execute()
+}
+
+/** Locks the membership, so that two tabs together do not pass the limit. */
+export async function lockViews(trx: Kysely<Database>, person: Person): Promise<ViewRow[]> {
+  await trx
+    .selectFrom('owner_roles')
+    .select('owner_id')
+    .where('account_id', '=', person.accountId)
+    .where('owner_id', '=', person.ownerId)
+    .forUpdate()
+    .execute()
+  return findViews(trx, person)
+}
+
+/** Replaces the view of this name. */
+export function upsertView(
+  trx: Kysely<Database>,
+  { accountId, ownerId }: Person,
+  { name, filters }: ViewRow,
+): Promise<ViewRow> {
+  return trx
+    .insertInto('saved_views')
+    .values({ account_id: accountId, owner_id: ownerId, name, filters })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'owner_id', 'name'])
+        .doUpdateSet(({ ref }) => ({ filters: ref('excluded.filters') })),
+    )
+    .returning(['name', 'filters'])
+    .executeTakeFirstOrThrow()
+}
+
+/** Undefined if there is no view of this name. */
+export function updateViewName(
+  trx: Kysely<Database>,
+  { accountId, ownerId }: Person,
+  { name, newName }: { name: string; newName: string },
+): Promise<ViewRow | undefined> {
+  return trx
+    .updateTable('saved_views')
+    .set({ name: newName })
+    .where('account_id', '=', accountId)
+    .where('owner_id', '=', ownerId)
+    .where('name', '=', name)
+    .returning(['name', 'filters'])
+    .executeTakeFirst()
+}
+
+/** Returns whether there was such a view. */
+export async function removeView(db: Kysely<Database>, { accountId, ownerId }: Person, name: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('saved_views')
+    .where('account_id', '=', accountId)
+    .where('owner_id', '=', ownerId)
+    .where('name', '=', name)
+    .returning('name')
+    .executeTakeFirst()
+  return row !== undefined
+}
