@@ -21,7 +21,7 @@ import {
 import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
 import { countMessages, getMessage, listMessages, sendMessageAgain } from './message.ts'
 import { getOverview, setTimeZone } from './overview.ts'
-import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './owner.ts'
+import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './user.ts'
 import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
 import {
   generateKey,
@@ -81,7 +81,7 @@ import {
 } from './whatsapp-account.ts'
 
 /** The table of contents of the dashboard, in the shape of its tRPC router. */
-export const settingsContracts = {
+export const dashboardContracts = {
   settings: {
     session: {
       get: getSession,
@@ -180,4 +180,4 @@ export const settingsContracts = {
     },
   },
 } satisfies ProcedureTree<DashboardProcedure>
-export type SettingsContracts = typeof settingsContracts
+export type DashboardContracts = typeof dashboardContracts

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { dashboardProcedure } from '../procedure.ts'
-import { Email, Password } from './owner.ts'
+import { Email, Password } from './user.ts'
 
 export const Session = z.object({
   sessionId: z.string(),

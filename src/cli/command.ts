@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 import { findAccount } from '../accounts/store.ts'
-import { findOwner } from '../accounts/whatsapp/store.ts'
+import { findAccountOfWhatsAppAccount } from '../accounts/whatsapp/store.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import type { AuditDeps } from '../users/audit/append.ts'
 import { audited } from '../users/audit/audit.ts'
 import { findDelivery } from '../webhooks/deliveries/store.ts'
-import { findEndpointOwner } from '../webhooks/endpoints/store.ts'
-import { findMessageOwner } from './operator-store.ts'
+import { findAccountOfEndpoint } from '../webhooks/endpoints/store.ts'
+import { findAccountOfMessage } from './operator-store.ts'
 import type { Line, Options, Syntax, TypedLine } from './syntax.ts'
 
 /** The result of a command, as JSON for programs and as text for people. */
@@ -108,9 +108,9 @@ export function localCommand<const Args extends readonly string[], const O exten
 /** Finds the account of a command's first argument. */
 const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<string | undefined>> = {
   ACC: async (db, id) => (await findAccount(db, id))?.id,
-  WA: findOwner,
-  EP: findEndpointOwner,
-  MSG: findMessageOwner,
+  WA: findAccountOfWhatsAppAccount,
+  EP: findAccountOfEndpoint,
+  MSG: findAccountOfMessage,
   DLV: async (db, id) => (await findDelivery(db, id))?.accountId,
 }
 

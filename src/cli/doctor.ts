@@ -92,7 +92,7 @@ async function checkSecretKey(deps: Deps): Promise<Finding> {
     return {
       check,
       ok: false,
-      message: `${lost.length} of ${secrets.length} stored secrets cannot be decrypted (${[...new Set(lost.map(({ ownerId }) => ownerId))].join(', ')})`,
+      message: `${lost.length} of ${secrets.length} stored secrets cannot be decrypted (${[...new Set(lost.map(({ userId }) => userId))].join(', ')})`,
       fix: 'Append the key that encrypted them to WAYBILL_SECRET_KEY, separated by a comma. If that key is lost, remove the accounts and endpoints listed here and add them again.',
     }
   const old = secrets.filter(({ ciphertext }) => !deps.secrets.isCurrent(ciphertext))

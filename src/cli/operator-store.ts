@@ -5,7 +5,7 @@ import type { Database } from '../platform/db/schema.ts'
  * Reads all accounts, because operators pass a message ID without its account. Each account is queried separately,
  * because messages are keyed by account first.
  */
-export async function findMessageOwner(db: Kysely<Database>, messageId: string): Promise<string | undefined> {
+export async function findAccountOfMessage(db: Kysely<Database>, messageId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('accounts')
     .innerJoinLateral(

@@ -23,7 +23,7 @@ import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
 import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
 import { isSampleUpload } from './dashboard/sample-upload.ts'
-import { registerSettings, settingsPath } from './dashboard/settings.ts'
+import { registerDashboard, dashboardTrpcPath } from './dashboard/trpc.ts'
 import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
 import { limitConnections } from './limits/connections.ts'
@@ -154,7 +154,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     })
     await registerMcp(limited, deps, limitedProcedures)
     const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
-    await registerSettings(limited, deps, { reads, limitCalls }, ways, registry)
+    await registerDashboard(limited, deps, { reads, limitCalls }, ways, registry)
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app
@@ -185,7 +185,7 @@ function toBody(failure: ServiceError, url: string): object {
 }
 
 function isTrpc(url: string): boolean {
-  return url.startsWith('/trpc/') || url.startsWith(`${settingsPath}/`)
+  return url.startsWith('/trpc/') || url.startsWith(`${dashboardTrpcPath}/`)
 }
 
 function metricsAccess({ metricsToken, sandbox }: ServerOptions): MetricsAccess {

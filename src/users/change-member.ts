@@ -5,11 +5,11 @@ import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
-import { inviteOwner, type IssuedInvitation } from './invitation.ts'
+import { inviteUser, type IssuedInvitation } from './invitation.ts'
 import { findMember, memberNotFound, normalizeEmail, requireMember } from './member.ts'
 import {
   deleteInvitation,
-  deleteOwnerWithoutRole,
+  deleteUserWithoutRole,
   deletePassword,
   deletePasswordLinks,
   deleteRole,
@@ -29,10 +29,10 @@ export async function removeOwner({ db }: Pick<Deps, 'db'>, accountId: string, e
   const member = await findMember(db, accountId, email)
   if (!member && wasInvited) return
   if (!member) throw memberNotFound(accountId, email)
-  const { ownerId } = member
-  await deleteRole(db, accountId, ownerId)
-  await deleteSessions(db, ownerId)
-  await deleteOwnerWithoutRole(db, ownerId)
+  const { userId } = member
+  await deleteRole(db, accountId, userId)
+  await deleteSessions(db, userId)
+  await deleteUserWithoutRole(db, userId)
 }
 
 /**
@@ -46,7 +46,7 @@ export async function setMemberRole(
 ): Promise<Member> {
   return db.transaction().execute(async (trx) => {
     const member = await requireOtherOwner(trx, accountId, { email, unless: role === 'owner' })
-    await saveRole(trx, { account_id: accountId, owner_id: member.ownerId, role })
+    await saveRole(trx, { account_id: accountId, owner_id: member.userId, role })
     await revokeInvitationOf(trx, accountId, normalizeEmail(email))
     return { email: member.email, name: member.name, twoFactor: member.twoFactor, role }
   })
@@ -59,10 +59,10 @@ export async function setMemberRole(
  */
 export async function removeMember({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const { ownerId } = await requireOtherOwner(trx, accountId, { email, unless: false })
-    await deleteRole(trx, accountId, ownerId)
+    const { userId } = await requireOtherOwner(trx, accountId, { email, unless: false })
+    await deleteRole(trx, accountId, userId)
     await deleteInvitation(trx, accountId, normalizeEmail(email))
-    await deleteOwnerWithoutRole(trx, ownerId)
+    await deleteUserWithoutRole(trx, userId)
   })
 }
 
@@ -75,7 +75,7 @@ async function requireOtherOwner(
   const owners = await lockOwners(trx, accountId)
   const member = await findMember(trx, accountId, email)
   if (!member) throw new ServiceError('NOT_FOUND', 'This account has no member with this email address.')
-  if (!unless && owners.every((ownerId) => ownerId === member.ownerId))
+  if (!unless && owners.every((userId) => userId === member.userId))
     throw new ServiceError(
       'SETTING_REFUSED',
       `${member.email} is the last owner of this account. Make somebody else an owner first.`,
@@ -94,9 +94,9 @@ export async function resetPassword(
 ): Promise<IssuedInvitation> {
   await requireAccount(deps.db, accountId)
   const member = await requireMember(deps.db, accountId, email)
-  await deletePassword(deps.db, member.ownerId)
-  await deleteSessions(deps.db, member.ownerId)
+  await deletePassword(deps.db, member.userId)
+  await deleteSessions(deps.db, member.userId)
   // The password applies to all accounts, so links from other accounts must become invalid too.
   await deletePasswordLinks(deps.db, member.email)
-  return inviteOwner(deps, accountId, { email: member.email, role: member.role, setsPassword: true })
+  return inviteUser(deps, accountId, { email: member.email, role: member.role, setsPassword: true })
 }

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
-import { type acceptInvitation as contract, Email, type Invitation } from '../../contracts/dashboard/owner.ts'
+import { type acceptInvitation as contract, Email, type Invitation } from '../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import type { AuditDeps } from './audit/append.ts'
 import { audited } from './audit/audit.ts'
-import type { OwnerAuth } from './sign-in/better-auth.ts'
+import type { UserAuth } from './sign-in/better-auth.ts'
 import { takePasswordAttempt } from './sign-in/login-throttle.ts'
 import type { OidcProvider } from './sign-in/options.ts'
 import { normalizeEmail } from './member.ts'
 import {
   deleteSessions,
   findInvitation,
-  findOwnerByEmail,
+  findUserByEmail,
   markEmailProven,
   saveInvitation,
   saveRole,
@@ -46,7 +46,7 @@ interface NewInvitation {
  * Invites a user to an account with a one-time link that is valid for a day. An existing user gets the role
  * immediately, and the link leads to the account.
  */
-export async function inviteOwner(
+export async function inviteUser(
   deps: Pick<Deps, 'db' | 'randomBytes'>,
   accountId: string,
   { email: given, role, setsPassword = false, invitedBy = null, provesEmail = true }: NewInvitation,
@@ -83,7 +83,7 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
 
 /** How an invited user will sign in. */
 interface Ways {
-  ownerAuth: Pick<OwnerAuth, 'createOwner' | 'checkPassword' | 'hashPassword' | 'setPassword'>
+  userAuth: Pick<UserAuth, 'createUser' | 'checkPassword' | 'hashPassword' | 'setPassword'>
   oidc: OidcProvider | undefined
   /** The source address of the request. */
   address: string
@@ -95,31 +95,31 @@ interface Ways {
  */
 export async function acceptInvitation(
   deps: AuditDeps,
-  { ownerAuth, oidc, address }: Ways,
+  { userAuth, oidc, address }: Ways,
   { token, name, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string; accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw spent()
   const { email, account_id, role, sets_password: setsPassword, proves_email: provesEmail } = invitation
   if (password === undefined && (setsPassword || !oidc)) throw missing('password')
-  const known = await findOwnerByEmail(deps.db, email)
+  const known = await findUserByEmail(deps.db, email)
   if (known && password !== undefined && !setsPassword)
-    await provePassword(deps, ownerAuth, { ownerId: known.id, email, password, address })
+    await provePassword(deps, userAuth, { userId: known.id, email, password, address })
   if (!known && name === undefined) throw missing('name')
   const sets = password !== undefined && (!known || setsPassword)
-  const passwordHash = sets ? await ownerAuth.hashPassword(password) : undefined
+  const passwordHash = sets ? await userAuth.hashPassword(password) : undefined
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
   return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
-    const ownerId =
-      known?.id ?? (await ownerAuth.createOwner({ email, name: name ?? email, passwordHash, provesEmail })).ownerId
+    const userId =
+      known?.id ?? (await userAuth.createUser({ email, name: name ?? email, passwordHash, provesEmail })).userId
     if (known && provesEmail) await markEmailProven(deps.db, known.id)
     if (known && passwordHash !== undefined) {
-      await ownerAuth.setPassword(known.id, passwordHash)
+      await userAuth.setPassword(known.id, passwordHash)
       await deleteSessions(deps.db, known.id)
     }
     // The role in a link for a new password is old: it could have been changed or revoked since.
-    if (!known || !setsPassword) await saveRole(deps.db, { account_id, owner_id: ownerId, role })
+    if (!known || !setsPassword) await saveRole(deps.db, { account_id, owner_id: userId, role })
     return { email, accountId: account_id }
   })
 }
@@ -130,7 +130,7 @@ export async function acceptInvitation(
  */
 export async function joinAccount(
   deps: AuditDeps,
-  { ownerId, email, address }: { ownerId: string; email: string; address: string },
+  { userId, email, address }: { userId: string; email: string; address: string },
   token: string,
 ): Promise<{ accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
@@ -145,16 +145,16 @@ export async function joinAccount(
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
   return audited(deps, { accountId, who: email, what: `accepted an invitation as ${role}`, address }, async () => {
-    if (provesEmail) await markEmailProven(deps.db, ownerId)
-    await saveRole(deps.db, { account_id: accountId, owner_id: ownerId, role })
+    if (provesEmail) await markEmailProven(deps.db, userId)
+    await saveRole(deps.db, { account_id: accountId, owner_id: userId, role })
     return { accountId }
   })
 }
 
 async function provePassword(
   deps: Pick<Deps, 'db'>,
-  { checkPassword }: Pick<OwnerAuth, 'checkPassword'>,
-  { ownerId, password, ...who }: { ownerId: string; password: string; email: string; address: string },
+  { checkPassword }: Pick<UserAuth, 'checkPassword'>,
+  { userId, password, ...who }: { userId: string; password: string; email: string; address: string },
 ): Promise<void> {
   // Limited like sign-in, so that a leaked link cannot be used to guess the password.
   const lock = await takePasswordAttempt(deps, who)
@@ -162,7 +162,7 @@ async function provePassword(
     throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,
     })
-  const fits = await checkPassword(ownerId, password)
+  const fits = await checkPassword(userId, password)
   if (fits === undefined) throw wrongPassword('is not needed: you sign in with your organisation')
   if (!fits) throw wrongPassword('must be your existing password: a user with this email address already exists')
 }

@@ -7,7 +7,7 @@ import { emailSettingsUrl } from '../accounts/alert-rules.ts'
 import type { Deps } from '../deps.ts'
 import { enqueueEmails } from '../platform/email/outbox.ts'
 import { writeInvitation } from './emails.ts'
-import { inviteOwner, type IssuedInvitation } from './invitation.ts'
+import { inviteUser, type IssuedInvitation } from './invitation.ts'
 import { findMember } from './member.ts'
 import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
 import { deleteInvitationEmails, findInvitations, revokeInvitationOf } from './store.ts'
@@ -39,7 +39,7 @@ export async function inviteMember(
     })
   const provesEmail = deps.mail !== undefined
   const issued = await deps.db.transaction().execute(async (db) => {
-    const issued = await inviteOwner({ ...deps, db }, accountId, { email, role, invitedBy, provesEmail })
+    const issued = await inviteUser({ ...deps, db }, accountId, { email, role, invitedBy, provesEmail })
     if (provesEmail) await mailInvitation({ ...deps, db }, accountId, { issued, invitedBy })
     return issued
   })

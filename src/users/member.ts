@@ -5,7 +5,7 @@ import type { Database } from '../platform/db/schema.ts'
 import { findMembers } from './store.ts'
 
 interface Member {
-  ownerId: string
+  userId: string
   email: string
   name: string
   role: Role

@@ -10,10 +10,10 @@ import { enqueueEmails } from '../platform/email/outbox.ts'
 import type { AuditDeps } from './audit/append.ts'
 import { recordOwnChange } from './audit/audit.ts'
 import { writePasswordReset } from './emails.ts'
-import type { OwnerAuth } from './sign-in/better-auth.ts'
+import type { UserAuth } from './sign-in/better-auth.ts'
 import { type AttemptLimit, type Lock, takeAttempt } from './sign-in/login-throttle.ts'
 import { resetLinkSeconds } from './sign-in/paths.ts'
-import { deletePasswordLinks, deleteSessions, deleteVerifications, findOwnerByEmail, markEmailProven } from './store.ts'
+import { deletePasswordLinks, deleteSessions, deleteVerifications, findUserByEmail, markEmailProven } from './store.ts'
 
 /** Emails to one person, whoever asks for them. */
 const resetRequestsPerUser: AttemptLimit = { of: 'password reset', most: 5, seconds: 3600 }
@@ -25,7 +25,7 @@ const resetsPerAddress: AttemptLimit = { of: 'new password from one address', mo
 type ResetDeps = AuditDeps & Pick<Deps, 'mail' | 'publicUrl' | 'announcements'>
 
 interface Ways {
-  ownerAuth: Pick<OwnerAuth, 'createResetToken' | 'hasPassword'>
+  userAuth: Pick<UserAuth, 'createResetToken' | 'hasPassword'>
   /** Whether users can sign in with their organisation instead of a password. */
   oidc: object | undefined
   /** The source address of the request. */
@@ -52,11 +52,11 @@ export async function requestPasswordReset(
 }
 
 /** A user of the organisation's provider without a password gets none: it would be a way around the provider. */
-async function mailResetLink(deps: ResetDeps, { ownerAuth, oidc, address }: Ways, email: string): Promise<void> {
-  const owner = await findOwnerByEmail(deps.db, email)
-  if (!owner) return
-  if (oidc && !(await ownerAuth.hasPassword(owner.id))) return
-  const { token, expiresAt } = await ownerAuth.createResetToken(owner.id)
+async function mailResetLink(deps: ResetDeps, { userAuth, oidc, address }: Ways, email: string): Promise<void> {
+  const user = await findUserByEmail(deps.db, email)
+  if (!user) return
+  if (oidc && !(await userAuth.hasPassword(user.id))) return
+  const { token, expiresAt } = await userAuth.createResetToken(user.id)
   // Never what the request claims as its host.
   const link = new URL(`/settings/reset-password/${token}`, deps.publicUrl).href
   const content = writePasswordReset({ link, expiresAt })
@@ -65,34 +65,34 @@ async function mailResetLink(deps: ResetDeps, { ownerAuth, oidc, address }: Ways
     deps.log.warn('too many emails wait to be sent; dropped one that resets a password')
   deps.announcements.announce('emails')
   const what = 'asked for an email to reset their password'
-  await recordOwnChange(deps, { ownerId: owner.id, email }, { what, address, outcome: 'done' })
+  await recordOwnChange(deps, { userId: user.id, email }, { what, address, outcome: 'done' })
 }
 
 /** Sets a new password with the link from an email, which is spent. All sessions and other links of the user end. */
 export async function resetPassword(
   deps: AuditDeps,
-  { ownerAuth, address }: { ownerAuth: OwnerAuth; address: string },
+  { userAuth, address }: { userAuth: UserAuth; address: string },
   { token, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string }> {
   refuseLocked(await takeAttempt(deps, resetsPerAddress, networkOf(address)))
-  if (!(await ownerAuth.isResetToken(token))) throw spent()
+  if (!(await userAuth.isResetToken(token))) throw spent()
   // Before the link is spent, because hashing can be refused when many sign in at once.
-  const passwordHash = await ownerAuth.hashPassword(password)
-  const ownerId = await ownerAuth.spendResetToken(token)
-  const owner = ownerId === undefined ? undefined : await findOwner(deps, ownerId)
-  if (ownerId === undefined || !owner) throw spent()
-  await ownerAuth.setPassword(ownerId, passwordHash)
-  await deleteSessions(deps.db, ownerId)
-  await deleteVerifications(deps.db, ownerId)
-  await deletePasswordLinks(deps.db, owner.email)
-  await markEmailProven(deps.db, ownerId)
+  const passwordHash = await userAuth.hashPassword(password)
+  const userId = await userAuth.spendResetToken(token)
+  const user = userId === undefined ? undefined : await findUser(deps, userId)
+  if (userId === undefined || !user) throw spent()
+  await userAuth.setPassword(userId, passwordHash)
+  await deleteSessions(deps.db, userId)
+  await deleteVerifications(deps.db, userId)
+  await deletePasswordLinks(deps.db, user.email)
+  await markEmailProven(deps.db, userId)
   const what = 'set a new password with a link from an email'
-  await recordOwnChange(deps, { ownerId, email: owner.email }, { what, address, outcome: 'done' })
-  return owner
+  await recordOwnChange(deps, { userId, email: user.email }, { what, address, outcome: 'done' })
+  return user
 }
 
-function findOwner({ db }: Pick<Deps, 'db'>, ownerId: string): Promise<{ email: string } | undefined> {
-  return db.selectFrom('owners').select('email').where('id', '=', ownerId).executeTakeFirst()
+function findUser({ db }: Pick<Deps, 'db'>, userId: string): Promise<{ email: string } | undefined> {
+  return db.selectFrom('owners').select('email').where('id', '=', userId).executeTakeFirst()
 }
 
 function refuseLocked(lock: Lock | undefined): void {

@@ -1,25 +1,25 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
-import type { Membership } from '../../contracts/dashboard/owner.ts'
+import type { Membership } from '../../contracts/dashboard/user.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import type { Database, OwnerInvitationsTable } from '../platform/db/schema.ts'
 
 /** Reads all accounts: those in which this user has a role. */
-export function findMemberships(db: Kysely<Database>, ownerId: string): Promise<Membership[]> {
+export function findMemberships(db: Kysely<Database>, userId: string): Promise<Membership[]> {
   return db
     .selectFrom('owner_roles')
     .innerJoin('accounts', 'accounts.id', 'owner_roles.account_id')
     .select(['accounts.id as accountId', 'accounts.name', 'owner_roles.role'])
-    .where('owner_roles.owner_id', '=', ownerId)
+    .where('owner_roles.owner_id', '=', userId)
     .orderBy('accounts.id')
     .execute()
 }
 
-export async function findRole(db: Kysely<Database>, accountId: string, ownerId: string): Promise<Role | undefined> {
+export async function findRole(db: Kysely<Database>, accountId: string, userId: string): Promise<Role | undefined> {
   const row = await db
     .selectFrom('owner_roles')
     .select('role')
     .where('account_id', '=', accountId)
-    .where('owner_id', '=', ownerId)
+    .where('owner_id', '=', userId)
     .executeTakeFirst()
   return row?.role
 }
@@ -37,18 +37,18 @@ export async function saveRole(
 }
 
 /** An email address identifies one user in all accounts. */
-export function findOwnerByEmail(db: Kysely<Database>, email: string): Promise<{ id: string } | undefined> {
+export function findUserByEmail(db: Kysely<Database>, email: string): Promise<{ id: string } | undefined> {
   return db.selectFrom('owners').select('id').where('email', '=', email).executeTakeFirst()
 }
 
 export function findMembers(
   db: Kysely<Database>,
   accountId: string,
-): Promise<{ ownerId: string; email: string; name: string; role: Role; twoFactor: boolean; alertEmails: boolean }[]> {
+): Promise<{ userId: string; email: string; name: string; role: Role; twoFactor: boolean; alertEmails: boolean }[]> {
   return db
     .selectFrom('owner_roles')
     .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
-    .select(['owners.id as ownerId', 'owners.email', 'owners.name', 'owner_roles.role'])
+    .select(['owners.id as userId', 'owners.email', 'owners.name', 'owner_roles.role'])
     .select('owner_roles.alert_emails as alertEmails')
     .select('owners.twoFactorEnabled as twoFactor')
     .where('owner_roles.account_id', '=', accountId)
@@ -73,55 +73,51 @@ export async function lockOwners(trx: Kysely<Database>, accountId: string): Prom
 }
 
 /** Returns whether the role existed. */
-export async function deleteRole(db: Kysely<Database>, accountId: string, ownerId: string): Promise<boolean> {
+export async function deleteRole(db: Kysely<Database>, accountId: string, userId: string): Promise<boolean> {
   const row = await db
     .deleteFrom('owner_roles')
     .where('account_id', '=', accountId)
-    .where('owner_id', '=', ownerId)
+    .where('owner_id', '=', userId)
     .returning('owner_id')
     .executeTakeFirst()
   return row !== undefined
 }
 
-export async function deleteSessions(db: Kysely<Database>, ownerId: string): Promise<void> {
-  await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).execute()
+export async function deleteSessions(db: Kysely<Database>, userId: string): Promise<void> {
+  await db.deleteFrom('owner_sessions').where('userId', '=', userId).execute()
 }
 
-export async function deleteOtherSessions(db: Kysely<Database>, ownerId: string, keptId: string): Promise<void> {
-  await db.deleteFrom('owner_sessions').where('userId', '=', ownerId).where('id', '!=', keptId).execute()
+export async function deleteOtherSessions(db: Kysely<Database>, userId: string, keptId: string): Promise<void> {
+  await db.deleteFrom('owner_sessions').where('userId', '=', userId).where('id', '!=', keptId).execute()
 }
 
 /** Records that the user has shown to receive emails at their address. */
-export async function markEmailProven(db: Kysely<Database>, ownerId: string): Promise<void> {
-  await db.updateTable('owners').set({ emailVerified: true }).where('id', '=', ownerId).execute()
+export async function markEmailProven(db: Kysely<Database>, userId: string): Promise<void> {
+  await db.updateTable('owners').set({ emailVerified: true }).where('id', '=', userId).execute()
 }
 
 /**
  * Deletes the links that reset the password of a user, and their sign-ins that wait for a code: both must end when the
  * password changes.
  */
-export async function deleteVerifications(db: Kysely<Database>, ownerId: string): Promise<void> {
-  await db.deleteFrom('owner_verifications').where('value', '=', ownerId).execute()
+export async function deleteVerifications(db: Kysely<Database>, userId: string): Promise<void> {
+  await db.deleteFrom('owner_verifications').where('value', '=', userId).execute()
 }
 
 /** Deletes the password of a user for all accounts. They cannot sign in until they set a new one. */
-export async function deletePassword(db: Kysely<Database>, ownerId: string): Promise<void> {
-  await db
-    .deleteFrom('owner_credentials')
-    .where('userId', '=', ownerId)
-    .where('providerId', '=', 'credential')
-    .execute()
-  await deleteVerifications(db, ownerId)
-  await db.deleteFrom('owner_two_factors').where('userId', '=', ownerId).execute()
-  await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', ownerId).execute()
+export async function deletePassword(db: Kysely<Database>, userId: string): Promise<void> {
+  await db.deleteFrom('owner_credentials').where('userId', '=', userId).where('providerId', '=', 'credential').execute()
+  await deleteVerifications(db, userId)
+  await db.deleteFrom('owner_two_factors').where('userId', '=', userId).execute()
+  await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', userId).execute()
 }
 
 /** Deletes a user without any account, with their sessions and password. */
-export async function deleteOwnerWithoutRole(db: Kysely<Database>, ownerId: string): Promise<void> {
+export async function deleteUserWithoutRole(db: Kysely<Database>, userId: string): Promise<void> {
   await db
     .deleteFrom('owners')
-    .where('id', '=', ownerId)
-    .where((eb) => eb.not(eb.exists(eb.selectFrom('owner_roles').select('owner_id').where('owner_id', '=', ownerId))))
+    .where('id', '=', userId)
+    .where((eb) => eb.not(eb.exists(eb.selectFrom('owner_roles').select('owner_id').where('owner_id', '=', userId))))
     .execute()
 }
 

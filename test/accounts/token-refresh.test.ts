@@ -5,7 +5,7 @@ import { findWhatsAppAccount } from '../../src/accounts/whatsapp/store.ts'
 import { replaceSecrets } from '../../src/accounts/whatsapp/update.ts'
 import type { Deps } from '../../src/deps.ts'
 import { auditRefreshIn } from '../../src/users/audit/token-refresh.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer

@@ -5,7 +5,7 @@ import { exportAccount, exportedTables } from '../../src/cli/account-data/export
 import { hasData, removeAccount } from '../../src/cli/account-data/remove.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { report, sendOne, status } from '../support/callbacks.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer

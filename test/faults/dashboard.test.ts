@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startPostgres, type RunningPostgres } from '../support/postgres.ts'
 import { startServe, type ServeProcess } from '../support/process.ts'
 import { requestsTo } from '../support/server.ts'

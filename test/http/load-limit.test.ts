@@ -7,7 +7,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { generateApiKey } from '../../src/accounts/api-key.ts'
 import { safe } from '../../src/client/client.ts'
 import { startHeldNode } from '../support/held-node.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 const example = sendMessage.example.input

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiRequestDetails, ApiRequestPage } from '../../contracts/dashboard/request.ts'
 import type { RequestLogLimits } from '../../src/accounts/requests/request-log.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 const message = { to: '34600111222', template: 'order_shipped', language: 'en' }

@@ -9,7 +9,7 @@ import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
 import { createRequestIds, timeOfRequestId } from '../../src/platform/ids.ts'
 import { hasData, removeAccount } from '../../src/cli/account-data/remove.ts'
 import { exportAccount } from '../../src/cli/account-data/export.ts'
-import { signedInOwner, type TestOwner } from '../support/owner.ts'
+import { signedInOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 const message = { template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'WB-1042' } }

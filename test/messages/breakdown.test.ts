@@ -8,7 +8,7 @@ import { deleteEmptyBuckets, foldCounts, foldOldBuckets } from '../../src/messag
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { undoCountBuckets } from '../support/earlier-schema.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer

@@ -13,7 +13,7 @@ import { createPartitions, dropOldPartitions } from '../../src/platform/db/parti
 import { encodeId } from '../../src/platform/ids.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { undoHotUpdates } from '../support/earlier-schema.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer

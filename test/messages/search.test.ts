@@ -8,7 +8,7 @@ import { foldCounts } from '../../src/messages/queries/counts-store.ts'
 import { listMessages } from '../../src/messages/queries/list.ts'
 import { interpretSearch } from '../../src/messages/queries/search.ts'
 import { report, sendOne, status } from '../support/callbacks.ts'
-import { signedInOwner, type TestOwner } from '../support/owner.ts'
+import { signedInOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 const example = sendMessage.example.input

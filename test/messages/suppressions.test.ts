@@ -3,7 +3,7 @@ import { listStoredSecrets } from '../../src/cli/rekey-all.ts'
 import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
 import { setSuppressedCategories } from '../../src/messages/suppressions/settings.ts'
 import { example, post, report, sendOne, status } from '../support/callbacks.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import {
   listRecorded,
   preferencesCallback,
@@ -469,7 +469,7 @@ test('finds erased recipients after the key of the server was replaced', async (
   const to = '34600777050'
   await account.trpc.suppression.add.mutate({ to })
   await eraseNumber(to)
-  const stored = (await listStoredSecrets(server.deps.db)).find(({ ownerId }) => ownerId === 'suppressions')
+  const stored = (await listStoredSecrets(server.deps.db)).find(({ userId }) => userId === 'suppressions')
   const before = await findHashKey(server.deps.db, server.deps.secrets)
   const next = createSecretBox([Buffer.alloc(32, 7)], server.deps.randomBytes)
   await stored?.replace(
@@ -479,7 +479,7 @@ test('finds erased recipients after the key of the server was replaced', async (
 
   expect(await findHashKey(server.deps.db, next)).toEqual(before)
 
-  const replaced = (await listStoredSecrets(server.deps.db)).find(({ ownerId }) => ownerId === 'suppressions')
+  const replaced = (await listStoredSecrets(server.deps.db)).find(({ userId }) => userId === 'suppressions')
   await replaced?.replace(server.deps.db, stored?.ciphertext ?? '')
   expect((await sendMarketing(to)).statusCode).toBe(422)
 })

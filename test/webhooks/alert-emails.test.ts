@@ -7,7 +7,7 @@ import { enqueueEmails } from '../../src/platform/email/outbox.ts'
 import { Mailer } from '../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../src/platform/email/transport.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp.ts'
 

@@ -12,7 +12,7 @@ import { updateAlertRules } from '../../src/webhooks/alerts/rules/settings.ts'
 import { cleanUpAlerts } from '../../src/webhooks/alerts/store.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer

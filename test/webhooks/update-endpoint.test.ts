@@ -7,7 +7,7 @@ import { revealSecret } from '../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../src/webhooks/endpoints/test.ts'
 import { updateEndpoint } from '../../src/webhooks/endpoints/update.ts'
 import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
-import { signedInOwner } from '../support/owner.ts'
+import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 

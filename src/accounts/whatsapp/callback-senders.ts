@@ -62,11 +62,11 @@ function openSender(
   row: SenderRow,
   defaultAppSecret: string | undefined,
 ): CallbackSender[] {
-  const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
-  const sender = { ...owner, phoneNumberId: row.phone_number_id, wabaId: row.waba_id }
+  const ref = { accountId: row.account_id, whatsAppAccountId: row.id }
+  const sender = { ...ref, phoneNumberId: row.phone_number_id, wabaId: row.waba_id }
   if (row.app_secret_encrypted === null) return [{ ...sender, appSecret: defaultAppSecret }]
   const secret = { ciphertext: row.app_secret_encrypted, purpose: appSecretPurpose(row.id) }
-  const appSecret = openSecret(deps, owner, secret)
+  const appSecret = openSecret(deps, ref, secret)
   return appSecret === undefined ? [] : [{ ...sender, appSecret }]
 }
 

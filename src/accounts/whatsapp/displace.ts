@@ -30,8 +30,8 @@ export async function holdsNumber(
   deps: Pick<Deps, 'whatsapp' | 'secrets' | 'log'>,
   row: WhatsAppAccountRow,
 ): Promise<boolean> {
-  const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
-  const accessToken = openAccessToken(deps, owner, row.access_token_encrypted)
+  const ref = { accountId: row.account_id, whatsAppAccountId: row.id }
+  const accessToken = openAccessToken(deps, ref, row.access_token_encrypted)
   // A secret that this server cannot decrypt says nothing about the number.
   if (accessToken === undefined) return true
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })

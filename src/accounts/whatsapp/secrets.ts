@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { StoredSecret } from '../rekey.ts'
-import { findAllWhatsAppAccounts, replaceSecret } from './store.ts'
+import { findAllWhatsAppAccounts, replaceSecret, type WhatsAppAccountRef } from './store.ts'
 
 /** The purpose of a stored secret, which is bound to its ciphertext so that it cannot be moved to another row. */
 
@@ -14,25 +14,19 @@ export function appSecretPurpose(whatsAppAccountId: string): string {
   return `whatsapp_accounts.app_secret:${whatsAppAccountId}`
 }
 
-/** The record that a secret belongs to, for the log. */
-export interface SecretOwner {
-  accountId: string
-  whatsAppAccountId: string
-}
-
 /**
  * Decrypts a stored secret. Returns undefined and logs an error if no key decrypts it, so that one lost secret does not
  * stop the work for all other accounts.
  */
 export function openSecret(
   { secrets, log }: Pick<Deps, 'secrets' | 'log'>,
-  owner: SecretOwner,
+  ref: WhatsAppAccountRef,
   { ciphertext, purpose }: { ciphertext: string; purpose: string },
 ): string | undefined {
   try {
     return secrets.decrypt(ciphertext, purpose)
   } catch (error) {
-    log.error({ err: error, ...owner }, 'could not decrypt a stored secret; run: waybill doctor')
+    log.error({ err: error, ...ref }, 'could not decrypt a stored secret; run: waybill doctor')
     return undefined
   }
 }
@@ -40,20 +34,20 @@ export function openSecret(
 /** Returns the access token of a WhatsApp account; undefined if no key decrypts it. */
 export function openAccessToken(
   deps: Pick<Deps, 'secrets' | 'log'>,
-  owner: SecretOwner,
+  ref: WhatsAppAccountRef,
   ciphertext: string,
 ): string | undefined {
-  return openSecret(deps, owner, { ciphertext, purpose: accessTokenPurpose(owner.whatsAppAccountId) })
+  return openSecret(deps, ref, { ciphertext, purpose: accessTokenPurpose(ref.whatsAppAccountId) })
 }
 
 /** Returns the account's own app secret; undefined if it has none or no key decrypts it. */
 export function openAppSecret(
   deps: Pick<Deps, 'secrets' | 'log'>,
-  owner: SecretOwner,
+  ref: WhatsAppAccountRef,
   { app_secret_encrypted: ciphertext }: { app_secret_encrypted: string | null },
 ): string | undefined {
   if (ciphertext === null) return undefined
-  return openSecret(deps, owner, { ciphertext, purpose: appSecretPurpose(owner.whatsAppAccountId) })
+  return openSecret(deps, ref, { ciphertext, purpose: appSecretPurpose(ref.whatsAppAccountId) })
 }
 
 export function describeUnreadableToken(whatsAppAccountId: string): string {
@@ -75,7 +69,7 @@ export async function listWhatsAppAccountSecrets(db: Kysely<Database>): Promise<
       const ciphertext = row[column]
       if (ciphertext === null) return []
       const replace: StoredSecret['replace'] = (db, to) => replaceSecret(db, row, column, { from: ciphertext, to })
-      return [{ ownerId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
+      return [{ userId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
     }),
   )
 }

@@ -1,6 +1,12 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { Database, WhatsAppAccountsTable } from '../../platform/db/schema.ts'
 
+/** Names a WhatsApp account together with the account that it belongs to. */
+export interface WhatsAppAccountRef {
+  accountId: string
+  whatsAppAccountId: string
+}
+
 export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
 
 /** Starts the reason of a deactivation that ends when WhatsApp reinstates the account. */
@@ -68,7 +74,10 @@ export function findAllWhatsAppAccounts(db: Kysely<Database>): Promise<WhatsAppA
 }
 
 /** Reads all accounts, because operators pass a WhatsApp account ID without its account. */
-export async function findOwner(db: Kysely<Database>, whatsAppAccountId: string): Promise<string | undefined> {
+export async function findAccountOfWhatsAppAccount(
+  db: Kysely<Database>,
+  whatsAppAccountId: string,
+): Promise<string | undefined> {
   const row = await db
     .selectFrom('whatsapp_accounts')
     .select('account_id')

@@ -6,7 +6,7 @@ import { checkInput } from './add.ts'
 import { describeAdvice } from './connect/advice.ts'
 import { subscribeApp } from './connect/subscribe.ts'
 import { readTokenFacts } from './connect/token.ts'
-import { type HealthChanges, type HealthOwner, saveHealth, scheduleCheck } from './health/store.ts'
+import { type HealthChanges, saveHealth, scheduleCheck } from './health/store.ts'
 import { refuseMissingPermission, toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose, describeUnreadableToken, openAccessToken } from './secrets.ts'
 import {
@@ -18,6 +18,7 @@ import {
   scheduleSync,
   type WhatsAppAccountChanges,
   type WhatsAppAccountRow,
+  type WhatsAppAccountRef,
 } from './store.ts'
 import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
 
@@ -52,10 +53,10 @@ export async function replaceSecrets(
  */
 export async function reconnectWhatsAppAccount(
   deps: UpdateDeps,
-  owner: HealthOwner,
+  ref: WhatsAppAccountRef,
   input: WhatsAppAccountUpdate,
 ): Promise<{ row: WhatsAppAccountRow; subscription: ConnectStep | undefined }> {
-  const { accountId, whatsAppAccountId } = owner
+  const { accountId, whatsAppAccountId } = ref
   if (Object.values(input).every((value) => value === undefined))
     throw new ServiceError('SETTING_REFUSED', 'Nothing to change: pass an access token, an app secret or a WABA ID.')
   checkInput(input)
@@ -65,10 +66,10 @@ export async function reconnectWhatsAppAccount(
   )
   if (input.accessToken === undefined && input.wabaId === undefined) {
     const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, encrypt(deps, known, input))
-    await scheduleCheck(deps.db, owner)
+    await scheduleCheck(deps.db, ref)
     return { row: requireWhatsAppAccount(row, whatsAppAccountId), subscription: undefined }
   }
-  const accessToken = input.accessToken ?? openAccessToken(deps, owner, known.access_token_encrypted)
+  const accessToken = input.accessToken ?? openAccessToken(deps, ref, known.access_token_encrypted)
   if (accessToken === undefined)
     throw new ServiceError('SETTING_REFUSED', describeUnreadableToken(whatsAppAccountId), {
       remedy: 'Pass a new access token too.',
@@ -82,7 +83,7 @@ export async function reconnectWhatsAppAccount(
   const changes = { ...toColumns(described), ...encrypt(deps, known, input), waba_id: wabaId, inactive_reason: null }
   const facts = { ...(input.accessToken !== undefined && nothingKnown), ...token.columns, token_problem: null }
   const row = await store(deps, { known, input, changes, facts })
-  const subscription = await subscribeApp(deps, owner, { wabaId, accessToken })
+  const subscription = await subscribeApp(deps, ref, { wabaId, accessToken })
   return { row, subscription }
 }
 

@@ -3,7 +3,7 @@ import { countBlocks, findLeafTables, type LeafTable } from '../../platform/db/l
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { deleteOwnerWithoutRole } from '../../users/store.ts'
+import { deleteUserWithoutRole } from '../../users/store.ts'
 
 /** Number of rows that were deleted, by table. */
 export type RemovedRows = Record<string, number>
@@ -62,7 +62,7 @@ async function deleteAccountRow(trx: Kysely<Database>, accountId: string): Promi
     .forUpdate()
     .execute()
   await trx.deleteFrom('accounts').where('id', '=', accountId).execute()
-  for (const { owner_id } of members) await deleteOwnerWithoutRole(trx, owner_id)
+  for (const { owner_id } of members) await deleteUserWithoutRole(trx, owner_id)
 }
 
 /** Every table with an account in each row, also one that a later version added. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type AuditEntry, listAudit as listContract } from '../../../contracts/dashboard/owner.ts'
+import { type AuditEntry, listAudit as listContract } from '../../../contracts/dashboard/user.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { listAudit } from '../../users/audit/audit.ts'

@@ -8,7 +8,7 @@ import { listMessages } from '../../messages/queries/list.ts'
 import { dataCommand } from '../command.ts'
 import { parseOptions } from '../parse-options.ts'
 import { formatPairs, formatTable } from '../help.ts'
-import { findMessageOwner } from '../operator-store.ts'
+import { findAccountOfMessage } from '../operator-store.ts'
 
 export const messageGet = dataCommand({
   name: 'message get',
@@ -17,7 +17,7 @@ export const messageGet = dataCommand({
   options: {},
   examples: ['waybill message get msg_…', 'waybill message get msg_… --json'],
   run: async (deps, { args: [messageId] }) => {
-    const accountId = await findMessageOwner(deps.db, messageId)
+    const accountId = await findAccountOfMessage(deps.db, messageId)
     if (accountId === undefined)
       throw new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(messageId)}.`)
     const message = await getMessage(deps, { accountId }, { messageId })
@@ -73,7 +73,7 @@ export const messageResolve = dataCommand({
   examples: ['waybill message resolve msg_… --as failed', 'waybill message resolve msg_… --as sent'],
   audit: ({ args: [messageId], options: { as } }) => changes.resolveMessage(messageId, as),
   run: async (deps, { args: [messageId], options: { as } }) => {
-    const accountId = await findMessageOwner(deps.db, messageId)
+    const accountId = await findAccountOfMessage(deps.db, messageId)
     if (accountId === undefined)
       throw new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(messageId)}.`)
     // One of the choices above, checked by the syntax.

@@ -3,7 +3,7 @@ import { type Role, roles } from '../../../contracts/procedure.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { removeOwner, resetPassword } from '../../users/change-member.ts'
-import { inviteOwner, type IssuedInvitation } from '../../users/invitation.ts'
+import { inviteUser, type IssuedInvitation } from '../../users/invitation.ts'
 import { mailInvitation } from '../../users/invite-member.ts'
 import { findMembers } from '../../users/store.ts'
 import { type Answer, dataCommand } from '../command.ts'
@@ -38,7 +38,7 @@ export const ownerInvite = dataCommand({
     const role = (options.role ?? 'owner') as Role
     if (options.send && !deps.mail)
       throw new ServiceError('SETTING_REFUSED', '--send needs an SMTP server: set SMTP_URL.')
-    const invitation = await inviteOwner(deps, accountId, { email: options.email, role })
+    const invitation = await inviteUser(deps, accountId, { email: options.email, role })
     if (options.send) {
       await mailInvitation(deps, accountId, { issued: invitation, invitedBy: undefined })
       deps.announcements.announce('emails')

@@ -11,7 +11,7 @@ import { addEndpoint } from '../../webhooks/endpoints/add.ts'
 import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../webhooks/endpoints/change.ts'
 import { listEndpoints, endpointNotFound } from '../../webhooks/endpoints/endpoint.ts'
 import { rotateSecret } from '../../webhooks/endpoints/secrets.ts'
-import { findEndpointOwner } from '../../webhooks/endpoints/store.ts'
+import { findAccountOfEndpoint } from '../../webhooks/endpoints/store.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
 import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
 import { dataCommand } from '../command.ts'
@@ -289,7 +289,7 @@ function readLimit(name: string, text: string | undefined): number | null | unde
 }
 
 async function requireOwner(deps: Pick<Deps, 'db'>, endpointId: string): Promise<string> {
-  const accountId = await findEndpointOwner(deps.db, endpointId)
+  const accountId = await findAccountOfEndpoint(deps.db, endpointId)
   if (accountId === undefined) throw endpointNotFound(endpointId)
   return accountId
 }

@@ -8,7 +8,7 @@ import {
   setDefaultWhatsAppAccount,
 } from '../../accounts/whatsapp/change.ts'
 import { callbackUrlOf } from '../../accounts/whatsapp/connect/subscribe.ts'
-import { findOwner } from '../../accounts/whatsapp/store.ts'
+import { findAccountOfWhatsAppAccount } from '../../accounts/whatsapp/store.ts'
 import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
 import { listWhatsAppAccounts, whatsAppAccountNotFound } from '../../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
@@ -179,7 +179,7 @@ export const whatsappRemove = dataCommand({
 })
 
 async function requireOwner(deps: Pick<Deps, 'db'>, whatsAppAccountId: string): Promise<string> {
-  const accountId = await findOwner(deps.db, whatsAppAccountId)
+  const accountId = await findAccountOfWhatsAppAccount(deps.db, whatsAppAccountId)
   if (accountId === undefined) throw whatsAppAccountNotFound(whatsAppAccountId)
   return accountId
 }

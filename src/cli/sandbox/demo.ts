@@ -8,8 +8,8 @@ import type { Deps } from '../../deps.ts'
 import { send } from '../../messages/send/send.ts'
 import { findMessages } from '../../messages/store.ts'
 import { syncTemplates } from '../../templates/sync.ts'
-import { createOwnerAuth } from '../../users/sign-in/better-auth.ts'
-import { findOwnerByEmail, saveRole } from '../../users/store.ts'
+import { createUserAuth } from '../../users/sign-in/better-auth.ts'
+import { findUserByEmail, saveRole } from '../../users/store.ts'
 
 /** The simulator's phone number, from which the demo account sends. */
 export interface DemoNumber {
@@ -34,7 +34,7 @@ export async function prepareDemo(deps: Deps, number: DemoNumber, url: string): 
   const known = await findByPhoneNumberId(deps.db, number.phoneNumberId)
   const demo = known ? await reuseDemo(deps, known) : await createDemo(deps, number)
   await syncTemplates(deps, demo.accountId)
-  return { ...demo, signInPath: await prepareDemoOwner(deps, demo.accountId, url) }
+  return { ...demo, signInPath: await prepareDemoUser(deps, demo.accountId, url) }
 }
 
 async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> {
@@ -63,17 +63,17 @@ const email = 'demo@example.com'
 /**
  * Finds or creates the owner of the demo account, who has no password. Returns the path of a one-time sign-in link.
  */
-async function prepareDemoOwner(deps: Deps, accountId: string, publicUrl: string): Promise<string> {
-  const ownerAuth = createOwnerAuth(deps, { publicUrl, oidc: undefined, signInLinks: true })
-  const { id: ownerId } =
-    (await findOwnerByEmail(deps.db, email)) ??
-    toId(await ownerAuth.createOwner({ email, name: 'Demo owner', provesEmail: true }))
-  await saveRole(deps.db, { account_id: accountId, owner_id: ownerId, role: 'owner' })
-  return ownerAuth.createSignInLink(email)
+async function prepareDemoUser(deps: Deps, accountId: string, publicUrl: string): Promise<string> {
+  const userAuth = createUserAuth(deps, { publicUrl, oidc: undefined, signInLinks: true })
+  const { id: userId } =
+    (await findUserByEmail(deps.db, email)) ??
+    toId(await userAuth.createUser({ email, name: 'Demo owner', provesEmail: true }))
+  await saveRole(deps.db, { account_id: accountId, owner_id: userId, role: 'owner' })
+  return userAuth.createSignInLink(email)
 }
 
-function toId({ ownerId }: { ownerId: string }): { id: string } {
-  return { id: ownerId }
+function toId({ userId }: { userId: string }): { id: string } {
+  return { id: userId }
 }
 
 /** Sends a first message, so that a new user sees what a message looks like. */

@@ -2,8 +2,8 @@ import { Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { z } from 'zod'
-import type { AuditEntry } from '../../../contracts/dashboard/owner.ts'
-import { settings } from '../api/settings.ts'
+import type { AuditEntry } from '../../../contracts/dashboard/user.ts'
+import { api } from '../api/client.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge, type Tone } from '../ui/badges.tsx'
 import { DateTime } from '../ui/date-time.tsx'
@@ -14,7 +14,7 @@ export function AuditLogPage() {
   const { accountId } = useAccount()
   const log = useInfiniteQuery({
     queryKey: ['audit', accountId],
-    queryFn: ({ pageParam }) => settings.audit.list.query({ accountId, ...(pageParam && { cursor: pageParam }) }),
+    queryFn: ({ pageParam }) => api.audit.list.query({ accountId, ...(pageParam && { cursor: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
   })

@@ -5,9 +5,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import type { z } from 'zod'
-import type { Invitation } from '../../../contracts/dashboard/owner.ts'
+import type { Invitation } from '../../../contracts/dashboard/user.ts'
 import { readFailure, showInForm } from '../api/failure.ts'
-import { settings } from '../api/settings.ts'
+import { api } from '../api/client.ts'
 import { notifyFailure, notifyFailureMessage } from '../api/use-change.ts'
 import { SignedOutLayout } from '../layout/signed-out-layout.tsx'
 import { useOptionalSession } from '../session/session.ts'
@@ -29,7 +29,7 @@ export function InvitationPage() {
   const token = useParams()['token'] ?? ''
   const { data, error, refetch } = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => settings.invitation.get.query({ token }),
+    queryFn: () => api.invitation.get.query({ token }),
     // If the link is used while the form is open, submitting the form reports it.
     staleTime: Infinity,
   })
@@ -92,7 +92,7 @@ function JoinButton({ token, invitation }: { token: string; invitation: z.output
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const join = useMutation({
-    mutationFn: () => settings.invitation.join.mutate({ token }),
+    mutationFn: () => api.invitation.join.mutate({ token }),
     onSuccess: async ({ accountId }) => {
       // The session names the accounts of the user.
       queryClient.clear()
@@ -231,7 +231,7 @@ function useAcceptInvitation(
   const navigate = useNavigate()
   return useMutation({
     mutationFn: async ({ token, name, password }: Acceptance): Promise<Destination> => {
-      const { email, accountId } = await settings.invitation.accept.mutate({ token, name, password })
+      const { email, accountId } = await api.invitation.accept.mutate({ token, name, password })
       // The invitation is accepted. Errors from here on concern only the sign-in.
       try {
         return await enter({ email, password }, `/${accountId}`)

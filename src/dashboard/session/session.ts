@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
 import type { Role } from '../../../contracts/procedure.ts'
 import { isWorthRetrying, readFailure } from '../api/failure.ts'
-import { settings } from '../api/settings.ts'
+import { api } from '../api/client.ts'
 
-type Session = Awaited<ReturnType<typeof settings.session.get.query>>
+type Session = Awaited<ReturnType<typeof api.session.get.query>>
 
 const retryMilliseconds = 5_000
 
@@ -13,7 +13,7 @@ export const sessionKey = ['session'] as const
 export function useSessionQuery() {
   return useQuery({
     queryKey: sessionKey,
-    queryFn: () => settings.session.get.query({}),
+    queryFn: () => api.session.get.query({}),
     staleTime: 60_000,
     // Until the server is available.
     refetchInterval: ({ state: { data, error } }) =>
@@ -27,7 +27,7 @@ export function useOptionalSession() {
     queryKey: ['optional-session'],
     queryFn: async (): Promise<Session | null> => {
       try {
-        return await settings.session.get.query({})
+        return await api.session.get.query({})
       } catch (error) {
         if (readFailure(error).code === 'SIGN_IN_REQUIRED') return null
         throw error

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../api/settings.ts'
+import { api } from '../api/client.ts'
 import { postSignIn, SignInError } from './auth-request.ts'
 
 /** Returns whether a code from the authenticator app is needed to complete the sign-in. */
@@ -45,7 +45,7 @@ interface SignInOptions {
 export function useSignInOptions(): SignInOptions {
   const { data, isPending } = useQuery({
     queryKey: ['sign-in-options'],
-    queryFn: () => settings.session.options.query({}),
+    queryFn: () => api.session.options.query({}),
     // Configured when the server starts.
     staleTime: Infinity,
   })

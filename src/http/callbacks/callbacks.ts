@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { z } from 'zod'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import { findCallbackSigner } from '../../accounts/whatsapp/callback-senders.ts'
-import { findOwner } from '../../accounts/whatsapp/store.ts'
+import { findAccountOfWhatsAppAccount } from '../../accounts/whatsapp/store.ts'
 import { createCallbackNotes } from '../../accounts/whatsapp/health/note-callbacks.ts'
 import type { Deps } from '../../deps.ts'
 import { handleCallback } from '../../messages/status/handle-callback.ts'
@@ -94,7 +94,10 @@ export async function registerCallbacks(
       return reply.code(403).send('The verify token does not match META_VERIFY_TOKEN.\n')
     const { whatsAppAccountId } = request.params
     // Checked after the token, so that unauthenticated callers learn nothing about IDs.
-    if (whatsAppAccountId !== undefined && (await findOwner(deps.db, whatsAppAccountId)) === undefined)
+    if (
+      whatsAppAccountId !== undefined &&
+      (await findAccountOfWhatsAppAccount(deps.db, whatsAppAccountId)) === undefined
+    )
       return reply
         .code(404)
         .send('No WhatsApp account has the ID in this path. List them with: waybill whatsapp list ACC\n')

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
 import { recordOwnChange } from '../../users/audit/audit.ts'
-import type { OwnerAuth } from '../../users/sign-in/better-auth.ts'
-import type { OwnerAuthOptions } from '../../users/sign-in/options.ts'
+import type { UserAuth } from '../../users/sign-in/better-auth.ts'
+import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import { addressHeader, authPath, oidcProviderId } from '../../users/sign-in/paths.ts'
 import { parseJsonBody } from '../api/input.ts'
 import { toHeaders } from './pages.ts'
@@ -35,11 +35,11 @@ const servedForLinks: AuthRoute[] = [{ method: 'GET', path: '/magic-link/verify'
 const tooManyRequests = 429
 
 /** better-auth speaks the web's Request and Response; here they meet Fastify's. */
-export async function registerSettingsAuth(
+export async function registerDashboardAuth(
   app: FastifyInstance,
   deps: AuditDeps,
-  ownerAuth: OwnerAuth,
-  { signInLinks, oidc }: Pick<OwnerAuthOptions, 'signInLinks' | 'oidc'>,
+  userAuth: UserAuth,
+  { signInLinks, oidc }: Pick<UserAuthOptions, 'signInLinks' | 'oidc'>,
 ): Promise<void> {
   await app.register((auth, _options, done) => {
     auth.removeAllContentTypeParsers()
@@ -48,7 +48,7 @@ export async function registerSettingsAuth(
       auth.route({
         method: route.method,
         url: authPath + route.path,
-        handler: async (request, reply) => reply.send(await answer(deps, ownerAuth, route, request, reply)),
+        handler: async (request, reply) => reply.send(await answer(deps, userAuth, route, request, reply)),
       })
     done()
   })
@@ -56,14 +56,14 @@ export async function registerSettingsAuth(
 
 async function answer(
   deps: AuditDeps,
-  ownerAuth: OwnerAuth,
+  userAuth: UserAuth,
   route: AuthRoute,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
   const handed = toRequest(route, request)
-  const person = route.audit === undefined ? undefined : await ownerAuth.findSession(handed.headers)
-  const response = await ownerAuth.handle(handed)
+  const person = route.audit === undefined ? undefined : await userAuth.findSession(handed.headers)
+  const response = await userAuth.handle(handed)
   if (route.audit !== undefined && person && response.status !== tooManyRequests) {
     const outcome = response.ok ? 'done' : 'refused'
     await recordOwnChange(deps, person, { what: route.audit, address: request.ip, outcome })

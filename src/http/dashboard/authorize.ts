@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { CustomerId } from '../../../contracts/fields.ts'
 import type { AllowedCaller, Role, DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import type { OwnerAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
+import type { UserAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/options.ts'
 import { findRole } from '../../users/store.ts'
 import type { ProcedureCall } from '../api/procedures.ts'
@@ -12,7 +12,7 @@ import { toHeaders } from './pages.ts'
 
 /** How people get in. */
 export interface AuthServices {
-  ownerAuth: OwnerAuth
+  userAuth: UserAuth
   /** Where an organisation's own provider is set up. */
   oidc: OidcProvider | undefined
   /** Whether this server is the sandbox. */
@@ -23,7 +23,7 @@ export interface AuthServices {
 }
 
 /** What a settings procedure learns of its caller. */
-export interface SettingsCall extends AuthServices, ProcedureCall {
+export interface DashboardCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
   /** Throws SIGN_IN_REQUIRED if the caller has no session. */
@@ -40,16 +40,16 @@ export async function authorizeMember(
   { allowed, kind }: Pick<DashboardProcedure, 'allowed' | 'kind'>,
   request: FastifyRequest,
   readInput: () => Promise<unknown>,
-): Promise<SettingsCall> {
+): Promise<DashboardCall> {
   const headers = toHeaders(request)
   // The account that is named decides who may call.
   const accountId = readAccountId(await readInput())
   if (kind === 'mutation') assertSameOrigin(headers)
-  const person = allowed === 'anybody' ? undefined : await authServices.ownerAuth.findSession(headers)
+  const person = allowed === 'anybody' ? undefined : await authServices.userAuth.findSession(headers)
   if (allowed !== 'anybody' && !person)
     throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (person) authServices.sawSession(person.sessionId, request.ip)
-  if (person && isRole(allowed)) assertRole(allowed, await findRole(db, accountId, person.ownerId))
+  if (person && isRole(allowed)) assertRole(allowed, await findRole(db, accountId, person.userId))
   return {
     ...authServices,
     accountId: isRole(allowed) ? accountId : undefined,

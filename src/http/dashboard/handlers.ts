@@ -1,4 +1,4 @@
-import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
+import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { updateAccount } from '../../accounts/account.ts'
 import { getApiAccess } from '../../accounts/api-access.ts'
 import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
@@ -64,18 +64,18 @@ import { getStatistics, listActivity } from '../../webhooks/statistics/statistic
 import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.ts'
 import type { HandlersOf } from '../api/procedures.ts'
 import { recordDisplacementIn } from '../displacement.ts'
-import type { SettingsCall } from './authorize.ts'
+import type { DashboardCall } from './authorize.ts'
 
-type DashboardHandlers<Tree> = HandlersOf<Tree, SettingsCall>
+type DashboardHandlers<Tree> = HandlersOf<Tree, DashboardCall>
 
-const messageHandlers: DashboardHandlers<SettingsContracts['settings']['message']> = {
+const messageHandlers: DashboardHandlers<DashboardContracts['settings']['message']> = {
   list: (deps, _call, { accountId, ...input }) => searchMessages(deps, { accountId }, input),
   count: (deps, _call, { accountId, ...filters }) => countMessages(deps, { accountId }, filters),
   get: (deps, _call, input) => getMessageHistory(deps, input),
   sendAgain: (deps, _call, input) => sendAgain(deps, input),
 }
 
-const viewHandlers: DashboardHandlers<SettingsContracts['settings']['view']> = {
+const viewHandlers: DashboardHandlers<DashboardContracts['settings']['view']> = {
   list: async (deps, call, { accountId }) => ({ items: await listViews(deps, ofPerson(call, accountId)) }),
   save: (deps, call, { accountId, ...input }) => saveView(deps, ofPerson(call, accountId), input),
   rename: (deps, call, { accountId, ...input }) => renameView(deps, ofPerson(call, accountId), input),
@@ -85,11 +85,11 @@ const viewHandlers: DashboardHandlers<SettingsContracts['settings']['view']> = {
   },
 }
 
-function ofPerson(call: SettingsCall, accountId: string) {
-  return { accountId, ownerId: call.person().ownerId }
+function ofPerson(call: DashboardCall, accountId: string) {
+  return { accountId, userId: call.person().userId }
 }
 
-const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overview']> = {
+const overviewHandlers: DashboardHandlers<DashboardContracts['settings']['overview']> = {
   get: (deps, _call, input) => getOverview(deps, input),
   setTimeZone: async (deps, _call, { accountId, timeZone }) => {
     const account = await updateAccount(deps, accountId, { timeZone })
@@ -97,12 +97,12 @@ const overviewHandlers: DashboardHandlers<SettingsContracts['settings']['overvie
   },
 }
 
-const requestHandlers: DashboardHandlers<SettingsContracts['settings']['request']> = {
+const requestHandlers: DashboardHandlers<DashboardContracts['settings']['request']> = {
   list: (deps, _call, input) => listApiRequests(deps, input),
   get: (deps, _call, input) => getApiRequest(deps, input),
 }
 
-const suppressionHandlers: DashboardHandlers<SettingsContracts['settings']['suppression']> = {
+const suppressionHandlers: DashboardHandlers<DashboardContracts['settings']['suppression']> = {
   list: (deps, _call, { accountId, ...input }) => listSuppressions(deps, { accountId }, input),
   add: (deps, _call, { accountId, ...input }) => addSuppression(deps, { accountId }, input),
   remove: (deps, _call, { accountId, ...input }) => removeSuppression(deps, { accountId }, input),
@@ -113,16 +113,16 @@ const suppressionHandlers: DashboardHandlers<SettingsContracts['settings']['supp
 
 /** Who is signed in, how one gets in, and what was changed. */
 const signInHandlers: DashboardHandlers<
-  Pick<SettingsContracts['settings'], 'session' | 'password' | 'invitation' | 'audit'>
+  Pick<DashboardContracts['settings'], 'session' | 'password' | 'invitation' | 'audit'>
 > = {
   session: {
     get: async ({ db }, call) => {
-      const { ownerId, name, email, twoFactor } = call.person()
+      const { userId, name, email, twoFactor } = call.person()
       return {
         name,
         email,
         twoFactor,
-        accounts: await findMemberships(db, ownerId),
+        accounts: await findMemberships(db, userId),
         address: call.address,
         ...(call.sandbox && { sandbox: { recipients: sandboxRecipients.map(({ to, does }) => ({ to, does })) } }),
       }
@@ -154,7 +154,7 @@ const signInHandlers: DashboardHandlers<
   audit: { list: (deps, _call, input) => listAudit(deps, input) },
 }
 
-const memberHandlers: DashboardHandlers<SettingsContracts['settings']['member']> = {
+const memberHandlers: DashboardHandlers<DashboardContracts['settings']['member']> = {
   list: async ({ db }, _call, { accountId }) => ({ items: await findMembers(db, accountId) }),
   setRole: (deps, _call, { accountId, ...change }) => setMemberRole(deps, accountId, change),
   remove: async (deps, _call, { accountId, email }) => {
@@ -170,7 +170,7 @@ const memberHandlers: DashboardHandlers<SettingsContracts['settings']['member']>
   },
 }
 
-const publicApiHandlers: DashboardHandlers<SettingsContracts['settings']['publicApi']> = {
+const publicApiHandlers: DashboardHandlers<DashboardContracts['settings']['publicApi']> = {
   get: (deps, { address }, { accountId }) => getApiAccess(deps, accountId, address),
   setAccess: async (deps, _call, { accountId, enabled }) => {
     const { api } = await updateAccount(deps, accountId, { apiEnabled: enabled })
@@ -186,7 +186,7 @@ const publicApiHandlers: DashboardHandlers<SettingsContracts['settings']['public
   setAllowList: (deps, _call, { accountId, allowList }) => setAllowList(deps, accountId, allowList),
 }
 
-const templateHandlers: DashboardHandlers<SettingsContracts['settings']['template']> = {
+const templateHandlers: DashboardHandlers<DashboardContracts['settings']['template']> = {
   list: (deps, _call, input) => listOwnTemplates(deps, input),
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
   sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
@@ -202,23 +202,23 @@ const templateHandlers: DashboardHandlers<SettingsContracts['settings']['templat
     duplicateTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId, toAccountId: toWhatsAppAccountId }),
 }
 
-const alertHandlers: DashboardHandlers<SettingsContracts['settings']['alert']> = {
+const alertHandlers: DashboardHandlers<DashboardContracts['settings']['alert']> = {
   get: (deps, _call, { accountId }) => getAlertSettings(deps, accountId),
   update: (deps, _call, { accountId, ...rules }) => updateAlertRules(deps, accountId, rules),
   list: async ({ db }, _call, { accountId }) => ({ items: await listAlerts(db, accountId) }),
   acknowledge: (deps, call, { accountId, alertId }) =>
     acknowledgeAlert(deps, { accountId, alertId, by: call.person().email }),
-  recipients: (deps, call, { accountId }) => getAlertRecipients(deps, { accountId, ownerId: call.person().ownerId }),
+  recipients: (deps, call, { accountId }) => getAlertRecipients(deps, { accountId, userId: call.person().userId }),
   setEmails: (deps, call, { accountId, receives }) => {
-    const { ownerId, email } = call.person()
-    return setAlertEmails(deps, { accountId, ownerId, email }, receives)
+    const { userId, email } = call.person()
+    return setAlertEmails(deps, { accountId, userId, email }, receives)
   },
   setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
   removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),
   testChat: (deps, _call, { accountId }) => testChat(deps, accountId),
 }
 
-const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook']> = {
+const webhookHandlers: DashboardHandlers<DashboardContracts['settings']['webhook']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
   update: (deps, _call, { accountId, endpointId, headers, ...update }) =>
@@ -245,7 +245,7 @@ const webhookHandlers: DashboardHandlers<SettingsContracts['settings']['webhook'
   statistics: (deps, _call, { accountId, endpointId, range }) => getStatistics(deps, { accountId, endpointId }, range),
 }
 
-const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['whatsAppAccount']> = {
+const whatsAppAccountHandlers: DashboardHandlers<DashboardContracts['settings']['whatsAppAccount']> = {
   list: async (deps, _call, { accountId }) => ({ items: await listWhatsAppAccounts(deps, accountId) }),
   add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input, recordDisplacementIn(deps)),
   inspectToken: (deps, _call, { accessToken }) => inspectToken(deps, accessToken),
@@ -275,7 +275,7 @@ const whatsAppAccountHandlers: DashboardHandlers<SettingsContracts['settings']['
 }
 
 /** What each procedure of the dashboard does. One that is in the contracts and not here does not compile. */
-export const settingsHandlers: DashboardHandlers<SettingsContracts> = {
+export const dashboardHandlers: DashboardHandlers<DashboardContracts> = {
   settings: {
     ...signInHandlers,
     member: memberHandlers,

@@ -9,14 +9,14 @@ import { toSampleProblem, uploadReceivedSample } from '../../templates/making/sa
 import { parseInput } from '../api/input.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
 import { receiveForm, streamBodies } from '../api/receive-form.ts'
-import { type AuthServices, authorizeMember, type SettingsCall } from './authorize.ts'
+import { type AuthServices, authorizeMember, type DashboardCall } from './authorize.ts'
 
 /** Whether a request is the upload of a sample, whose body may take longer than others. */
 export function isSampleUpload({ method, url }: IncomingMessage): boolean {
   return method === 'POST' && url?.split('?', 1)[0] === samplesPath
 }
 
-type SampleCall = SettingsCall & { request: FastifyRequest }
+type SampleCall = DashboardCall & { request: FastifyRequest }
 type SampleProcedure = ServedProcedure<DashboardProcedure, SampleCall>
 
 /**

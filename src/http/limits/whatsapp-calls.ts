@@ -1,5 +1,5 @@
 import type { contracts } from '../../../contracts/index.ts'
-import type { settingsContracts } from '../../../contracts/dashboard/index.ts'
+import type { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import type { Procedure } from '../../../contracts/procedure.ts'
 import type { ProcedureCall, ServedProcedure } from '../api/procedures.ts'
 import { createCallBudget, creationsPerHour } from './call-budget.ts'
@@ -9,7 +9,7 @@ export type LimitCalls = <P extends Procedure, Call extends ProcedureCall>(
   procedure: ServedProcedure<P, Call>,
 ) => ServedProcedure<P, Call>
 
-type Settings = (typeof settingsContracts)['settings']
+type Settings = (typeof dashboardContracts)['settings']
 
 /** What asks WhatsApp, several times each. */
 const asksWhatsApp: ReadonlySet<string> = new Set([

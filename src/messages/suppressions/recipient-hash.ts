@@ -100,5 +100,5 @@ export async function listHashKeys(db: Kysely<Database>): Promise<StoredSecret[]
       .executeTakeFirst()
     return numUpdatedRows > 0n
   }
-  return [{ ownerId: id, purpose, ciphertext, replace }]
+  return [{ userId: id, purpose, ciphertext, replace }]
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { AuditEntry, listAudit as contract } from '../../../contracts/dashboard/owner.ts'
+import type { AuditEntry, listAudit as contract } from '../../../contracts/dashboard/user.ts'
 import { findMemberships } from '../store.ts'
 import { appendAuditEntry, type AuditDeps, openAuditLog } from './append.ts'
 import { encodeTime } from './chain.ts'
@@ -47,15 +47,15 @@ export async function audited<Result>(deps: AuditDeps, change: Change, run: () =
  */
 export async function recordOwnChange(
   deps: AuditDeps,
-  { ownerId, email }: { ownerId: string; email: string },
+  { userId, email }: { userId: string; email: string },
   { what, address, outcome }: { what: string; address: string; outcome: 'done' | 'refused' },
 ): Promise<void> {
   try {
-    for (const { accountId } of await findMemberships(deps.db, ownerId))
+    for (const { accountId } of await findMemberships(deps.db, userId))
       await appendAuditEntry(deps, { accountId, id: deps.newId('aud'), who: email, what, address, outcome })
   } catch (error) {
     // As above, the change has already happened.
-    deps.log.warn({ err: error, ownerId }, 'could not write a change to the audit log')
+    deps.log.warn({ err: error, userId }, 'could not write a change to the audit log')
   }
 }
 

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
-import type { OwnerAuthOptions } from './options.ts'
+import type { UserAuthOptions } from './options.ts'
 import { authPath, resetLinkSeconds, resetPrefix } from './paths.ts'
 import { readAuthSecret } from './secret.ts'
 
 const resetTokenBytes = 32
 
 export interface SignedIn {
-  ownerId: string
+  userId: string
   sessionId: string
   name: string
   email: string
@@ -15,7 +15,7 @@ export interface SignedIn {
   twoFactor: boolean
 }
 
-export interface OwnerAuth {
+export interface UserAuth {
   /** Handles one request below `authPath`. */
   handle(request: Request): Promise<Response>
   /** Returns the user of the session in the cookies; undefined if there is no valid session. */
@@ -25,32 +25,32 @@ export interface OwnerAuth {
    * password whose invitation does not prove the address cannot sign in with the organisation: the person of that
    * address there may be somebody else.
    */
-  createOwner(person: {
+  createUser(person: {
     email: string
     name: string
     passwordHash?: string | undefined
     provesEmail: boolean
-  }): Promise<{ ownerId: string }>
-  hasPassword(ownerId: string): Promise<boolean>
+  }): Promise<{ userId: string }>
+  hasPassword(userId: string): Promise<boolean>
   /** Creates a token that sets a new password once. */
-  createResetToken(ownerId: string): Promise<{ token: string; expiresAt: Date }>
+  createResetToken(userId: string): Promise<{ token: string; expiresAt: Date }>
   isResetToken(token: string): Promise<boolean>
   /** Returns the ID of the user to only one of several concurrent callers, and undefined to the others. */
   spendResetToken(token: string): Promise<string | undefined>
   /** Returns undefined if the user has no password. */
-  checkPassword(ownerId: string, password: string): Promise<boolean | undefined>
+  checkPassword(userId: string, password: string): Promise<boolean | undefined>
   /** Throws a `ServiceError` if too many hashes are waiting, so call it before irreversible changes. */
   hashPassword(password: string): Promise<string>
-  setPassword(ownerId: string, passwordHash: string): Promise<void>
+  setPassword(userId: string, passwordHash: string): Promise<void>
   /** Returns the path of a one-time link that signs in this user within a day. */
   createSignInLink(email: string): Promise<string>
 }
 
 /** `http/dashboard/auth.ts` decides which of its routes are served. Nothing is loaded before the first use. */
-export function createOwnerAuth(
+export function createUserAuth(
   deps: Pick<Deps, 'db' | 'secrets' | 'log' | 'newId' | 'randomBytes'>,
-  options: OwnerAuthOptions,
-): OwnerAuth {
+  options: UserAuthOptions,
+): UserAuth {
   const links: string[] = []
   const open = onceDone(async () => {
     // Imported here because it takes a quarter of a second, and most processes and commands need no sign-in.
@@ -58,15 +58,15 @@ export function createOwnerAuth(
     const secret = await readAuthSecret(deps)
     return betterAuth(toAuthOptions(deps, { ...options, secret, onSignInLink: (token) => void links.push(token) }))
   })
-  const findHash = async (ownerId: string) => {
+  const findHash = async (userId: string) => {
     const { internalAdapter } = await (await open()).$context
-    const credentials = await internalAdapter.findAccounts(ownerId)
+    const credentials = await internalAdapter.findAccounts(userId)
     return credentials.find(({ providerId }) => providerId === 'credential')?.password
   }
-  const setPassword = async (ownerId: string, hash: string) => {
+  const setPassword = async (userId: string, hash: string) => {
     const { internalAdapter } = await (await open()).$context
-    if (typeof (await findHash(ownerId)) === 'string') return internalAdapter.updatePassword(ownerId, hash)
-    await internalAdapter.linkAccount({ userId: ownerId, providerId: 'credential', accountId: ownerId, password: hash })
+    if (typeof (await findHash(userId)) === 'string') return internalAdapter.updatePassword(userId, hash)
+    await internalAdapter.linkAccount({ userId, providerId: 'credential', accountId: userId, password: hash })
   }
   // better-auth hides the cause of a failure. A query shows whether it is the database; throws if so.
   const askDatabase = () => sql`select`.execute(deps.db)
@@ -85,26 +85,26 @@ export function createOwnerAuth(
       if (!session) return undefined
       const { id, name, email } = session.user
       return {
-        ownerId: id,
+        userId: id,
         sessionId: session.session.id,
         name,
         email,
         twoFactor: 'twoFactorEnabled' in session.user && session.user.twoFactorEnabled === true,
       }
     },
-    createOwner: async ({ email, name, passwordHash, provesEmail }) => {
+    createUser: async ({ email, name, passwordHash, provesEmail }) => {
       const { internalAdapter } = await (await open()).$context
       const emailVerified = provesEmail || passwordHash === undefined
       const { id } = await internalAdapter.createUser({ email, name, emailVerified })
       if (passwordHash !== undefined) await setPassword(id, passwordHash)
-      return { ownerId: id }
+      return { userId: id }
     },
-    hasPassword: async (ownerId) => typeof (await findHash(ownerId)) === 'string',
-    createResetToken: async (ownerId) => {
+    hasPassword: async (userId) => typeof (await findHash(userId)) === 'string',
+    createResetToken: async (userId) => {
       const { internalAdapter } = await (await open()).$context
       const token = Buffer.from(deps.randomBytes(resetTokenBytes)).toString('base64url')
       const expiresAt = new Date(Date.now() + 1000 * resetLinkSeconds)
-      await internalAdapter.createVerificationValue({ identifier: resetPrefix + token, value: ownerId, expiresAt })
+      await internalAdapter.createVerificationValue({ identifier: resetPrefix + token, value: userId, expiresAt })
       return { token, expiresAt }
     },
     isResetToken: async (token) => {
@@ -116,9 +116,9 @@ export function createOwnerAuth(
       const { internalAdapter } = await (await open()).$context
       return (await internalAdapter.consumeVerificationValue(resetPrefix + token))?.value
     },
-    checkPassword: async (ownerId, password) => {
+    checkPassword: async (userId, password) => {
       const { password: hasher } = await (await open()).$context
-      const hash = await findHash(ownerId)
+      const hash = await findHash(userId)
       return typeof hash === 'string' ? hasher.verify({ hash, password }) : undefined
     },
     hashPassword: async (password) => (await (await open()).$context).password.hash(password),

@@ -22,7 +22,7 @@ export interface OidcProvider {
   clientSecret: string
 }
 
-export interface OwnerAuthOptions {
+export interface UserAuthOptions {
   /** Address of this server in browsers. Its scheme determines whether cookies are restricted to https. */
   publicUrl: string | undefined
   oidc: OidcProvider | undefined
@@ -32,7 +32,7 @@ export interface OwnerAuthOptions {
   onSignIn?: ((outcome: SignInOutcome) => void) | undefined
 }
 
-interface Circumstances extends OwnerAuthOptions {
+interface Circumstances extends UserAuthOptions {
   secret: string
   /** Receives the token of a requested sign-in link. */
   onSignInLink: (token: string) => void

@@ -1,7 +1,7 @@
 import type { AuditDeps } from '../audit/append.ts'
 import { recordOwnChange } from '../audit/audit.ts'
 import { normalizeEmail } from '../member.ts'
-import { findOwnerByEmail } from '../store.ts'
+import { findUserByEmail } from '../store.ts'
 import { type Lock, lockEntryAttempts, takeAttempt } from './login-throttle.ts'
 
 export type SignInOutcome = 'done' | 'refused' | 'locked'
@@ -21,13 +21,13 @@ export interface SignIn {
 export async function recordSignIn(deps: AuditDeps, { email: typed, address, what, outcome }: SignIn): Promise<void> {
   const email = normalizeEmail(typed)
   // PostgreSQL rejects NUL, and no address contains it.
-  const owner = email.includes('\0') ? undefined : await findOwnerByEmail(deps.db, email)
-  if (!owner) {
+  const user = email.includes('\0') ? undefined : await findUserByEmail(deps.db, email)
+  if (!user) {
     deps.log.info({ address, outcome }, 'rejected a sign-in with an unknown email address')
     return
   }
   const entry = { what, address, outcome: outcome === 'done' ? ('done' as const) : ('refused' as const) }
-  await recordOwnChange(deps, { ownerId: owner.id, email }, entry)
+  await recordOwnChange(deps, { userId: user.id, email }, entry)
 }
 
 /** Records each lock once, up to a limit per user. */

@@ -39,12 +39,12 @@ async function updateLastSeen(db: Kysely<Database>, sessionId: string, address: 
 
 export async function listSessions(
   { db }: Pick<Deps, 'db'>,
-  { ownerId, sessionId }: Pick<SignedIn, 'ownerId' | 'sessionId'>,
+  { userId, sessionId }: Pick<SignedIn, 'userId' | 'sessionId'>,
 ): Promise<Session[]> {
   const rows = await db
     .selectFrom('owner_sessions')
     .select(['id', 'ipAddress', 'userAgent', 'createdAt', 'expiresAt', 'lastSeenAt', 'lastSeenAddress'])
-    .where('userId', '=', ownerId)
+    .where('userId', '=', userId)
     .where('expiresAt', '>', sql<Date>`now()`)
     .orderBy(({ fn }) => fn.coalesce('lastSeenAt', 'createdAt'), 'desc')
     .limit(maxShown)
@@ -65,13 +65,13 @@ const maxShown = 100
 /** Ends a session of this user. One of somebody else is not found. */
 export async function revokeSession(
   deps: AuditDeps,
-  person: Pick<SignedIn, 'ownerId' | 'email'>,
+  person: Pick<SignedIn, 'userId' | 'email'>,
   { sessionId, address }: { sessionId: string; address: string },
 ): Promise<void> {
   const row = await deps.db
     .deleteFrom('owner_sessions')
     .where('id', '=', sessionId)
-    .where('userId', '=', person.ownerId)
+    .where('userId', '=', person.userId)
     .returning(['userAgent'])
     .executeTakeFirst()
   if (!row) throw new ServiceError('NOT_FOUND', 'sessionId: you have no session with this ID. It may have ended.')
@@ -81,12 +81,12 @@ export async function revokeSession(
 
 export async function revokeOtherSessions(
   deps: AuditDeps,
-  person: Pick<SignedIn, 'ownerId' | 'email' | 'sessionId'>,
+  person: Pick<SignedIn, 'userId' | 'email' | 'sessionId'>,
   address: string,
 ): Promise<number> {
   const rows = await deps.db
     .deleteFrom('owner_sessions')
-    .where('userId', '=', person.ownerId)
+    .where('userId', '=', person.userId)
     .where('id', '!=', person.sessionId)
     .returning('id')
     .execute()

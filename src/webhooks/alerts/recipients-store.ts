@@ -22,7 +22,7 @@ export function findRecipients(db: Kysely<Database>, accountIds: readonly string
 }
 
 interface MemberChoice {
-  ownerId: string
+  userId: string
   email: string
   role: Role
   receives: boolean
@@ -33,7 +33,7 @@ export function findMemberChoices(db: Kysely<Database>, accountId: string): Prom
   return db
     .selectFrom('owner_roles')
     .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
-    .select(['owners.id as ownerId', 'owners.email', 'owner_roles.role', 'owner_roles.alert_emails as receives'])
+    .select(['owners.id as userId', 'owners.email', 'owner_roles.role', 'owner_roles.alert_emails as receives'])
     .where('owner_roles.account_id', '=', accountId)
     .orderBy('owners.email')
     .execute()
@@ -41,14 +41,14 @@ export function findMemberChoices(db: Kysely<Database>, accountId: string): Prom
 
 export async function saveMemberChoice(
   db: Kysely<Database>,
-  { accountId, ownerId }: { accountId: string; ownerId: string },
+  { accountId, userId }: { accountId: string; userId: string },
   receives: boolean,
 ): Promise<void> {
   await db
     .updateTable('owner_roles')
     .set({ alert_emails: receives })
     .where('account_id', '=', accountId)
-    .where('owner_id', '=', ownerId)
+    .where('owner_id', '=', userId)
     .execute()
 }
 

@@ -5,16 +5,16 @@ import { deleteWaitingAlerts, findMemberChoices, saveMemberChoice } from './reci
 /** A member of an account, who is signed in. */
 interface SignedInMember {
   accountId: string
-  ownerId: string
+  userId: string
 }
 
 /** Whether a member gets alerts by email. Owners also see who else does. */
 export async function getAlertRecipients(
   { db, mail }: Pick<Deps, 'db' | 'mail'>,
-  { accountId, ownerId }: SignedInMember,
+  { accountId, userId }: SignedInMember,
 ): Promise<AlertRecipients> {
   const members = await findMemberChoices(db, accountId)
-  const self = members.find((member) => member.ownerId === ownerId)
+  const self = members.find((member) => member.userId === userId)
   return {
     emails: mail !== undefined,
     receives: self?.receives === true,

@@ -69,7 +69,7 @@ export function findAllEndpoints(db: Kysely<Database>): Promise<EndpointRow[]> {
 }
 
 /** Reads all accounts, because operators pass an endpoint ID without its account. */
-export async function findEndpointOwner(db: Kysely<Database>, endpointId: string): Promise<string | undefined> {
+export async function findAccountOfEndpoint(db: Kysely<Database>, endpointId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('webhook_endpoints')
     .select('account_id')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { inviteOwner } from '../../../src/users/invitation.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
 import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard, type Visit } from './support.ts'
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
 /** The dashboard path of a new invitation. */
 async function invite(email: string): Promise<string> {
   const { accountId } = await dashboard.server.account()
-  const { path } = await inviteOwner(dashboard.server.deps, accountId, { email, role: 'owner' })
+  const { path } = await inviteUser(dashboard.server.deps, accountId, { email, role: 'owner' })
   return path.replace('/settings', '')
 }
 
@@ -74,7 +74,7 @@ test('offers only a new password on a password reset link', async () => {
   const { server } = dashboard
   const { account, email } = await dashboard.signedIn()
   const invitation = { email, role: 'owner', setsPassword: true } as const
-  const { path } = await inviteOwner(server.deps, account.accountId, invitation)
+  const { path } = await inviteUser(server.deps, account.accountId, invitation)
   const { page, open, pageErrors } = await dashboard.visit()
   await open(path.replace('/settings', ''))
   await page.getByLabel('New password', { exact: true }).fill('another horse battery staple')

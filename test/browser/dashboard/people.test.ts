@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { inviteOwner } from '../../../src/users/invitation.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
 import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
-import { signedInOwner } from '../../support/owner.ts'
+import { signedInOwner } from '../../support/user.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
 
@@ -109,7 +109,7 @@ test('accepts an invitation with one click in a session of the invited address o
   const { server } = dashboard
   const [ada, other] = [await dashboard.signedIn(), await dashboard.signedIn()]
   const { accountId } = await server.account()
-  const { path } = await inviteOwner(server.deps, accountId, { email: ada.email, role: 'viewer' })
+  const { path } = await inviteUser(server.deps, accountId, { email: ada.email, role: 'viewer' })
   const link = path.replace('/settings', '')
 
   await other.open(link)
@@ -201,7 +201,7 @@ test.each([
 ] as const)('is accessible and fits the screen: %o', async (look) => {
   const owner = await dashboard.signedIn(look)
   await signedInOwner(dashboard.server, owner.account.accountId, { role: 'viewer' })
-  await inviteOwner(dashboard.server.deps, owner.account.accountId, {
+  await inviteUser(dashboard.server.deps, owner.account.accountId, {
     email: 'a-rather-long-name@subsidiary.example.com',
     role: 'viewer',
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inviteOwner } from '../../../src/users/invitation.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -69,7 +69,7 @@ test('switches between accounts and stays on the same page', async () => {
   const { server } = dashboard
   const other = await server.account()
   await server.deps.db.updateTable('accounts').set({ name: 'Other' }).where('id', '=', other.accountId).execute()
-  const { path } = await inviteOwner(server.deps, other.accountId, { email, role: 'viewer' })
+  const { path } = await inviteUser(server.deps, other.accountId, { email, role: 'viewer' })
   const token = path.split('/').at(-1)
   const accepted = await context.request.post(`${server.url}/settings/trpc/settings.invitation.accept`, {
     headers: { origin: server.url },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { resetPassword } from '../../../src/users/change-member.ts'
-import { inviteOwner } from '../../../src/users/invitation.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard, type Visit } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -26,7 +26,7 @@ async function fillSignIn({ page }: Visit, email: string, given: string): Promis
 
 test('accepts an invitation once and opens the account', async () => {
   const { accountId } = await dashboard.server.account()
-  const { path } = await inviteOwner(dashboard.server.deps, accountId, { email: 'grace@example.com', role: 'owner' })
+  const { path } = await inviteUser(dashboard.server.deps, accountId, { email: 'grace@example.com', role: 'owner' })
   const { page, open, pageErrors } = await dashboard.visit()
   await open(path.replace('/settings', ''))
   await page.getByText('grace@example.com').waitFor()
@@ -141,7 +141,7 @@ test('ends all other sessions when the password changes', async () => {
 
 test.each(['light', 'dark'] as const)('pages without an account are accessible in %s', async (colorScheme) => {
   const { page, open, account, pageErrors } = await dashboard.signedIn({ colorScheme })
-  const { path } = await inviteOwner(dashboard.server.deps, account.accountId, {
+  const { path } = await inviteUser(dashboard.server.deps, account.accountId, {
     email: `${colorScheme}@example.com`,
     role: 'viewer',
   })

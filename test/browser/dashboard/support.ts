@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Role } from '../../../contracts/procedure.ts'
 import { buildDashboard } from '../../../src/packaging/build-dashboard.ts'
-import { inviteOwner } from '../../../src/users/invitation.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
 import { startTestServer, type TestAccount, type TestServer, type TestServerOptions } from '../../support/server.ts'
 import { launchChromium } from '../chromium.ts'
 
@@ -91,7 +91,7 @@ let people = 0
 /** Invites the user, accepts the invitation and signs in over HTTP. */
 async function signIn(server: TestServer, { context }: Visit, accountId: string, role: Role): Promise<string> {
   const email = `person${++people}@example.com`
-  const { path } = await inviteOwner(server.deps, accountId, { email, role })
+  const { path } = await inviteUser(server.deps, accountId, { email, role })
   // All users of a test share one IP address.
   await server.database.db.deleteFrom('owner_sign_in_rates').execute()
   const headers = { origin: server.url }

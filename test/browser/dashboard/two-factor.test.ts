@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { inviteOwner } from '../../../src/users/invitation.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
 import { totp } from '../../support/totp.ts'
 import {
   type DashboardBrowser,
@@ -126,7 +126,7 @@ test('asks for a code when an invitation is accepted', async () => {
   const { secret } = await setUp(owner)
   const { server } = dashboard
   const { accountId } = await server.account()
-  const { path } = await inviteOwner(server.deps, accountId, { email: owner.email, role: 'viewer' })
+  const { path } = await inviteUser(server.deps, accountId, { email: owner.email, role: 'viewer' })
   const { page, open, pageErrors } = await dashboard.visit()
   await open(path.replace('/settings', ''))
   await page.getByLabel('Your name').fill('Ada Lovelace')

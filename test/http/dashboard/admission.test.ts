@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type SettingsAnswer, signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { type SettingsAnswer, signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import {
   createPopulatedAccount,
   type PopulatedAccount,
   inputsOf,
   listSettingsContracts,
-} from '../../support/settings.ts'
+} from '../../support/dashboard.ts'
 
 let server: TestServer
 let mine: PopulatedAccount

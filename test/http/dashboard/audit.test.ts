@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inviteOwner } from '../../../src/users/invitation.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
 import { signInAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
-import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { totp } from '../../support/totp.ts'
 
@@ -90,7 +90,7 @@ test('records changes to sign-in settings in every account of the user, includin
   const accounts = [await server.account(), await server.account()]
   const [first, second] = accounts.map(({ accountId }) => accountId)
   const owner = await signedInOwner(server, first ?? '')
-  const { path } = await inviteOwner(server.deps, second ?? '', { email: owner.email, role: 'viewer' })
+  const { path } = await inviteUser(server.deps, second ?? '', { email: owner.email, role: 'viewer' })
   await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
   const newPassword = 'another password that is long'
   const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
@@ -122,7 +122,7 @@ describe('sign-ins', () => {
     const accounts = [await server.account(), await server.account()]
     const [first = '', second = ''] = accounts.map(({ accountId }) => accountId)
     const owner = await signedInOwner(server, first)
-    const { path } = await inviteOwner(server.deps, second, { email: owner.email, role: 'viewer' })
+    const { path } = await inviteUser(server.deps, second, { email: owner.email, role: 'viewer' })
     await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
     const otherBrowser = owner.inOtherBrowser()
 

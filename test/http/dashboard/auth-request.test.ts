@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
-import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
 
 let server: TestServer

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { CallbackSetUp } from '../../../contracts/dashboard/connect.ts'
-import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
-import { signedInOwner, type TestOwner } from '../../support/owner.ts'
+import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
 let server: TestServer

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
-import { inviteOwner } from '../../../src/users/invitation.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
 import { type CookieBrowser, openCookieBrowser } from '../../support/cookie-browser.ts'
 import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
-import { signedInOwner, visitor } from '../../support/owner.ts'
+import { signedInOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
 let provider: TestOidcProvider
@@ -44,7 +44,7 @@ async function sessionOf(browser: CookieBrowser): Promise<{ status: number; data
 
 test('lets an invited user accept without a password and sign in with their organisation', async () => {
   const { accountId } = await server.account()
-  const { path } = await inviteOwner(server.deps, accountId, { email: 'ada@example.com', role: 'owner' })
+  const { path } = await inviteUser(server.deps, accountId, { email: 'ada@example.com', role: 'owner' })
   const token = path.split('/').at(-1)
   await visitor(server).mutate('invitation.accept', { token, name: 'Ada' })
   provider.person = { email: 'ada@example.com', email_verified: true }
@@ -152,7 +152,7 @@ test('shows the name of the provider on the sign-in page', async () => {
 test('without a provider, requires a password for an invitation and serves no OpenID route', async () => {
   const plain = await startTestServer({ beside: server })
   const { accountId } = await plain.account()
-  const { path } = await inviteOwner(plain.deps, accountId, { email: 'alone@example.com', role: 'owner' })
+  const { path } = await inviteUser(plain.deps, accountId, { email: 'alone@example.com', role: 'owner' })
   const person = visitor(plain)
 
   const accepted = await person.mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Alone' })

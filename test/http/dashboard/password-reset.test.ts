@@ -4,8 +4,8 @@ import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { resetPassword } from '../../../src/users/change-member.ts'
-import { inviteOwner } from '../../../src/users/invitation.ts'
-import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { type ReceivedEmail, startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
 
@@ -185,7 +185,7 @@ test('makes the link of an operator and other links invalid once one is used', a
   const first = await askForToken(person.email)
   smtp.received.length = 0
   const second = await askForToken(person.email)
-  const { path } = await inviteOwner(server.deps, account.accountId, {
+  const { path } = await inviteUser(server.deps, account.accountId, {
     email: person.email,
     role: 'owner',
     setsPassword: true,
@@ -253,7 +253,7 @@ test('sends no link to a user who signs in with their organisation only', async 
     server: { oidc: issuer },
     deps: { mail: createMailTransport(smtp.config) },
   })
-  const { path } = await inviteOwner(server.deps, account.accountId, { email: 'sso@example.com', role: 'viewer' })
+  const { path } = await inviteUser(server.deps, account.accountId, { email: 'sso@example.com', role: 'viewer' })
   await visitor(node).mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Sso' })
   const person = await signedInOwner(server, account.accountId)
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { removeOwner, resetPassword } from '../../../src/users/change-member.ts'
-import { inviteOwner } from '../../../src/users/invitation.ts'
-import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { inviteUser } from '../../../src/users/invitation.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -145,7 +145,7 @@ test('keeps the sessions of a removed member who has another account', async () 
   const other = await server.account()
   const member = await signedInOwner(server, account.accountId)
   await of(account).invite(owner, newAddress())
-  const { path } = await inviteOwner(server.deps, other.accountId, { email: member.email, role: 'viewer' })
+  const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'viewer' })
   await member.mutate('invitation.join', { token: tokenOf(path) })
 
   await of(account).remove(owner, member.email)
@@ -231,7 +231,7 @@ test('records each change with who made it', async () => {
 test('lets the invited person accept with one click in their session, once', async () => {
   const other = await server.account()
   const member = await signedInOwner(server, account.accountId)
-  const { path } = await inviteOwner(server.deps, other.accountId, { email: member.email, role: 'owner' })
+  const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
   const join = () => member.mutate('invitation.join', { token: tokenOf(path) })
 
   const answers = await Promise.all([join(), join()])
@@ -244,7 +244,7 @@ test('lets the invited person accept with one click in their session, once', asy
 
 test('refuses an invitation in the session of another address, and without a session', async () => {
   const other = await server.account()
-  const { path } = await inviteOwner(server.deps, other.accountId, { email: newAddress(), role: 'owner' })
+  const { path } = await inviteUser(server.deps, other.accountId, { email: newAddress(), role: 'owner' })
 
   const otherUser = await owner.mutate('invitation.join', { token: tokenOf(path) })
   const nobody = await visitor(server).mutate('invitation.join', { token: tokenOf(path) })
@@ -261,7 +261,7 @@ test('does not take the link of a new password as an invitation', async () => {
   const { path } = await resetPassword(server.deps, account.accountId, member.email)
   await elsewhere.mutate('invitation.accept', { token: tokenOf(path), password: 'another long password' })
   await elsewhere.signIn('another long password')
-  const { path: second } = await inviteOwner(server.deps, account.accountId, {
+  const { path: second } = await inviteUser(server.deps, account.accountId, {
     email: member.email,
     role: 'owner',
     setsPassword: true,
@@ -295,7 +295,7 @@ test.each([
   { before: 'viewer', after: 'owner' },
 ] as const)('revokes an invitation as $before when the role changes to $after', async ({ before, after }) => {
   const member = await signedInOwner(server, account.accountId, { role: before })
-  const { path } = await inviteOwner(server.deps, account.accountId, { email: member.email, role: before })
+  const { path } = await inviteUser(server.deps, account.accountId, { email: member.email, role: before })
 
   await of(account).setRole(owner, member.email.toUpperCase(), after)
   const joined = await member.mutate('invitation.join', { token: tokenOf(path) })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { createTestMedia } from '../../support/media.ts'
 import { docx, jpeg, mp4, type Part, pdf, png, writeForm } from '../../support/media-files.ts'
-import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { describeDevice } from '../../../src/users/sign-in/device.ts'
 import type { Session } from '../../../contracts/dashboard/session.ts'
-import { signedInOwner, type TestOwner, visitor } from '../../support/owner.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer

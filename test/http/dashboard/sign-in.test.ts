@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { deleteExpiredSignIns } from '../../../src/users/audit/store.ts'
-import { acceptInvitation, inviteOwner } from '../../../src/users/invitation.ts'
-import { createOwnerAuth } from '../../../src/users/sign-in/better-auth.ts'
+import { acceptInvitation, inviteUser } from '../../../src/users/invitation.ts'
+import { createUserAuth } from '../../../src/users/sign-in/better-auth.ts'
 import { passwordAttempts, passwordAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
-import { signedInOwner, visitor } from '../../support/owner.ts'
+import { signedInOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -36,7 +36,7 @@ test('signs an invited user in and shows their account', async () => {
 test('describes an invitation and accepts it only once', async () => {
   const { accountId } = await server.account()
   const guest = visitor(server)
-  const { path } = await inviteOwner(server.deps, accountId, { email: 'Grace@Example.com', role: 'viewer' })
+  const { path } = await inviteUser(server.deps, accountId, { email: 'Grace@Example.com', role: 'viewer' })
   const token = path.split('/').at(-1)
 
   expect((await guest.query('invitation.get', { token })).data).toMatchObject({
@@ -58,7 +58,7 @@ test('describes an invitation and accepts it only once', async () => {
 
 test('rejects an expired invitation', async () => {
   const { accountId } = await server.account()
-  const { path } = await inviteOwner(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
+  const { path } = await inviteUser(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
   await server.deps.db
     .updateTable('owner_invitations')
     .set({ expires_at: new Date(0) })
@@ -78,7 +78,7 @@ test('adds an existing user to another account only with their current password'
   const first = await server.account()
   const second = await server.account()
   const owner = await signedInOwner(server, first.accountId)
-  const { path } = await inviteOwner(server.deps, second.accountId, { email: owner.email, role: 'viewer' })
+  const { path } = await inviteUser(server.deps, second.accountId, { email: owner.email, role: 'viewer' })
   const token = path.split('/').at(-1)
 
   const wrong = await visitor(server).mutate('invitation.accept', { token, name: 'X', password: 'some other password' })
@@ -221,12 +221,12 @@ test.each([
 
 test('keeps a link valid while the server is too busy to hash the password', async () => {
   const { accountId } = await server.account()
-  const { path } = await inviteOwner(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
+  const { path } = await inviteUser(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
   const acceptance = { token: path.split('/').at(-1) ?? '', name: 'Ada', password: 'correct horse battery staple' }
-  const ownerAuth = createOwnerAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false })
-  const ways = { ownerAuth, oidc: undefined, address: '127.0.0.1' }
+  const userAuth = createUserAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false })
+  const ways = { userAuth, oidc: undefined, address: '127.0.0.1' }
   // More than the server processes and queues.
-  const others = Array.from({ length: 22 }, () => ownerAuth.hashPassword('a password of somebody else'))
+  const others = Array.from({ length: 22 }, () => userAuth.hashPassword('a password of somebody else'))
 
   await expect(acceptInvitation(server.deps, ways, acceptance)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
 
@@ -319,7 +319,7 @@ describe('password attempts for one user from many addresses', () => {
 
   test('are also limited in an existing session and for an invitation', async () => {
     const owner = await signedInOwner(node, accountId)
-    const { path } = await inviteOwner(node.deps, accountId, { email: owner.email, role: 'viewer' })
+    const { path } = await inviteUser(node.deps, accountId, { email: owner.email, role: 'viewer' })
     const token = path.split('/').at(-1)
     await setAttempts(passwordAttempts.most + 1)
 
@@ -356,7 +356,7 @@ test('deletes expired sessions, links and sign-in attempts', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { db } = server.deps
-  await inviteOwner(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
+  await inviteUser(server.deps, accountId, { email: 'late@example.com', role: 'owner' })
   await db
     .updateTable('owner_invitations')
     .set({ expires_at: new Date(0) })

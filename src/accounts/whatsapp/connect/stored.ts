@@ -1,14 +1,14 @@
 import type { ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import type { Deps } from '../../../deps.ts'
 import type { MetaApp } from '../../../whatsapp/onboarding.ts'
-import { findHealth, type HealthChanges, type HealthOwner, saveHealth } from '../health/store.ts'
+import { findHealth, type HealthChanges, saveHealth } from '../health/store.ts'
 import { describeUnreadableToken, openAccessToken, openAppSecret } from '../secrets.ts'
-import { findWhatsAppAccount, lockUnchanged, type WhatsAppAccountRow } from '../store.ts'
+import { findWhatsAppAccount, lockUnchanged, type WhatsAppAccountRow, type WhatsAppAccountRef } from '../store.ts'
 import { requireWhatsAppAccount } from '../whatsapp-account.ts'
 import { readTokenFacts, type TokenFacts } from './token.ts'
 
 /** A stored account with its decrypted token. */
-export interface Stored extends HealthOwner {
+export interface Stored extends WhatsAppAccountRef {
   row: WhatsAppAccountRow
   accessToken: string
 }
@@ -16,7 +16,7 @@ export interface Stored extends HealthOwner {
 /** Reads an account and decrypts its token. */
 export async function openStored(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<Stored | { problem: ConnectStep; row: WhatsAppAccountRow }> {
   const found = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
   const row = requireWhatsAppAccount(found, whatsAppAccountId)

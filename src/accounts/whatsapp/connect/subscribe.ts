@@ -2,8 +2,8 @@ import { callbackFields } from '../../../whatsapp/callbacks/fields.ts'
 import { callbackPath, callbackPathOf } from '../../../whatsapp/callbacks/path.ts'
 import type { CallbackSetUp, CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import type { Deps } from '../../../deps.ts'
-import { type HealthOwner, saveHealth } from '../health/store.ts'
-import { findWhatsAppAccount, type WhatsAppAccountRow } from '../store.ts'
+import { saveHealth } from '../health/store.ts'
+import { findWhatsAppAccount, type WhatsAppAccountRow, type WhatsAppAccountRef } from '../store.ts'
 import { requireWhatsAppAccount } from '../whatsapp-account.ts'
 import { type Advice, describeAdvice, explainCallbackFailure, explainReadFailure } from './advice.ts'
 import { findAppSecret, inspectStored, openStored, saveForToken, type Stored } from './stored.ts'
@@ -13,12 +13,12 @@ type StepDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'call
 /** Subscribes the app of the token to the callbacks of the WABA. Without it, no status ever arrives. */
 export async function subscribeApp(
   deps: Pick<StepDeps, 'db' | 'whatsapp' | 'now'>,
-  owner: HealthOwner,
+  ref: WhatsAppAccountRef,
   { wabaId, accessToken }: { wabaId: string; accessToken: string },
 ): Promise<ConnectStep> {
   const outcome = await deps.whatsapp.subscribeApp({ wabaId, accessToken })
   const advice = outcome.ok ? undefined : explainReadFailure(outcome)
-  await saveHealth(deps.db, owner, {
+  await saveHealth(deps.db, ref, {
     subscription_checked_at: deps.now(),
     subscribed: outcome.ok,
     subscription_problem: advice ? describeAdvice(advice) : null,
@@ -88,9 +88,9 @@ function byHand({ message, fix }: Advice, enter: CallbackStep['enter']): Callbac
 /** What has to be entered at Meta, and why Waybill cannot do it. */
 export async function readCallbackSetUp(
   deps: Pick<StepDeps, 'db' | 'secrets' | 'log' | 'callbacks' | 'publicUrl'>,
-  owner: HealthOwner,
+  ref: WhatsAppAccountRef,
 ): Promise<CallbackSetUp> {
-  const { accountId, whatsAppAccountId } = owner
+  const { accountId, whatsAppAccountId } = ref
   const found = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
   const row = requireWhatsAppAccount(found, whatsAppAccountId)
   const obstacle = findObstacle(deps, { accountId, whatsAppAccountId, row })

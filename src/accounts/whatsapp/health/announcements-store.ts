@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../../platform/db/schema.ts'
 import { expiryDays } from './findings.ts'
-import type { HealthOwner } from './store.ts'
+import type { WhatsAppAccountRef } from '../store.ts'
 
 /** A WhatsApp account whose state is not the announced one. */
 export interface ChangedRow {
@@ -61,7 +61,7 @@ export async function findChanged(
 
 export async function markAnnounced(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
   { active, notice, quality, at }: { active: boolean; notice: number | null; quality: string | null; at: Date },
 ): Promise<void> {
   await db

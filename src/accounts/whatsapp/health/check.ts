@@ -3,17 +3,10 @@ import { appSecretProblem } from '../connect/advice.ts'
 import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { storePhoneNumber } from '../phone-number.ts'
 import { deactivateRefused } from '../refusals.ts'
-import { lockUnchanged } from '../store.ts'
+import { lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
 import { logFindings } from './log-findings.ts'
 import { toNumberHealth } from './number.ts'
-import {
-  claimDueChecks,
-  findHealth,
-  type HealthChanges,
-  type HealthOwner,
-  type HealthRow,
-  saveHealth,
-} from './store.ts'
+import { claimDueChecks, findHealth, type HealthChanges, type HealthRow, saveHealth } from './store.ts'
 
 export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
@@ -23,14 +16,14 @@ const maxClaimed = 20
 const checksAtOnce = 4
 
 /** Checks the accounts that are due. One failure does not stop the others. Returns the accounts that were checked. */
-export async function checkDueAccounts(deps: CheckDeps): Promise<HealthOwner[]> {
+export async function checkDueAccounts(deps: CheckDeps): Promise<WhatsAppAccountRef[]> {
   const due = await claimDueChecks(deps.db, { limit: maxClaimed, nextSeconds })
   const waiting = due.values()
   const work = async () => {
     // All workers share one iterator.
-    for (const owner of waiting)
-      await checkNow(deps, owner).catch((error: unknown) =>
-        deps.log.warn({ err: error, ...owner }, 'could not check a WhatsApp account'),
+    for (const ref of waiting)
+      await checkNow(deps, ref).catch((error: unknown) =>
+        deps.log.warn({ err: error, ...ref }, 'could not check a WhatsApp account'),
       )
   }
   await Promise.all(Array.from({ length: checksAtOnce }, work))
@@ -38,9 +31,9 @@ export async function checkDueAccounts(deps: CheckDeps): Promise<HealthOwner[]> 
 }
 
 /** Checks an account that a user asks about; an unknown one is not found. */
-export async function checkNow(deps: CheckDeps, owner: HealthOwner): Promise<void> {
-  await checkAccount(deps, owner)
-  await logFindings(deps, owner)
+export async function checkNow(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<void> {
+  await checkAccount(deps, ref)
+  await logFindings(deps, ref)
 }
 
 /**
@@ -48,19 +41,19 @@ export async function checkNow(deps: CheckDeps, owner: HealthOwner): Promise<voi
  * its last known value. A token that WhatsApp rejects deactivates the account, as after a failed send. If the token was
  * replaced meanwhile, the answers are dropped.
  */
-async function checkAccount(deps: CheckDeps, owner: HealthOwner): Promise<void> {
-  const stored = await openStored(deps, owner)
+async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<void> {
+  const stored = await openStored(deps, ref)
   if ('problem' in stored) return
   const { row } = stored
   const answers = await askWhatsApp(deps, stored)
   const { number } = answers
-  const known = await findHealth(deps.db, owner)
+  const known = await findHealth(deps.db, ref)
   const changes = toChanges(answers, { known, at: deps.now() })
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, row))) return
-    if (number.ok) await storePhoneNumber({ db: trx }, owner.accountId, owner.whatsAppAccountId, number.value)
+    if (number.ok) await storePhoneNumber({ db: trx }, ref.accountId, ref.whatsAppAccountId, number.value)
     else if (number.accountUnusable) await deactivateRefused({ db: trx }, row, number.reason)
-    await saveHealth(trx, owner, changes)
+    await saveHealth(trx, ref, changes)
   })
 }
 

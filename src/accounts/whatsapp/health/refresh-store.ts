@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../../platform/db/schema.ts'
-import type { HealthOwner } from './store.ts'
+import type { WhatsAppAccountRef } from '../store.ts'
 
 /**
  * Claims accounts whose valid token expires within `days`, so that one of several nodes refreshes each. A token is tried
@@ -9,8 +9,8 @@ import type { HealthOwner } from './store.ts'
 export async function claimDueRefreshes(
   db: Kysely<Database>,
   { now, days, limit, nextSeconds }: { now: Date; days: number; limit: number; nextSeconds: number },
-): Promise<HealthOwner[]> {
-  const { rows } = await sql<HealthOwner>`
+): Promise<WhatsAppAccountRef[]> {
+  const { rows } = await sql<WhatsAppAccountRef>`
     with due as (
       select h.whatsapp_account_id from whatsapp_account_health h
       join whatsapp_accounts w on w.id = h.whatsapp_account_id

@@ -6,15 +6,15 @@ import { explainReadFailure } from '../connect/advice.ts'
 import { type InspectedToken, inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { readTokenFacts } from '../connect/token.ts'
 import { accessTokenPurpose } from '../secrets.ts'
-import { changeWhatsAppAccount, lockUnchanged } from '../store.ts'
+import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
 import type { CheckDeps } from './check.ts'
 import { claimDueRefreshes } from './refresh-store.ts'
-import { findHealth, type HealthChanges, type HealthOwner, saveHealth } from './store.ts'
+import { findHealth, type HealthChanges, saveHealth } from './store.ts'
 
 /** Records a refresh in the audit log of the account, in the transaction that stores it. */
 export type RecordRefresh = (
   trx: Kysely<Database>,
-  refresh: HealthOwner & { outcome: 'done' | 'refused' },
+  refresh: WhatsAppAccountRef & { outcome: 'done' | 'refused' },
 ) => Promise<void>
 
 type RefreshDeps = CheckDeps & Pick<Deps, 'secrets'>
@@ -28,9 +28,9 @@ const maxClaimed = 10
 export async function refreshDueTokens(deps: RefreshDeps, record: RecordRefresh): Promise<number> {
   const limits = { now: deps.now(), days: refreshDays, limit: maxClaimed, nextSeconds }
   const due = await claimDueRefreshes(deps.db, limits)
-  for (const owner of due)
-    await refresh(deps, owner, record).catch((error: unknown) =>
-      deps.log.warn({ err: error, ...owner }, 'could not refresh an access token; it stays in use'),
+  for (const ref of due)
+    await refresh(deps, ref, record).catch((error: unknown) =>
+      deps.log.warn({ err: error, ...ref }, 'could not refresh an access token; it stays in use'),
     )
   return due.length
 }
@@ -39,30 +39,30 @@ export async function refreshDueTokens(deps: RefreshDeps, record: RecordRefresh)
  * Exchanges the token for one that expires later, verifies the new one, and replaces the old one if it was not replaced
  * meanwhile. The old token stays valid until its date, so a failure or a crash at any point loses nothing.
  */
-async function refresh(deps: RefreshDeps, owner: HealthOwner, record: RecordRefresh): Promise<void> {
-  const stored = await openStored(deps, owner)
+async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: RecordRefresh): Promise<void> {
+  const stored = await openStored(deps, ref)
   if ('problem' in stored) return
   const { app, token } = await inspectStored(deps, stored)
   // Without the app's secret, Meta issues nothing, and the expiry is announced as usual.
   if (!app) return
   const renewed = await requestToken(deps, stored, { app, before: token.info })
-  if ('problem' in renewed) return reportProblem(deps, owner, record, renewed.problem)
+  if ('problem' in renewed) return reportProblem(deps, ref, record, renewed.problem)
   const isStored = await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, stored.row))) return false
-    const { accountId, whatsAppAccountId } = owner
+    const { accountId, whatsAppAccountId } = ref
     const sealed = deps.secrets.encrypt(renewed.accessToken, accessTokenPurpose(whatsAppAccountId))
     await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { access_token_encrypted: sealed })
-    await saveHealth(trx, owner, {
+    await saveHealth(trx, ref, {
       ...renewed.facts,
       token_refreshed_at: deps.now(),
       token_refresh_problem: null,
       // The new token is due in its own time.
       token_refresh_due_at: null,
     })
-    await record(trx, { ...owner, outcome: 'done' })
+    await record(trx, { ...ref, outcome: 'done' })
     return true
   })
-  if (isStored) deps.log.info(owner, 'refreshed an access token')
+  if (isStored) deps.log.info(ref, 'refreshed an access token')
 }
 
 type Renewed = { accessToken: string; facts: HealthChanges } | { problem: string }
@@ -96,14 +96,14 @@ function expiresLater(after: Date | undefined, before: Date | undefined): boolea
 /** Logs and audits a problem once, although the refresh is tried every day. */
 async function reportProblem(
   deps: Pick<Deps, 'db' | 'log'>,
-  owner: HealthOwner,
+  ref: WhatsAppAccountRef,
   record: RecordRefresh,
   problem: string,
 ): Promise<void> {
-  if ((await findHealth(deps.db, owner))?.token_refresh_problem === problem) return
+  if ((await findHealth(deps.db, ref))?.token_refresh_problem === problem) return
   await deps.db.transaction().execute(async (trx) => {
-    await saveHealth(trx, owner, { token_refresh_problem: problem })
-    await record(trx, { ...owner, outcome: 'refused' })
+    await saveHealth(trx, ref, { token_refresh_problem: problem })
+    await record(trx, { ...ref, outcome: 'refused' })
   })
-  deps.log.warn({ ...owner, reason: problem }, 'could not refresh an access token; it stays in use')
+  deps.log.warn({ ...ref, reason: problem }, 'could not refresh an access token; it stays in use')
 }

@@ -1,12 +1,8 @@
 import { type Kysely, type Selectable, sql, type Updateable } from 'kysely'
 import type { Database, WhatsAppAccountHealthTable } from '../../../platform/db/schema.ts'
+import type { WhatsAppAccountRef } from '../store.ts'
 
 export type HealthRow = Selectable<WhatsAppAccountHealthTable>
-
-export interface HealthOwner {
-  accountId: string
-  whatsAppAccountId: string
-}
 
 /** What a check can change. */
 export type HealthChanges = Omit<
@@ -28,7 +24,7 @@ export type HealthChanges = Omit<
 
 export async function insertHealth(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
   facts: HealthChanges,
 ): Promise<void> {
   await db
@@ -40,7 +36,7 @@ export async function insertHealth(
 /** Changes nothing if the account was removed meanwhile. */
 export async function saveHealth(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
   changes: HealthChanges,
 ): Promise<void> {
   // WhatsApp may have said nothing, and PostgreSQL rejects an empty update.
@@ -55,7 +51,7 @@ export async function saveHealth(
 
 export function findHealth(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<HealthRow | undefined> {
   return db
     .selectFrom('whatsapp_account_health')
@@ -68,7 +64,7 @@ export function findHealth(
 /** Returns the deleted row, in its last state: whoever announces changes of the account waits or is done. */
 export function deleteHealth(
   trx: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<HealthRow | undefined> {
   return trx
     .deleteFrom('whatsapp_account_health')
@@ -91,8 +87,8 @@ export function findHealthRows(db: Kysely<Database>, accountId?: string): Promis
 export async function claimDueChecks(
   db: Kysely<Database>,
   { limit, nextSeconds }: { limit: number; nextSeconds: number },
-): Promise<HealthOwner[]> {
-  const { rows } = await sql<HealthOwner>`
+): Promise<WhatsAppAccountRef[]> {
+  const { rows } = await sql<WhatsAppAccountRef>`
     with due as (
       select h.whatsapp_account_id from whatsapp_account_health h
       join whatsapp_accounts w on w.id = h.whatsapp_account_id
@@ -111,7 +107,7 @@ export async function claimDueChecks(
 /** The next check runs within seconds, because WhatsApp reported a change. */
 export async function scheduleCheck(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
 ): Promise<void> {
   await db
     .updateTable('whatsapp_account_health')
@@ -139,7 +135,7 @@ export async function recordCallbacks(
 /** Returns false if another node has announced the change. */
 export async function replaceAnnouncedFindings(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
   { from, to, since }: { from: string[]; to: string[]; since: Record<string, string> },
 ): Promise<boolean> {
   const row = await db

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
 import { timeOfId } from '../../../platform/ids.ts'
-import type { HealthOwner } from './store.ts'
+import type { WhatsAppAccountRef } from '../store.ts'
 
 /** More messages of the hour than this are not counted, so that the query stays fast. */
 const maxCounted = 50_000
@@ -72,8 +72,8 @@ function addRow(known: StoredTraffic, { failed, code, count, lastAcceptedId }: T
 export async function claimDueTraffic(
   db: Kysely<Database>,
   { limit, nextSeconds }: { limit: number; nextSeconds: number },
-): Promise<HealthOwner[]> {
-  const { rows } = await sql<HealthOwner>`
+): Promise<WhatsAppAccountRef[]> {
+  const { rows } = await sql<WhatsAppAccountRef>`
     with due as (
       select whatsapp_account_id from whatsapp_account_health
       where next_traffic_at <= now() order by next_traffic_at limit ${limit} for update skip locked
@@ -88,7 +88,7 @@ export async function claimDueTraffic(
 /** Returns whether it is different from what was measured before. */
 export async function saveTraffic(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: HealthOwner,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
   traffic: StoredTraffic,
 ): Promise<boolean> {
   const json = JSON.stringify(traffic)

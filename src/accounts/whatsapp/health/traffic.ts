@@ -24,11 +24,11 @@ export async function measureTraffic(
   deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>,
 ): Promise<number> {
   const due = await claimDueTraffic(deps.db, { limit: maxClaimed, nextSeconds })
-  for (const [accountId, owners] of Map.groupBy(due, (owner) => owner.accountId)) {
+  for (const [accountId, refs] of Map.groupBy(due, (ref) => ref.accountId)) {
     const traffic = await countLastHour(deps.db, accountId, windowAt(deps.now()))
-    for (const owner of owners)
-      if (await saveTraffic(deps.db, owner, traffic.get(owner.whatsAppAccountId) ?? noTraffic()))
-        await logFindings(deps, owner)
+    for (const ref of refs)
+      if (await saveTraffic(deps.db, ref, traffic.get(ref.whatsAppAccountId) ?? noTraffic()))
+        await logFindings(deps, ref)
   }
   return due.length
 }

@@ -4,7 +4,7 @@ import { IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { useNavigate } from 'react-router'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useUser } from '../../session/session.ts'
 import { findCommands, groups, listCommands, toMessageCommand, toTemplateCommand } from './commands.ts'
 
@@ -108,13 +108,13 @@ function useCommands(accountId: string, text: string) {
   const isSearch = search.length >= minSearchLength
   const templates = useQuery({
     queryKey: ['templates', accountId, 'palette'],
-    queryFn: async () => (await settings.template.list.query({ accountId, limit: maxTemplates })).items,
+    queryFn: async () => (await api.template.list.query({ accountId, limit: maxTemplates })).items,
     staleTime: 60_000,
   })
   const messages = useQuery({
     queryKey: ['messages', accountId, 'palette', search],
     queryFn: async ({ signal }) =>
-      (await settings.message.list.query({ accountId, search, limit: maxMessages }, { signal })).items,
+      (await api.message.list.query({ accountId, search, limit: maxMessages }, { signal })).items,
     enabled: isSearch,
     placeholderData: keepPreviousData,
   })

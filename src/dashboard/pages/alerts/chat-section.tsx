@@ -5,7 +5,7 @@ import { IconAlertCircle, IconSend, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { type Chat, type ChatFormat, type ChatTest, chatFormats } from '../../../../contracts/dashboard/alert.ts'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { notifyFailureMessage, notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -60,12 +60,12 @@ function ChatActions({ onReplace }: { onReplace: () => void }) {
   const { accountId } = useAccount()
   const [removing, { open, close }] = useDisclosure()
   const test = useChange({
-    change: () => settings.alert.testChat.mutate({ accountId }),
+    change: () => api.alert.testChat.mutate({ accountId }),
     invalidates: [alertsKey(accountId)],
     onDone: notifyTest,
   })
   const remove = useChange({
-    change: () => settings.alert.removeChat.mutate({ accountId }),
+    change: () => api.alert.removeChat.mutate({ accountId }),
     invalidates: [alertsKey(accountId)],
     done: 'Chat removed.',
     onDone: close,
@@ -125,7 +125,7 @@ function ChatForm({ onSaved, onCancel }: ChatFormProps) {
   const save = useChange({
     change: ({ url, format }: typeof form.values) => {
       const chosen = chatFormats.find((known) => known === format)
-      return settings.alert.setChat.mutate({ accountId, url: url.trim(), ...(chosen && { format: chosen }) })
+      return api.alert.setChat.mutate({ accountId, url: url.trim(), ...(chosen && { format: chosen }) })
     },
     invalidates: [alertsKey(accountId)],
     done: ({ host }) => `Alerts are posted to ${host}.`,

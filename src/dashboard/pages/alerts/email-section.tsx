@@ -1,6 +1,6 @@
 import { List, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { Section, useHashTarget } from '../../ui/page.tsx'
@@ -12,7 +12,7 @@ export function EmailSection() {
   const { accountId } = useAccount()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: [...alertsKey(accountId), 'recipients'],
-    queryFn: ({ signal }) => settings.alert.recipients.query({ accountId }, { signal }),
+    queryFn: ({ signal }) => api.alert.recipients.query({ accountId }, { signal }),
   })
   useHashTarget(data !== undefined)
   return (
@@ -41,7 +41,7 @@ function OwnSwitch({ receives }: { receives: boolean }) {
   const { accountId } = useAccount()
   const { email } = useUser()
   const save = useChange({
-    change: (wanted: boolean) => settings.alert.setEmails.mutate({ accountId, receives: wanted }),
+    change: (wanted: boolean) => api.alert.setEmails.mutate({ accountId, receives: wanted }),
     invalidates: [alertsKey(accountId)],
     done: (saved) => (saved.receives ? 'You get alerts by email.' : 'You get no alerts by email.'),
   })

@@ -2,7 +2,7 @@ import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { IconBellOff } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Alert } from '../../../../contracts/dashboard/alert.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -82,7 +82,7 @@ function StateBadge({ alert: { severity, acknowledgedAt, recoveredAt } }: { aler
 function AcknowledgeButton({ alert: { alertId, title } }: { alert: Alert }) {
   const { accountId } = useAccount()
   const acknowledge = useChange({
-    change: () => settings.alert.acknowledge.mutate({ accountId, alertId }),
+    change: () => api.alert.acknowledge.mutate({ accountId, alertId }),
     invalidates: [alertsKey(accountId)],
     done: 'Alert acknowledged. No further notifications are sent for it until it is resolved.',
   })

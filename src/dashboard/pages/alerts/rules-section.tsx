@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { type AlertRules, defaultAlertRules } from '../../../../contracts/dashboard/alert.ts'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -57,7 +57,7 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
     },
   })
   const save = useChange({
-    change: (changed: AlertRules) => settings.alert.update.mutate({ accountId, ...changed }),
+    change: (changed: AlertRules) => api.alert.update.mutate({ accountId, ...changed }),
     invalidates: [alertsKey(accountId)],
     done: 'Alert rules saved.',
     onFailure: (error) => setProblem(showInForm(form, error)),

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
 /** The prefix of all query keys about the alerts of an account. */
@@ -11,7 +11,7 @@ export function useAlertSettings() {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...alertsKey(accountId), 'settings'],
-    queryFn: ({ signal }) => settings.alert.get.query({ accountId }, { signal }),
+    queryFn: ({ signal }) => api.alert.get.query({ accountId }, { signal }),
   })
 }
 
@@ -21,7 +21,7 @@ export function useAlerts() {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...alertsKey(accountId), 'list'],
-    queryFn: ({ signal }) => settings.alert.list.query({ accountId }, { signal }),
+    queryFn: ({ signal }) => api.alert.list.query({ accountId }, { signal }),
     refetchInterval: refreshMilliseconds,
   })
 }

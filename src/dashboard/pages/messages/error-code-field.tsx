@@ -2,7 +2,7 @@ import { Autocomplete, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { FailureCode } from '../../../../contracts/fields.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
 interface ErrorCodeFieldProps {
@@ -67,7 +67,7 @@ function useReasons(): ReadonlyMap<string, string> {
   const { accountId } = useAccount()
   const { data } = useQuery({
     queryKey: ['overview', accountId, reasonDays],
-    queryFn: ({ signal }) => settings.overview.get.query({ accountId, days: reasonDays }, { signal }),
+    queryFn: ({ signal }) => api.overview.get.query({ accountId, days: reasonDays }, { signal }),
     staleTime: 60_000,
   })
   return new Map(data?.failures.map(({ code, meaning }) => [code, meaning]))

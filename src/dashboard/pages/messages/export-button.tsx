@@ -4,7 +4,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import type { Message, MessagePage } from '../../../../contracts/api/message.ts'
 import { isWorthRetrying } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { notifySuccess } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -148,7 +148,7 @@ export async function exportMessages(
     const page: MessagePage = await queryClient.fetchQuery({
       // Unique to this export, since a cancelled one may still have a retry pending.
       queryKey: ['exportedMessages', startedAt, input],
-      queryFn: () => settings.message.list.query(input, { signal }),
+      queryFn: () => api.message.list.query(input, { signal }),
       retry: (failures, error) => !signal.aborted && failures < maxRetries && isWorthRetrying(error),
       staleTime: 0,
       gcTime: 0,

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { sendMessage } from '../../../../contracts/api/message.ts'
 import type { MessageCount } from '../../../../contracts/dashboard/message.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { logPageSize, useLog } from '../../api/use-log.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
@@ -28,7 +28,7 @@ export function MessagesPage() {
   const { filters, openedId, show } = address
   const isBeside = useIsBeside() && openedId !== undefined
   const { log, more } = useLog(['messages', accountId, filters], (page, options) =>
-    settings.message.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
+    api.message.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
   )
   const messages = log.data?.pages.flatMap(({ items }) => items) ?? []
   const matched = log.data?.pages[0]?.matched
@@ -97,8 +97,7 @@ interface CountProps {
 function Count({ accountId, filters, shown }: CountProps) {
   const { data } = useQuery({
     queryKey: ['messages', accountId, 'count', filters],
-    queryFn: ({ signal }) =>
-      settings.message.count.query({ accountId, ...toListInput(filters, new Date()) }, { signal }),
+    queryFn: ({ signal }) => api.message.count.query({ accountId, ...toListInput(filters, new Date()) }, { signal }),
     refetchInterval: countRefreshMilliseconds,
   })
   return (
@@ -120,7 +119,7 @@ function describeCount({ count, kind }: MessageCount): string {
   }
 }
 
-type Matched = Awaited<ReturnType<typeof settings.message.list.query>>['matched']
+type Matched = Awaited<ReturnType<typeof api.message.list.query>>['matched']
 
 /** Offers the broader search if only exact matches are listed. */
 function ExactMatch({ matched, onSearchParts }: { matched: Matched; onSearchParts: () => void }) {

@@ -1,7 +1,7 @@
 import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
 /** A link to the API request that caused the message. Test messages have none. */
@@ -9,7 +9,7 @@ export function RequestOfMessage({ messageId }: { messageId: string }) {
   const { accountId } = useAccount()
   const { data, isError } = useQuery({
     queryKey: ['requests', accountId, 'of-message', messageId],
-    queryFn: ({ signal }) => settings.request.list.query({ accountId, search: messageId }, { signal }),
+    queryFn: ({ signal }) => api.request.list.query({ accountId, search: messageId }, { signal }),
     // Requests are recorded about a second after their answer.
     refetchInterval: ({ state }) =>
       state.data?.items.length === 0 && state.dataUpdateCount < maxReads ? readMilliseconds : false,

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { Message } from '../../../../contracts/api/message.ts'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
@@ -80,7 +80,7 @@ function useOverview(accountId: string, selection: Selection) {
   const input = toInput(selection)
   return useQuery({
     queryKey: ['overview', accountId, input],
-    queryFn: ({ signal }) => settings.overview.get.query({ accountId, ...input }, { signal }),
+    queryFn: ({ signal }) => api.overview.get.query({ accountId, ...input }, { signal }),
     refetchInterval: refreshMilliseconds,
     placeholderData: keepPreviousData,
   })
@@ -90,8 +90,7 @@ function useOverview(accountId: string, selection: Selection) {
 function useLatestMessages(accountId: string) {
   return useQuery({
     queryKey: ['messages', accountId, 'latest'],
-    queryFn: async ({ signal }) =>
-      (await settings.message.list.query({ accountId, limit: latestCount }, { signal })).items,
+    queryFn: async ({ signal }) => (await api.message.list.query({ accountId, limit: latestCount }, { signal })).items,
     refetchInterval: refreshMilliseconds,
   })
 }

@@ -2,7 +2,7 @@ import { Anchor, Autocomplete, Button, Group, Modal, Stack, Text } from '@mantin
 import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
 import { readFailure } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 
@@ -29,7 +29,7 @@ function TimeZoneForm({ timeZone, onDone }: { timeZone: string; onDone: () => vo
   const [problem, setProblem] = useState<string>()
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   const save = useChange({
-    change: () => settings.overview.setTimeZone.mutate({ accountId, timeZone: value.trim() }),
+    change: () => api.overview.setTimeZone.mutate({ accountId, timeZone: value.trim() }),
     invalidates: [['overview', accountId]],
     done: ({ timeZone }) => `Days are now in ${timeZone}.`,
     onDone,

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { PendingInvitation } from '../../../../contracts/dashboard/member.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -37,7 +37,7 @@ function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation;
   const { accountId } = useAccount()
   const [confirming, { open, close }] = useDisclosure()
   const revoke = useChange({
-    change: () => settings.member.revokeInvitation.mutate({ accountId, email }),
+    change: () => api.member.revokeInvitation.mutate({ accountId, email }),
     invalidates: [peopleKey(accountId)],
     done: 'Invitation revoked.',
     onDone: close,

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { SentInvitation } from '../../../../contracts/dashboard/member.ts'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { CopyField } from '../../ui/copy.tsx'
@@ -72,7 +72,7 @@ function InviteForm({ onSent, onCancel }: InviteFormProps) {
   })
   const invite = useChange({
     change: ({ email, role }: typeof form.values) =>
-      settings.member.invite.mutate({
+      api.member.invite.mutate({
         accountId,
         email: email.trim(),
         role: role === 'owner' ? 'owner' : 'viewer',

@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Member } from '../../../../contracts/dashboard/member.ts'
 import type { Role } from '../../../../contracts/procedure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { sessionKey, useAccount, useUser } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -58,13 +58,13 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
   // Their own role is part of the session.
   const invalidates = [peopleKey(accountId), ...(isYou ? [sessionKey] : [])]
   const setRole = useChange({
-    change: (role: Role) => settings.member.setRole.mutate({ accountId, email, role }),
+    change: (role: Role) => api.member.setRole.mutate({ accountId, email, role }),
     invalidates,
     done: ({ role }) => `${name} is now ${role === 'owner' ? 'an owner' : 'a viewer'}.`,
     onDone: close,
   })
   const remove = useChange({
-    change: () => settings.member.remove.mutate({ accountId, email }),
+    change: () => api.member.remove.mutate({ accountId, email }),
     invalidates,
     done: `${name} was removed.`,
     onDone: close,

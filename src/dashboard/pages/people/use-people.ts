@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
 /** The prefix of all query keys about the people of an account. */
@@ -11,7 +11,7 @@ export function useMembers() {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...peopleKey(accountId), 'members'],
-    queryFn: ({ signal }) => settings.member.list.query({ accountId }, { signal }),
+    queryFn: ({ signal }) => api.member.list.query({ accountId }, { signal }),
   })
 }
 
@@ -22,7 +22,7 @@ export function useInvitations() {
   const { accountId, canChange } = useAccount()
   return useQuery({
     queryKey: [...peopleKey(accountId), 'invitations'],
-    queryFn: ({ signal }) => settings.member.invitations.query({ accountId }, { signal }),
+    queryFn: ({ signal }) => api.member.invitations.query({ accountId }, { signal }),
     enabled: canChange,
     refetchInterval: refreshMilliseconds,
   })

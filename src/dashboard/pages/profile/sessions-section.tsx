@@ -1,7 +1,7 @@
 import { Box, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Session } from '../../../../contracts/dashboard/session.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
@@ -13,10 +13,10 @@ export const sessionsKey = ['sessions']
 export function SessionsSection() {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: sessionsKey,
-    queryFn: ({ signal }) => settings.session.list.query({}, { signal }),
+    queryFn: ({ signal }) => api.session.list.query({}, { signal }),
   })
   const revokeOthers = useChange({
-    change: () => settings.session.revokeOthers.mutate({}),
+    change: () => api.session.revokeOthers.mutate({}),
     invalidates: [sessionsKey],
     done: 'All other sessions have ended.',
   })
@@ -47,7 +47,7 @@ export function SessionsSection() {
 function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }) {
   const { sessionId, device, address, signedInAt, lastSeenAt, current } = session
   const revoke = useChange({
-    change: () => settings.session.revoke.mutate({ sessionId }),
+    change: () => api.session.revoke.mutate({ sessionId }),
     invalidates: [sessionsKey],
     done: 'Session ended.',
   })

@@ -3,7 +3,7 @@ import { IconTrash } from '@tabler/icons-react'
 import ipaddr from 'ipaddr.js'
 import { type FormEvent, useEffect, useState } from 'react'
 import { readFailure } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -16,7 +16,7 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
   /** A list that waits for confirmation. */
   const [confirming, setConfirming] = useState<string[]>()
   const save = useChange({
-    change: (allowList: string[]) => settings.publicApi.setAllowList.mutate({ accountId, allowList }),
+    change: (allowList: string[]) => api.publicApi.setAllowList.mutate({ accountId, allowList }),
     invalidates: [apiAccessKey(accountId)],
     done: 'Allow-list saved.',
     onDone: () => setConfirming(undefined),

@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconExternalLink, IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { notifyFailureMessage, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -177,17 +177,17 @@ function useKeyChanges({ onIssued }: { onIssued: (key: string | undefined) => vo
   const invalidates = [apiAccessKey(accountId)]
   return {
     generate: useChange({
-      change: () => settings.publicApi.generateKey.mutate({ accountId }),
+      change: () => api.publicApi.generateKey.mutate({ accountId }),
       invalidates,
       onDone: ({ apiKey }) => onIssued(apiKey),
     }),
     regenerate: useChange({
-      change: () => settings.publicApi.regenerateKey.mutate({ accountId }),
+      change: () => api.publicApi.regenerateKey.mutate({ accountId }),
       invalidates,
       onDone: ({ apiKey }) => onIssued(apiKey),
     }),
     revoke: useChange({
-      change: () => settings.publicApi.revokeKey.mutate({ accountId }),
+      change: () => api.publicApi.revokeKey.mutate({ accountId }),
       invalidates,
       done: 'API key revoked.',
       onDone: () => onIssued(undefined),

@@ -2,7 +2,7 @@ import { Alert, Box, Group, Progress, Switch, Text, Tooltip } from '@mantine/cor
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -77,7 +77,7 @@ function AccessSection({ enabled }: { enabled: boolean }) {
   const { accountId, canChange } = useAccount()
   const [confirming, { open, close }] = useDisclosure()
   const change = useChange({
-    change: (enabled: boolean) => settings.publicApi.setAccess.mutate({ accountId, enabled }),
+    change: (enabled: boolean) => api.publicApi.setAccess.mutate({ accountId, enabled }),
     invalidates: [apiAccessKey(accountId)],
     done: ({ enabled }) => (enabled ? 'API access is on.' : 'API access is off.'),
     onDone: close,
@@ -120,7 +120,7 @@ function AccessSection({ enabled }: { enabled: boolean }) {
 function TemplateChangesSection({ enabled }: { enabled: boolean }) {
   const { accountId, canChange } = useAccount()
   const change = useChange({
-    change: (enabled: boolean) => settings.publicApi.setTemplateChanges.mutate({ accountId, enabled }),
+    change: (enabled: boolean) => api.publicApi.setTemplateChanges.mutate({ accountId, enabled }),
     invalidates: [apiAccessKey(accountId)],
     done: ({ enabled }) => (enabled ? 'The API key may change templates.' : 'The API key may not change templates.'),
   })

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { sendMessage, type SendMessageRequest } from '../../../../contracts/api/message.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock, CopyField } from '../../ui/copy.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -137,7 +137,7 @@ function useSendableTemplates() {
   return useQuery({
     queryKey: ['templates', accountId, 'sendable'],
     queryFn: async ({ signal }) => {
-      const { items } = await settings.template.list.query({ accountId, status: 'APPROVED', limit: 100 }, { signal })
+      const { items } = await api.template.list.query({ accountId, status: 'APPROVED', limit: 100 }, { signal })
       return items.flatMap(({ sendable, example }) => (sendable && example ? [example] : []))
     },
     staleTime: 60_000,

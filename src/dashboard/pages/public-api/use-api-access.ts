@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
-export type ApiAccess = Awaited<ReturnType<typeof settings.publicApi.get.query>>
+export type ApiAccess = Awaited<ReturnType<typeof api.publicApi.get.query>>
 
 /** Short, so that the rate limit display follows. Pages in the background do not refresh. */
 const refreshMilliseconds = 4000
@@ -15,7 +15,7 @@ export function useApiAccess() {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: apiAccessKey(accountId),
-    queryFn: () => settings.publicApi.get.query({ accountId }),
+    queryFn: () => api.publicApi.get.query({ accountId }),
     refetchInterval: refreshMilliseconds,
   })
 }

@@ -2,7 +2,7 @@ import { Anchor, Drawer, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { ApiRequestDetails } from '../../../../contracts/dashboard/request.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { Copyable, CodeBlock } from '../../ui/copy.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
@@ -38,7 +38,7 @@ function RequestDetails({ requestId }: { requestId: string }) {
   const { accountId } = useAccount()
   const { data, error, refetch } = useQuery({
     queryKey: ['requests', accountId, 'details', requestId],
-    queryFn: ({ signal }) => settings.request.get.query({ accountId, requestId }, { signal }),
+    queryFn: ({ signal }) => api.request.get.query({ accountId, requestId }, { signal }),
   })
   if (data) return <Details request={data} />
   return error ? <ErrorAlert error={error} onRetry={() => refetch()} /> : <LoadingSkeleton lines={8} />

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconArrowsExchange } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { logPageSize, useLog } from '../../api/use-log.ts'
 import { useAccount } from '../../session/session.ts'
 import { NoMatches, OnlyNewestSearched } from '../../ui/no-matches.tsx'
@@ -25,7 +25,7 @@ export function RequestsPage() {
   const [search, setSearch] = useSearchParams()
   const filters = useMemo(() => readFilters(search), [search])
   const { log, more } = useLog(['requests', accountId, filters], (page, options) =>
-    settings.request.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
+    api.request.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
   )
   const requests = log.data?.pages.flatMap(({ items }) => items) ?? []
   const isEmpty = log.isSuccess && requests.length === 0 && !log.isPlaceholderData

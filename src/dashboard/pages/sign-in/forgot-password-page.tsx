@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -54,7 +54,7 @@ function RequestForm({ onSent }: { onSent: (email: string) => void }) {
     validate: { email: (email) => (email.trim() === '' ? 'Enter your email address.' : null) },
   })
   const request = useMutation({
-    mutationFn: (email: string) => settings.password.requestReset.mutate({ email }),
+    mutationFn: (email: string) => api.password.requestReset.mutate({ email }),
     onSuccess: (_output, email) => onSent(email),
     onError: (error) => setProblem(showInForm(form, error)),
   })

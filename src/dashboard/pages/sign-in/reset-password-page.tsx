@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { readFailure, showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { notifyFailureMessage, notifySuccess } from '../../api/use-change.ts'
 import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
 import { codeNeeded, signIn } from '../../session/sign-in.ts'
@@ -55,7 +55,7 @@ function useResetPassword({ onFailure }: { onFailure: (error: unknown) => void }
   const navigate = useNavigate()
   return useMutation({
     mutationFn: async ({ token, password }: { token: string; password: string }) => {
-      const { email } = await settings.password.reset.mutate({ token, password })
+      const { email } = await api.password.reset.mutate({ token, password })
       // The password is set. Errors from here on concern only the sign-in.
       try {
         const { needsCode } = await signIn({ email, password })

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { maxImportedRecipients } from '../../../../contracts/api/suppression.ts'
 import { PhoneNumber } from '../../../../contracts/fields.ts'
 import { readFailure } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -74,13 +74,13 @@ interface Added {
 
 async function addAll(accountId: string, numbers: string[]): Promise<Added> {
   if (numbers.length === 1 && numbers[0] !== undefined) {
-    const { added } = await settings.suppression.add.mutate({ accountId, to: numbers[0] })
+    const { added } = await api.suppression.add.mutate({ accountId, to: numbers[0] })
     return { added: added ? 1 : 0, alreadySuppressed: added ? 0 : 1 }
   }
   const total = { added: 0, alreadySuppressed: 0 }
   for (let start = 0; start < numbers.length; start += maxImportedRecipients) {
     const recipients = numbers.slice(start, start + maxImportedRecipients)
-    const part = await settings.suppression.import.mutate({ accountId, recipients })
+    const part = await api.suppression.import.mutate({ accountId, recipients })
     total.added += part.added
     total.alreadySuppressed += part.alreadySuppressed
   }

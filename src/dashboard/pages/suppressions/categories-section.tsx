@@ -1,7 +1,7 @@
 import { Checkbox, Stack, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { suppressedCategories, type SuppressedCategory } from '../../../../contracts/dashboard/suppression.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
 import { Section } from '../../ui/page.tsx'
@@ -16,10 +16,9 @@ const categories = {
 export function CategoriesSection() {
   const { accountId, canChange } = useAccount()
   const key = ['suppression-settings', accountId]
-  const stored = useQuery({ queryKey: key, queryFn: () => settings.suppression.settings.query({ accountId }) })
+  const stored = useQuery({ queryKey: key, queryFn: () => api.suppression.settings.query({ accountId }) })
   const save = useChange({
-    change: (chosen: SuppressedCategory[]) =>
-      settings.suppression.setCategories.mutate({ accountId, categories: chosen }),
+    change: (chosen: SuppressedCategory[]) => api.suppression.setCategories.mutate({ accountId, categories: chosen }),
     invalidates: [key],
     done: 'Stopped categories saved.',
   })

@@ -5,7 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Suppression } from '../../../../contracts/api/suppression.ts'
 import { erasedRecipient } from '../../../../contracts/fields.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge, type Tone } from '../../ui/badges.tsx'
@@ -27,7 +27,7 @@ export function ListSection() {
   const list = useInfiniteQuery({
     queryKey: [...suppressionsKey(accountId), to],
     queryFn: ({ pageParam }) =>
-      settings.suppression.list.query({ accountId, ...(to && { to }), ...(pageParam && { cursor: pageParam }) }),
+      api.suppression.list.query({ accountId, ...(to && { to }), ...(pageParam && { cursor: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
     enabled: !isSearch || to !== undefined,
@@ -87,7 +87,7 @@ function SuppressionTable({ items, searched }: SuppressionTableProps) {
   const { accountId, canChange } = useAccount()
   const [removing, setRemoving] = useState<string>()
   const remove = useChange({
-    change: (to: string) => settings.suppression.remove.mutate({ accountId, to }),
+    change: (to: string) => api.suppression.remove.mutate({ accountId, to }),
     invalidates: [suppressionsKey(accountId)],
     done: ({ to }) => `${to} removed.`,
     onDone: () => setRemoving(undefined),

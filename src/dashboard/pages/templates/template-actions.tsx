@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconCopy, IconPencil, IconTrash } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -26,7 +26,7 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
   const account: Record<string, string> = whatsAppAccountId === undefined ? {} : { account: whatsAppAccountId }
   const remove = useChange({
     change: () =>
-      settings.template.delete.mutate({
+      api.template.delete.mutate({
         accountId,
         name,
         language,

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { Placeholder } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate, SentTest } from '../../../../contracts/dashboard/template.ts'
 import { readFailure } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
@@ -104,7 +104,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
     onValuesChange: ({ to }) => onTo(to),
   })
   const send = useChange({
-    change: settings.template.sendTest.mutate,
+    change: api.template.sendTest.mutate,
     invalidates: [['messages', accountId]],
     onDone: setSent,
     onFailure: (error) => {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { whatsAppAccountsKey } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
@@ -39,7 +39,7 @@ async function loadTemplates(of: { accountId: string; whatsAppAccountId?: string
   let syncedAt: string | undefined
   let cursor: string | undefined
   for (let page = 0; page < maxPages; page++) {
-    const answer = await settings.template.list.query({ ...of, limit: pageSize, ...(cursor && { cursor }) })
+    const answer = await api.template.list.query({ ...of, limit: pageSize, ...(cursor && { cursor }) })
     items.push(...answer.items)
     syncedAt = answer.syncedAt
     cursor = answer.nextCursor
@@ -62,7 +62,7 @@ interface Sync {
 export function useSync(outcome: Sync = {}) {
   const { accountId } = useAccount()
   return useChange<void, SyncResult>({
-    change: () => settings.template.sync.mutate({ accountId }),
+    change: () => api.template.sync.mutate({ accountId }),
     invalidates: [templatesKey(accountId), whatsAppAccountsKey(accountId)],
     ...outcome,
   })

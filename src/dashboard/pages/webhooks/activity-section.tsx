@@ -3,7 +3,7 @@ import { IconRefresh } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Endpoint, type FailureGroup, statisticsRanges } from '../../../../contracts/dashboard/webhook.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
@@ -16,7 +16,7 @@ import { webhooksKey } from './use-endpoints.ts'
 import styles from './webhooks.module.css'
 
 type Range = (typeof statisticsRanges)[number]
-type Statistics = Awaited<ReturnType<typeof settings.webhook.statistics.query>>
+type Statistics = Awaited<ReturnType<typeof api.webhook.statistics.query>>
 
 const rangeNames = { '24h': '24 hours', '7d': '7 days' } satisfies Record<Range, string>
 const refreshMilliseconds = 10_000
@@ -67,7 +67,7 @@ function useStatistics(endpointId: string, range: Range) {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...webhooksKey(accountId), 'statistics', endpointId, range],
-    queryFn: ({ signal }) => settings.webhook.statistics.query({ accountId, endpointId, range }, { signal }),
+    queryFn: ({ signal }) => api.webhook.statistics.query({ accountId, endpointId, range }, { signal }),
     refetchInterval: refreshMilliseconds,
     placeholderData: keepPreviousData,
   })

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { defaultEventTypes, type EventType } from '../../../../contracts/events.ts'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
@@ -75,7 +75,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   })
   const add = useChange({
     change: ({ url, events, description, maxPerSecond, maxConcurrent }: FormValues) =>
-      settings.webhook.add.mutate({
+      api.webhook.add.mutate({
         accountId,
         url: url.trim(),
         events,

@@ -4,7 +4,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { deliveryStates, type Endpoint } from '../../../../contracts/dashboard/webhook.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -76,7 +76,7 @@ function useDeliveries(accountId: string, endpointId: string, shown: Shown) {
   return useInfiniteQuery({
     queryKey: [...webhooksKey(accountId), 'deliveries', endpointId, shown],
     queryFn: ({ pageParam, signal }) =>
-      settings.webhook.deliveries.query(
+      api.webhook.deliveries.query(
         {
           accountId,
           endpointId,

@@ -3,7 +3,7 @@ import { IconRefresh } from '@tabler/icons-react'
 import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge, type Tone } from '../../ui/badges.tsx'
@@ -178,7 +178,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
   const { accountId } = useAccount()
   const { deliveryId, eventId, state, type, createdAt } = delivery
   const retry = useChange({
-    change: () => settings.webhook.retry.mutate({ accountId, deliveryId }),
+    change: () => api.webhook.retry.mutate({ accountId, deliveryId }),
     invalidates,
     onDone: ({ endpointState }) =>
       notifySuccess(
@@ -226,7 +226,7 @@ function Payload({ deliveryId }: { deliveryId: string }) {
   const [opened, setOpened] = useState(false)
   const payload = useQuery({
     queryKey: ['payload', accountId, deliveryId],
-    queryFn: ({ signal }) => settings.webhook.payload.query({ accountId, deliveryId }, { signal }),
+    queryFn: ({ signal }) => api.webhook.payload.query({ accountId, deliveryId }, { signal }),
     enabled: opened,
     staleTime: Infinity,
   })

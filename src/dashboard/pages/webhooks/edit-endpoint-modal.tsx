@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { type EventType, eventTypes } from '../../../../contracts/events.ts'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -37,7 +37,7 @@ interface FormValues extends LimitValues {
   headers: string
 }
 
-type Changes = Omit<Parameters<typeof settings.webhook.update.mutate>[0], 'accountId' | 'endpointId'>
+type Changes = Omit<Parameters<typeof api.webhook.update.mutate>[0], 'accountId' | 'endpointId'>
 
 function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'opened'>) {
   const { accountId } = useAccount()
@@ -63,8 +63,7 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
     },
   })
   const update = useChange({
-    change: (changes: Changes) =>
-      settings.webhook.update.mutate({ accountId, endpointId: endpoint.endpointId, ...changes }),
+    change: (changes: Changes) => api.webhook.update.mutate({ accountId, endpointId: endpoint.endpointId, ...changes }),
     invalidates: [webhooksKey(accountId)],
     onDone: ({ headersCleared }) => {
       notifySuccess(headersCleared ? 'Endpoint saved. Its custom headers were removed.' : 'Endpoint saved.')

@@ -2,7 +2,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useNavigate } from 'react-router'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -18,7 +18,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
 function Enable({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
   const { accountId } = useAccount()
   const enable = useChange({
-    change: () => settings.webhook.enable.mutate({ accountId, endpointId }),
+    change: () => api.webhook.enable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
     done: waiting > 0 ? 'Endpoint enabled. Waiting deliveries are being sent.' : 'Endpoint enabled.',
   })
@@ -33,7 +33,7 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
   const { accountId } = useAccount()
   const [confirming, { open, close }] = useDisclosure()
   const disable = useChange({
-    change: () => settings.webhook.disable.mutate({ accountId, endpointId }),
+    change: () => api.webhook.disable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
     done: 'Endpoint disabled. New events are queued.',
     onDone: close,
@@ -61,7 +61,7 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
   const [confirming, { open, close }] = useDisclosure()
   const navigate = useNavigate()
   const remove = useChange({
-    change: () => settings.webhook.remove.mutate({ accountId, endpointId }),
+    change: () => api.webhook.remove.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
     done: ({ dropped }) =>
       dropped === 0 ? 'Endpoint removed.' : `Endpoint removed. ${countWaiting(dropped)} dropped.`,

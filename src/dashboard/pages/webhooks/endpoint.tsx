@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconPlayerPause } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { describeEndpointFailure } from '../../../../contracts/dashboard/endpoint-failure.ts'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
-import type { settings } from '../../api/settings.ts'
+import type { api } from '../../api/client.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { AttemptBars } from './attempt-bars.tsx'
@@ -11,7 +11,7 @@ import { toSentence } from './delivery-list.tsx'
 import { describeCount, describeOptionalDuration, describeRate, describeSince, fillSlots } from './statistics.ts'
 import styles from './webhooks.module.css'
 
-type Activity = Awaited<ReturnType<typeof settings.webhook.activity.query>>
+type Activity = Awaited<ReturnType<typeof api.webhook.activity.query>>
 
 interface EndpointCardProps {
   endpoint: Endpoint

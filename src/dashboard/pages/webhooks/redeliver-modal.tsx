@@ -3,7 +3,7 @@ import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { readFailure } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
@@ -138,7 +138,7 @@ function useCount(endpointId: string, choice: RedeliveryChoice | undefined) {
     queryFn:
       choice === undefined
         ? skipToken
-        : ({ signal }) => settings.webhook.countRecoverable.query({ accountId, endpointId, ...choice }, { signal }),
+        : ({ signal }) => api.webhook.countRecoverable.query({ accountId, endpointId, ...choice }, { signal }),
     placeholderData: keepPreviousData,
     retry: false,
     gcTime: 0,

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconEye, IconEyeOff, IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -17,7 +17,7 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
   const [secret, setSecret] = useState<string>()
   const [rotating, { open, close }] = useDisclosure()
   const reveal = useChange({
-    change: () => settings.webhook.revealSecret.mutate({ accountId, endpointId }),
+    change: () => api.webhook.revealSecret.mutate({ accountId, endpointId }),
     invalidates: [['audit', accountId]],
     onDone: ({ secret }) => setSecret(secret),
   })
@@ -91,7 +91,7 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
   const { accountId } = useAccount()
   const [seconds, setSeconds] = useState(usualSeconds)
   const rotate = useChange({
-    change: () => settings.webhook.rotateSecret.mutate({ accountId, endpointId, overlapSeconds: seconds }),
+    change: () => api.webhook.rotateSecret.mutate({ accountId, endpointId, overlapSeconds: seconds }),
     invalidates: [webhooksKey(accountId), ['audit', accountId]],
     onDone: onRotated,
   })

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 
 const refreshMilliseconds = 5_000
 
@@ -11,7 +11,7 @@ export function webhooksKey(accountId: string) {
 export function useEndpoints(accountId: string) {
   return useQuery({
     queryKey: [...webhooksKey(accountId), 'endpoints'],
-    queryFn: ({ signal }) => settings.webhook.list.query({ accountId }, { signal }),
+    queryFn: ({ signal }) => api.webhook.list.query({ accountId }, { signal }),
     refetchInterval: refreshMilliseconds,
   })
 }
@@ -22,7 +22,7 @@ const activityRefreshMilliseconds = 15_000
 export function useActivity(accountId: string) {
   return useQuery({
     queryKey: [...webhooksKey(accountId), 'activity'],
-    queryFn: ({ signal }) => settings.webhook.activity.query({ accountId }, { signal }),
+    queryFn: ({ signal }) => api.webhook.activity.query({ accountId }, { signal }),
     refetchInterval: activityRefreshMilliseconds,
   })
 }

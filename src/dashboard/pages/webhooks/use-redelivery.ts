@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { webhooksKey } from './use-endpoints.ts'
 
@@ -47,7 +47,7 @@ export function useRedelivery(endpointId: string) {
       let next: string | undefined
       do {
         // The server finishes the current part even after a stop, so it is counted.
-        const part = await settings.webhook.recover.mutate({ accountId, endpointId, ...choice, ...(next && { next }) })
+        const part = await api.webhook.recover.mutate({ accountId, endpointId, ...choice, ...(next && { next }) })
         next = part.next
         show({ recovered: state.recovered + part.recovered, reachedAt: part.reachedAt })
       } while (next !== undefined && !signal.aborted)

@@ -4,7 +4,7 @@ import { IconAlertCircle, IconArrowLeft, IconCheck, IconPencil, IconSend, IconWe
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -158,13 +158,13 @@ function Dimmed({ children }: { children: string }) {
   )
 }
 
-type TestResult = Awaited<ReturnType<typeof settings.webhook.test.mutate>>
+type TestResult = Awaited<ReturnType<typeof api.webhook.test.mutate>>
 
 function TestSection({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
   const { accountId } = useAccount()
   const [result, setResult] = useState<TestResult>()
   const test = useChange({
-    change: () => settings.webhook.test.mutate({ accountId, endpointId }),
+    change: () => api.webhook.test.mutate({ accountId, endpointId }),
     invalidates: [],
     onDone: setResult,
   })

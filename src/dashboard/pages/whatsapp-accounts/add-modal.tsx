@@ -4,7 +4,7 @@ import { IconCircleCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
@@ -62,7 +62,7 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
     },
   })
   const add = useChange({
-    change: settings.whatsAppAccount.add.mutate,
+    change: api.whatsAppAccount.add.mutate,
     invalidates: [whatsAppAccountsKey(accountId)],
     onDone: onAdded,
     onFailure: (error) => setProblem(showInForm(form, error)),

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Text } from '@mantine/core'
 import { IconTool } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { CallbackValues } from './callback-values.tsx'
 import { ReplaceSecretsButton } from './replace-secrets-button.tsx'
@@ -20,7 +20,7 @@ export function CallbackStep({ whatsAppAccountId, ...place }: StepPlace & { what
   const setUp = useQuery({
     // Below the key of the health, so that replaced secrets are noticed.
     queryKey: [...healthKey(accountId), 'callback', whatsAppAccountId],
-    queryFn: ({ signal }) => settings.whatsAppAccount.callbackSetUp.query({ accountId, whatsAppAccountId }, { signal }),
+    queryFn: ({ signal }) => api.whatsAppAccount.callbackSetUp.query({ accountId, whatsAppAccountId }, { signal }),
     // It holds the verify token, which viewers do not see.
     enabled: canChange,
   }).data
@@ -33,7 +33,7 @@ export function CallbackStep({ whatsAppAccountId, ...place }: StepPlace & { what
         {...place}
         {...texts}
         action="Set callback URL"
-        perform={() => settings.whatsAppAccount.configureCallback.mutate({ accountId, whatsAppAccountId })}
+        perform={() => api.whatsAppAccount.configureCallback.mutate({ accountId, whatsAppAccountId })}
       />
     )
   // An earlier attempt failed with other settings.

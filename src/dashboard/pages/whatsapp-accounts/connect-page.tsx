@@ -9,7 +9,7 @@ import {
   type TokenReport,
 } from '../../../../contracts/dashboard/connect.ts'
 import { readFailure, showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -59,7 +59,7 @@ function TokenSection({ report, onInspected }: TokenSectionProps) {
     validate: { accessToken: (token) => (token.trim() === '' ? 'Enter the access token.' : null) },
   })
   const inspect = useChange({
-    change: settings.whatsAppAccount.inspectToken.mutate,
+    change: api.whatsAppAccount.inspectToken.mutate,
     invalidates: [],
     onDone: (report, { accessToken }) => onInspected({ report, accessToken }),
     onFailure: (error) => setProblem(showInForm(form, error)),
@@ -189,7 +189,7 @@ function NumberSection({ accessToken, report }: Inspected) {
     validate: { phoneNumberId: (id) => (id === '' ? 'Choose a number.' : null) },
   })
   const add = useChange({
-    change: settings.whatsAppAccount.add.mutate,
+    change: api.whatsAppAccount.add.mutate,
     invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
     onDone: ({ whatsAppAccountId }) => void navigate(`/${accountId}/whatsapp-accounts/${whatsAppAccountId}`),
     onFailure: (error) => setProblem(readFailure(error).message),

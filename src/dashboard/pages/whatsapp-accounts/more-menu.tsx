@@ -2,7 +2,7 @@ import { Menu, Stack } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconStar, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
@@ -19,11 +19,11 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
   const { canChange } = useAccount()
   const [confirming, setConfirming] = useState<'deactivate' | 'remove'>()
   const makeDefault = useWhatsAppAccountChange(account.whatsAppAccountId, {
-    change: settings.whatsAppAccount.setDefault.mutate,
+    change: api.whatsAppAccount.setDefault.mutate,
     done: 'Default WhatsApp account changed.',
   })
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
-    change: settings.whatsAppAccount.activate.mutate,
+    change: api.whatsAppAccount.activate.mutate,
     done: 'WhatsApp account activated.',
     onDone: onChanged,
   })
@@ -83,7 +83,7 @@ interface DeactivateModalProps {
 
 function DeactivateModal({ account, opened, onClose, onDeactivated }: DeactivateModalProps) {
   const deactivate = useWhatsAppAccountChange(account.whatsAppAccountId, {
-    change: settings.whatsAppAccount.deactivate.mutate,
+    change: api.whatsAppAccount.deactivate.mutate,
     done: 'WhatsApp account deactivated.',
     onDone: () => {
       onDeactivated()
@@ -117,7 +117,7 @@ interface RemoveModalProps {
 
 function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
   const remove = useWhatsAppAccountChange(account.whatsAppAccountId, {
-    change: settings.whatsAppAccount.remove.mutate,
+    change: api.whatsAppAccount.remove.mutate,
     done: 'WhatsApp account removed.',
     onDone: onClose,
     // Shown in the dialog.

@@ -2,7 +2,7 @@ import { Alert, Group, Stack, Text } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck, IconPlayerPause } from '@tabler/icons-react'
 import type { z } from 'zod'
 import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/dashboard/whatsapp-account.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { QualityBadge } from '../../ui/badges.tsx'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -167,7 +167,7 @@ function describeDefault({ isDefault }: WhatsAppAccount): string {
 
 export function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
-    change: settings.whatsAppAccount.activate.mutate,
+    change: api.whatsAppAccount.activate.mutate,
     done: 'WhatsApp account activated.',
     onDone: onActivated,
   })

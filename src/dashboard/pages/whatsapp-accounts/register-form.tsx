@@ -2,7 +2,7 @@ import { Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { type ConnectStep, needsRegistration, Pin } from '../../../../contracts/dashboard/connect.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -27,7 +27,7 @@ export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterForm
     validate: { pin: (pin) => (Pin.safeParse(pin.trim()).success ? null : 'Enter six digits.') },
   })
   const register = useChange({
-    change: settings.whatsAppAccount.register.mutate,
+    change: api.whatsAppAccount.register.mutate,
     invalidates: [healthKey(accountId)],
     onDone: (step: ConnectStep) => {
       setResult(step)

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { PasswordField } from '../../ui/fields.tsx'
@@ -48,7 +48,7 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
     },
   })
   const replace = useChange({
-    change: settings.whatsAppAccount.replaceSecrets.mutate,
+    change: api.whatsAppAccount.replaceSecrets.mutate,
     invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
     done: 'Secrets replaced.',
     onDone: () => {

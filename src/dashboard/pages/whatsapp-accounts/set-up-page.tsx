@@ -5,7 +5,7 @@ import { Link, useParams } from 'react-router'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { NotFoundPage } from '../../layout/fallback-pages.tsx'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -53,7 +53,7 @@ export function SetUpPage() {
 function CheckNowButton({ whatsAppAccountId }: { whatsAppAccountId: string }) {
   const { accountId } = useAccount()
   const check = useChange({
-    change: () => settings.whatsAppAccount.check.mutate({ accountId, whatsAppAccountId }),
+    change: () => api.whatsAppAccount.check.mutate({ accountId, whatsAppAccountId }),
     invalidates: [healthKey(accountId), whatsAppAccountsKey(accountId)],
     done: 'Checked with WhatsApp.',
   })
@@ -111,7 +111,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         purpose="Subscribes your Meta app to the statuses of messages."
         done="Your Meta app is subscribed to the statuses of messages."
         action="Subscribe"
-        perform={() => settings.whatsAppAccount.subscribe.mutate({ accountId, whatsAppAccountId })}
+        perform={() => api.whatsAppAccount.subscribe.mutate({ accountId, whatsAppAccountId })}
       />
       <CallbackStep {...place('callback')} whatsAppAccountId={whatsAppAccountId} />
       <Step

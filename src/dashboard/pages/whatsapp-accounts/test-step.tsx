@@ -7,7 +7,7 @@ import type { SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { listTrials, type OwnTemplate, type SentTest } from '../../../../contracts/dashboard/template.ts'
 import { PhoneNumber } from '../../../../contracts/fields.ts'
 import { showInForm } from '../../api/failure.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -41,7 +41,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     },
   })
   const send = useChange({
-    change: settings.template.sendTest.mutate,
+    change: api.template.sendTest.mutate,
     invalidates: [healthKey(accountId)],
     onDone: (sent: SentTest) => {
       setProblem(sent.failure && `${sent.failure.meaning} ${sent.failure.advice}`)
@@ -101,7 +101,7 @@ function SentMessage({ messageId }: { messageId: string }) {
   const { accountId } = useAccount()
   const message = useQuery({
     queryKey: ['message', accountId, messageId, 'test'],
-    queryFn: () => settings.message.get.query({ accountId, messageId }),
+    queryFn: () => api.message.get.query({ accountId, messageId }),
     refetchInterval: ({ state }) => (isSettled(state.data?.message.status) ? false : refetchMilliseconds),
   })
   if (!message.data) return null

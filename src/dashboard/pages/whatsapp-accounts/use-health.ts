@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AccountHealth, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 
 export function healthKey(accountId: string) {
   return ['health', accountId] as const
@@ -13,7 +13,7 @@ const refetchMilliseconds = 5_000
 export function useHealth(accountId: string | undefined) {
   return useQuery({
     queryKey: healthKey(accountId ?? ''),
-    queryFn: () => settings.whatsAppAccount.health.query({ accountId: accountId ?? '' }),
+    queryFn: () => api.whatsAppAccount.health.query({ accountId: accountId ?? '' }),
     enabled: accountId !== undefined,
     refetchInterval: refetchMilliseconds,
   })

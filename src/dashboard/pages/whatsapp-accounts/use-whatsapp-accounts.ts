@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { healthKey } from './use-health.ts'
@@ -13,7 +13,7 @@ export function useWhatsAppAccounts() {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: whatsAppAccountsKey(accountId),
-    queryFn: async () => (await settings.whatsAppAccount.list.query({ accountId })).items,
+    queryFn: async () => (await api.whatsAppAccount.list.query({ accountId })).items,
   })
 }
 

@@ -4,7 +4,7 @@ import { IconKey, IconPlugConnected } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { Link } from 'react-router'
-import { settings } from '../../api/settings.ts'
+import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -20,7 +20,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
   const [replacing, { open, close }] = useDisclosure()
   const [test, setTest] = useState<TokenTest>()
   const ask = useWhatsAppAccountChange(account.whatsAppAccountId, {
-    change: settings.whatsAppAccount.test.mutate,
+    change: api.whatsAppAccount.test.mutate,
     onDone: setTest,
   })
   const clearTest = () => setTest(undefined)

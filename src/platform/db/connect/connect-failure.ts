@@ -1,4 +1,4 @@
-import { DatabasePasswordError, type PasswordOwner } from './password-file.ts'
+import { DatabasePasswordError, type ConnectionTarget } from './password-file.ts'
 
 /** Why a connection could not be opened, and what to do about it. */
 export interface ConnectProblem {
@@ -7,9 +7,9 @@ export interface ConnectProblem {
 }
 
 /** Errors of connections that could not be opened. Errors of other connections can have the same codes. */
-const failures = new WeakMap<Error, PasswordOwner>()
+const failures = new WeakMap<Error, ConnectionTarget>()
 
-export function noteConnectFailure(error: Error, target: PasswordOwner): Error {
+export function noteConnectFailure(error: Error, target: ConnectionTarget): Error {
   failures.set(error, target)
   return error
 }
@@ -31,7 +31,7 @@ function describeCauseOfTimeout(cause: unknown): ConnectProblem | undefined {
   return target && describeTimeout(target)
 }
 
-function describeTimeout({ host, port }: PasswordOwner): ConnectProblem {
+function describeTimeout({ host, port }: ConnectionTarget): ConnectProblem {
   return {
     message: `${place(host, port)} does not answer within 2 seconds`,
     fix: 'Check the host and port in DATABASE_URL, and that firewalls and security groups allow this machine to connect.',
@@ -50,7 +50,7 @@ const untrusted = new Set([
   'INVALID_CA',
 ])
 
-function describeFailure(error: Error, { host, port, database, user }: PasswordOwner): ConnectProblem | undefined {
+function describeFailure(error: Error, { host, port, database, user }: ConnectionTarget): ConnectProblem | undefined {
   const { message } = error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const server = place(host, port)

@@ -2,14 +2,14 @@ import pg from 'pg'
 import type { PostgresConfig } from '../../config.ts'
 import { noteConnectFailure } from './connect-failure.ts'
 import { PasswordCommand } from './password-command.ts'
-import { type PasswordOwner, readPasswordFile } from './password-file.ts'
+import { type ConnectionTarget, readPasswordFile } from './password-file.ts'
 import { readTls } from './tls.ts'
 
 /** Where new connections get their password if the URL has none. PGPASSWORD wins over it. */
 export interface Passwords {
   /** Waits until a password is at hand, without opening a connection meanwhile. */
   prepare(): Promise<void>
-  read(owner: PasswordOwner): Promise<string | undefined>
+  read(target: ConnectionTarget): Promise<string | undefined>
   reject(password: string): Promise<void>
 }
 
@@ -38,7 +38,7 @@ function createPasswords({ passwordCommand, passwordFile }: PostgresConfig): Pas
   if (passwordCommand === undefined)
     return {
       prepare: () => Promise.resolve(),
-      read: (owner) => readPasswordFile(passwordFile, owner),
+      read: (target) => readPasswordFile(passwordFile, target),
       reject: () => Promise.resolve(),
     }
   const command = new PasswordCommand(passwordCommand.text, passwordCommand.environment)
@@ -62,7 +62,7 @@ export class AuthenticatedClient extends pg.Client {
 
   readonly #readPassword = (): Promise<string | undefined> | undefined => this.#passwords?.read(this.#target())
 
-  #target(): PasswordOwner {
+  #target(): ConnectionTarget {
     const { host, port, database = '', user = '' } = this
     return { host, port, database, user }
   }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 
 /** What an entry of a password file is looked up by. */
-export interface PasswordOwner {
+export interface ConnectionTarget {
   host: string
   port: number
   database: string
@@ -19,7 +19,7 @@ export class DatabasePasswordError extends Error {
 }
 
 /** Returns the password of the first matching line of a file in libpq's `.pgpass` format. */
-export function findPassword(content: string, { host, port, database, user }: PasswordOwner): string | undefined {
+export function findPassword(content: string, { host, port, database, user }: ConnectionTarget): string | undefined {
   // A Unix socket counts as localhost.
   const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
   for (const line of content.split(/\r?\n/)) {
@@ -50,7 +50,10 @@ function unescape(field: string): string {
 }
 
 /** Reads the password file anew for each connection, so that a changed password is used at once. */
-export async function readPasswordFile(named: string | undefined, owner: PasswordOwner): Promise<string | undefined> {
+export async function readPasswordFile(
+  named: string | undefined,
+  target: ConnectionTarget,
+): Promise<string | undefined> {
   const file = named ?? defaultFile()
   try {
     const { mode } = await stat(file)
@@ -58,7 +61,7 @@ export async function readPasswordFile(named: string | undefined, owner: Passwor
       throw new DatabasePasswordError(
         `the password file ${file} can be read by other users, so it is ignored. Run: chmod 600 ${file}`,
       )
-    return findPassword(await readFile(file, 'utf8'), owner)
+    return findPassword(await readFile(file, 'utf8'), target)
   } catch (error) {
     // Nobody asked for the default file.
     if (named === undefined) return undefined

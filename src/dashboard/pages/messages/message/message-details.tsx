@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Message } from '../../../../../contracts/api/message.ts'
-import { settings } from '../../../api/settings.ts'
+import { api } from '../../../api/client.ts'
 import { useAccount } from '../../../session/session.ts'
 import { Copyable } from '../../../ui/copy.tsx'
 import { DescriptionList } from '../../../ui/description-list.tsx'
@@ -43,7 +43,7 @@ function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
   const { accountId } = useAccount()
   const { data } = useQuery({
     queryKey: ['whatsAppAccounts', accountId, 'numbers'],
-    queryFn: () => settings.whatsAppAccount.list.query({ accountId }),
+    queryFn: () => api.whatsAppAccount.list.query({ accountId }),
     staleTime: 60_000,
   })
   const account = data?.items.find((account) => account.whatsAppAccountId === whatsAppAccountId)

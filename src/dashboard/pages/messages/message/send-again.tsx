@@ -6,7 +6,7 @@ import { erasedRecipient } from '../../../../../contracts/fields.ts'
 import type { Message } from '../../../../../contracts/api/message.ts'
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
 import { readFailure } from '../../../api/failure.ts'
-import { settings } from '../../../api/settings.ts'
+import { api } from '../../../api/client.ts'
 import { notifyFailureMessage, notifySuccess, useChange } from '../../../api/use-change.ts'
 import { useAccount, useUser } from '../../../session/session.ts'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
@@ -78,7 +78,7 @@ function SendAgainForm({ message, template, onClose, onSent }: SendAgainFormProp
     initialValues: { variables: variablesWith(template, () => ''), values: valuesWith(template, () => '') },
   })
   const send = useChange({
-    change: settings.message.sendAgain.mutate,
+    change: api.message.sendAgain.mutate,
     invalidates: [['messages', accountId]],
     onDone: ({ messageId, status }) => {
       if (status === 'failed') notifyFailureMessage('The new message was not sent. It is in the log with the reason.')

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { settings } from '../../../api/settings.ts'
+import { api } from '../../../api/client.ts'
 import { useAccount } from '../../../session/session.ts'
 
-export type MessageHistory = Awaited<ReturnType<typeof settings.message.get.query>>
+export type MessageHistory = Awaited<ReturnType<typeof api.message.get.query>>
 
 export function messageKey(accountId: string, messageId: string) {
   return ['message', accountId, messageId]
@@ -13,7 +13,7 @@ export function useMessage(messageId: string) {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: messageKey(accountId, messageId),
-    queryFn: ({ signal }) => settings.message.get.query({ accountId, messageId }, { signal }),
+    queryFn: ({ signal }) => api.message.get.query({ accountId, messageId }, { signal }),
     refetchInterval: ({ state }) => state.data && refreshMilliseconds(state.data),
   })
 }

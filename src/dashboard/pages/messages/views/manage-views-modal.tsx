@@ -3,7 +3,7 @@ import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { type View, viewLimits } from '../../../../../contracts/dashboard/view.ts'
 import { readFailure } from '../../../api/failure.ts'
-import { settings } from '../../../api/settings.ts'
+import { api } from '../../../api/client.ts'
 import { useChange } from '../../../api/use-change.ts'
 import { useAccount } from '../../../session/session.ts'
 import { viewsKey } from './use-views.ts'
@@ -44,13 +44,13 @@ function ViewForm({ view: { name } }: { view: View }) {
   const newName = text.trim()
   const invalidates = [viewsKey(accountId)]
   const rename = useChange({
-    change: () => settings.view.rename.mutate({ accountId, name, newName }),
+    change: () => api.view.rename.mutate({ accountId, name, newName }),
     invalidates,
     done: 'View renamed.',
     onFailure: (error) => setProblem(readFailure(error).fields['newName'] ?? readFailure(error).message),
   })
   const remove = useChange({
-    change: () => settings.view.delete.mutate({ accountId, name }),
+    change: () => api.view.delete.mutate({ accountId, name }),
     invalidates,
     done: `View ${name} deleted.`,
   })

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { type View, viewLimits } from '../../../../../contracts/dashboard/view.ts'
 import { readFailure } from '../../../api/failure.ts'
-import { settings } from '../../../api/settings.ts'
+import { api } from '../../../api/client.ts'
 import { useChange } from '../../../api/use-change.ts'
 import { useAccount } from '../../../session/session.ts'
 import type { MessageFilters } from '../message-filters.ts'
@@ -21,7 +21,7 @@ export function SaveViewModal({ filters, views, onClose }: SaveViewModalProps) {
   const name = text.trim()
   const replaces = views.some((view) => view.name === name)
   const save = useChange({
-    change: () => settings.view.save.mutate({ accountId, name, filters: toViewFilters(filters) }),
+    change: () => api.view.save.mutate({ accountId, name, filters: toViewFilters(filters) }),
     invalidates: [viewsKey(accountId)],
     done: 'View saved.',
     onDone: onClose,

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { View, ViewFilters } from '../../../../../contracts/dashboard/view.ts'
-import { settings } from '../../../api/settings.ts'
+import { api } from '../../../api/client.ts'
 import { useAccount } from '../../../session/session.ts'
 import { type MessageFilters, noFilters } from '../message-filters.ts'
 
@@ -13,7 +13,7 @@ export function useViews(): View[] | undefined {
   const { accountId } = useAccount()
   const { data } = useQuery({
     queryKey: viewsKey(accountId),
-    queryFn: ({ signal }) => settings.view.list.query({ accountId }, { signal }),
+    queryFn: ({ signal }) => api.view.list.query({ accountId }, { signal }),
     staleTime: 60_000,
   })
   return data?.items.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }))

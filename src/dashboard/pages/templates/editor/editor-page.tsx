@@ -5,7 +5,7 @@ import { useNavigate, useSearchParams } from 'react-router'
 import type { TemplateDefinition } from '../../../../../contracts/templates/definition.ts'
 import { galleryLanguages } from '../../../../../contracts/templates/gallery-texts.ts'
 import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
-import { settings } from '../../../api/settings.ts'
+import { api } from '../../../api/client.ts'
 import { useAccount } from '../../../session/session.ts'
 import { PageHeader } from '../../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
@@ -32,7 +32,7 @@ export function EditorPage() {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     queryFn: () =>
-      settings.template.definition.query({
+      api.template.definition.query({
         accountId,
         name: name ?? '',
         language,

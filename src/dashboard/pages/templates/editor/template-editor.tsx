@@ -11,7 +11,7 @@ import {
 } from '../../../../../contracts/templates/definition.ts'
 import { maxBodyOf } from '../../../../../contracts/templates/rules.ts'
 import { readFailure } from '../../../api/failure.ts'
-import { settings } from '../../../api/settings.ts'
+import { api } from '../../../api/client.ts'
 import { useChange } from '../../../api/use-change.ts'
 import { useAccount } from '../../../session/session.ts'
 import { ChangeButton } from '../../../ui/change-button.tsx'
@@ -66,7 +66,7 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
   }
   const submit = useChange({
     change: (definition: TemplateDefinition) =>
-      settings.template[isNew ? 'create' : 'update'].mutate({
+      api.template[isNew ? 'create' : 'update'].mutate({
         accountId,
         template: definition,
         ...(whatsAppAccountId !== undefined && { whatsAppAccountId }),

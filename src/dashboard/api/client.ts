@@ -2,11 +2,11 @@ import { createTRPCClient, httpLink } from '@trpc/client'
 import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
 import type { z } from 'zod'
 import type { DashboardErrorData } from '../../../contracts/errors.ts'
-import type { SettingsContracts } from '../../../contracts/dashboard/index.ts'
+import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
 import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 
-/** Every procedure of the dashboard, such as `settings.publicApi.get.query({ accountId })`. */
-export const { settings } = createTRPCClient<SettingsRouter>({ links: [httpLink({ url: '/settings/trpc' })] })
+/** Every procedure of the dashboard, such as `api.publicApi.get.query({ accountId })`. */
+export const { settings: api } = createTRPCClient<DashboardRouter>({ links: [httpLink({ url: '/settings/trpc' })] })
 
 type DashboardErrorShape = TRPCErrorShape<DashboardErrorData>
 
@@ -33,4 +33,4 @@ interface RootTypes {
 }
 
 /** The router type of the dashboard, derived from the contracts. */
-type SettingsRouter = TRPCBuiltRouter<RootTypes, RouterRecordOf<SettingsContracts>>
+type DashboardRouter = TRPCBuiltRouter<RootTypes, RouterRecordOf<DashboardContracts>>

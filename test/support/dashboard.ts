@@ -1,18 +1,18 @@
 import { createTemplate, updateTemplate } from '../../contracts/api/template-changes.ts'
-import { settingsContracts } from '../../contracts/dashboard/index.ts'
+import { dashboardContracts } from '../../contracts/dashboard/index.ts'
 import { type DashboardProcedure, listProcedures } from '../../contracts/procedure.ts'
 import type { RecordedRequest } from '../../src/accounts/requests/store.ts'
 import { insertRequests } from '../../src/accounts/requests/store.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { createRequestIds } from '../../src/platform/ids.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
-import { inviteOwner } from '../../src/users/invitation.ts'
-import { signedInOwner } from './owner.ts'
+import { inviteUser } from '../../src/users/invitation.ts'
+import { signedInOwner } from './user.ts'
 import type { TestAccount, TestServer } from './server.ts'
 
 /** Every procedure of the dashboard by its dotted name without `settings.`. */
 export function listSettingsContracts(): { name: string; contract: DashboardProcedure }[] {
-  return listProcedures<DashboardProcedure>(settingsContracts.settings)
+  return listProcedures<DashboardProcedure>(dashboardContracts.settings)
 }
 
 /** An account with a resource of every kind that a procedure refers to. */
@@ -60,7 +60,7 @@ export async function createPopulatedAccount(server: TestServer): Promise<Popula
     .execute()
   const { email: memberEmail } = await signedInOwner(server, account.accountId, { role: 'viewer' })
   const invitedEmail = `invited-${account.accountId}@example.com`
-  await inviteOwner(server.deps, account.accountId, { email: invitedEmail, role: 'viewer' })
+  await inviteUser(server.deps, account.accountId, { email: invitedEmail, role: 'viewer' })
   const requestId = await recordRequest(server, account.accountId)
   return { ...account, requestId, alertId, messageId, endpointId, deliveryId, memberEmail, invitedEmail }
 }

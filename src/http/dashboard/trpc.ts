@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, type Registry } from 'prom-client'
-import { settingsContracts } from '../../../contracts/dashboard/index.ts'
+import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import type { DashboardProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { audited } from '../../users/audit/audit.ts'
-import { createOwnerAuth } from '../../users/sign-in/better-auth.ts'
-import type { OwnerAuthOptions } from '../../users/sign-in/options.ts'
+import { createUserAuth } from '../../users/sign-in/better-auth.ts'
+import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import type { SignInOutcome } from '../../users/sign-in/record.ts'
 import { createSessionWatch } from '../../users/sign-in/sessions.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
@@ -13,25 +13,25 @@ import { registerTrpc } from '../api/trpc.ts'
 import type { LimitCalls } from '../limits/whatsapp-calls.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import { createAside } from './aside.ts'
-import { registerSettingsAuth } from './auth.ts'
-import { authorizeMember, type SettingsCall } from './authorize.ts'
-import { settingsHandlers } from './handlers.ts'
+import { registerDashboardAuth } from './auth.ts'
+import { authorizeMember, type DashboardCall } from './authorize.ts'
+import { dashboardHandlers } from './handlers.ts'
 import { registerSampleUpload } from './sample-upload.ts'
 
-export const settingsPath = '/settings/trpc'
+export const dashboardTrpcPath = '/settings/trpc'
 
 /** What the dashboard calls: its procedures, and how its people sign in. */
-export async function registerSettings(
+export async function registerDashboard(
   app: FastifyInstance,
   deps: Deps,
   { reads, limitCalls }: { reads: ReadLimit; limitCalls: LimitCalls },
-  options: OwnerAuthOptions,
+  options: UserAuthOptions,
   registry: Registry,
 ): Promise<void> {
-  const ownerAuth = createOwnerAuth(deps, { ...options, onSignIn: countSignIns(registry) })
+  const userAuth = createUserAuth(deps, { ...options, onSignIn: countSignIns(registry) })
   // Sign-in links exist in the sandbox only.
   const authServices = {
-    ownerAuth,
+    userAuth,
     oidc: options.oidc,
     sandbox: options.signInLinks,
     sawSession: createSessionWatch(deps),
@@ -44,10 +44,10 @@ export async function registerSettings(
       void reply.header('Cache-Control', 'no-store')
       done()
     })
-    await registerSettingsAuth(settings, deps, ownerAuth, options)
-    const procedures = pairProcedures<DashboardProcedure, SettingsCall>(settingsContracts, settingsHandlers)
-    await registerTrpc<DashboardProcedure, SettingsCall>(settings, deps, {
-      prefix: settingsPath,
+    await registerDashboardAuth(settings, deps, userAuth, options)
+    const procedures = pairProcedures<DashboardProcedure, DashboardCall>(dashboardContracts, dashboardHandlers)
+    await registerTrpc<DashboardProcedure, DashboardCall>(settings, deps, {
+      prefix: dashboardTrpcPath,
       procedures: limitProcedures(procedures, reads)
         .map((procedure) => auditProcedure(procedure))
         .map((procedure) => limitCalls(procedure)),
@@ -62,7 +62,7 @@ export async function registerSettings(
 }
 
 /** Records a change in the audit log. What the contract does not name does not leave. */
-function auditProcedure<Call extends SettingsCall>({
+function auditProcedure<Call extends DashboardCall>({
   name,
   contract,
   perform,

@@ -1,6 +1,6 @@
 import type { DashboardErrorData } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
-import { inviteOwner } from '../../src/users/invitation.ts'
+import { inviteUser } from '../../src/users/invitation.ts'
 import { type Part, writeForm } from './media-files.ts'
 import type { TestResponse, TestServer } from './server.ts'
 
@@ -45,7 +45,7 @@ export async function signedInOwner(
   { role = 'owner', email = `owner${++users}@example.com` }: { role?: Role; email?: string } = {},
 ): Promise<TestOwner> {
   const owner = visitor(server, email)
-  const { path } = await inviteOwner(server.deps, accountId, { email, role })
+  const { path } = await inviteUser(server.deps, accountId, { email, role })
   const token = path.split('/').at(-1)
   const accepted = await owner.mutate('invitation.accept', { token, name: 'Ada', password })
   if (accepted.statusCode !== 200) throw new Error(`the invitation was not accepted: ${accepted.error.message}`)
