@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Deps } from '../../deps.ts'
 import { failingReason, goneReason, type QueueState, readQueueState } from './store.ts'
-import type { WorkerObserver } from './worker.ts'
+import type { WorkerObserver } from './attempts.ts'
 
 const reasonLabels: Record<string, string> = { [goneReason]: 'gone', [failingReason]: 'failing' }
 

@@ -1,0 +1,254 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Deps } from '../../deps.ts'
+import { createBatcher } from '../../platform/batch.ts'
+import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
+import type { AttemptResult } from '../delivery/webhook-sender.ts'
+import { type OpenedEndpoint, openEndpoint } from '../endpoints/secrets.ts'
+import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'
+import { nextWaitSeconds } from './retry-schedule.ts'
+import {
+  type ClaimedDelivery,
+  type DisabledEndpoint,
+  type EndedAttempt,
+  recordAttempts,
+  releaseClaims,
+} from './store.ts'
+
+export type AttemptDeps = Pick<Deps, 'db' | 'webhooks' | 'secrets' | 'log'>
+
+export interface AttemptOptions {
+  /** Deadline of an attempt. */
+  timeoutSeconds: number
+  /** Duration of a claim. It must exceed the deadline of an attempt. */
+  leaseSeconds: number
+  /** Waits between the attempts of a delivery. */
+  retrySeconds: readonly number[]
+  random: () => number
+  observer: WorkerObserver
+}
+
+/** Receives the worker's events, for metrics. */
+export interface WorkerObserver {
+  attempted(result: AttemptResult): void
+  /** The lease expired before the attempt could be recorded, so the attempt will be repeated. */
+  lost(): void
+  disabled(endpoint: DisabledEndpoint): void
+}
+
+/** What the worker has to know to claim in time. */
+export interface AttemptEvents {
+  /** An endpoint without limits can take another delivery that is due. */
+  slotFreed(): void
+  /** A delivery is no longer held. */
+  released(): void
+  /** An attempt at an endpoint with limits was recorded. */
+  limitedRecorded(): void
+  databaseLost(error: unknown): void
+}
+
+const maxRecorded = 256
+const recordingsAtOnce = 1
+/**
+ * While this many responses are not recorded, no attempt starts: what is not recorded when the process is killed is
+ * delivered again. Lower limits make a worker slower.
+ */
+const maxUnrecorded = 1_024
+const countedMilliseconds = 500
+const databaseRetryMilliseconds = 500
+
+/** How a delivery was claimed. */
+export interface ClaimTerms {
+  windows: StartWindows
+  /** Whether the endpoint has limits of its owner. */
+  isLimited: boolean
+  /** When the claim was sent, by the monotonic clock of this process. */
+  sentAt: number
+}
+
+interface Held {
+  delivery: ClaimedDelivery
+  /** Whether the endpoint has limits of its owner. */
+  isLimited: boolean
+  /** Earliest time at which the lease can end, by the monotonic clock of this process, like all times here. */
+  leaseEndsAt: number
+  /** Offset from the monotonic clock to the database clock. */
+  databaseOffset: number
+}
+
+/** Attempts claimed deliveries as soon as their endpoints take them, and records the results while the claims last. */
+export class Attempts {
+  readonly #deps: AttemptDeps
+  readonly #options: AttemptOptions
+  readonly #concurrency: EndpointConcurrency
+  readonly #events: AttemptEvents
+  readonly #held = new Map<string, Held>()
+  readonly #record: (ended: EndedAttempt) => Promise<'recorded' | 'lost'>
+  /** Number of responses that are not recorded yet. */
+  #unrecorded = 0
+  #stopping = false
+  #allEnded: (() => void) | undefined
+
+  constructor(deps: AttemptDeps, options: AttemptOptions, concurrency: EndpointConcurrency, events: AttemptEvents) {
+    if (options.leaseSeconds <= options.timeoutSeconds)
+      throw new Error('The lease of a delivery must be longer than the deadline of an attempt.')
+    this.#deps = deps
+    this.#options = options
+    this.#concurrency = concurrency
+    this.#events = events
+    this.#record = createBatcher({
+      run: (ended) => this.#recordAll(ended),
+      maxItems: maxRecorded,
+      maxInFlight: recordingsAtOnce,
+      isItemError: (error) => !isDatabaseUnavailable(error),
+    })
+  }
+
+  /** Number of deliveries that are claimed and not finished. */
+  get held(): number {
+    return this.#held.size
+  }
+
+  /** Waits up to `graceMilliseconds` for running attempts and releases the remaining claims. */
+  async stop(graceMilliseconds: number): Promise<void> {
+    this.#stopping = true
+    if (this.#held.size > 0) {
+      const allEnded = new Promise<void>((resolve) => (this.#allEnded = resolve))
+      const graceEnded = new AbortController()
+      await Promise.race([allEnded, delay(graceMilliseconds, undefined, { signal: graceEnded.signal })])
+      graceEnded.abort()
+    }
+    const rest = [...this.#held.values()].map(({ delivery }) => delivery)
+    // From now on, results of running attempts are not recorded.
+    this.#held.clear()
+    if (rest.length === 0) return
+    await releaseClaims(this.#deps.db, rest).catch((error: unknown) =>
+      this.#deps.log.warn(
+        { err: error, deliveries: rest.length },
+        'could not release claimed deliveries; they become due when their lease ends',
+      ),
+    )
+  }
+
+  /** Attempts a delivery when its endpoint can take it. */
+  begin(delivery: ClaimedDelivery, { windows, isLimited, sentAt }: ClaimTerms): void {
+    const now = performance.now()
+    const fails = delivery.endpoint_fails
+    const start = { fails, isLimited, window: fails ? windows.whileFailing : windows.otherwise }
+    const held = {
+      delivery,
+      isLimited,
+      leaseEndsAt: sentAt + this.#options.leaseSeconds * 1000,
+      databaseOffset: delivery.claimed_at - now,
+    }
+    this.#held.set(delivery.id, held)
+    this.#concurrency.begin(delivery.endpoint_id, start, now, () => {
+      this.#deliver(held)
+        .catch((error: unknown) =>
+          this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'could not record an attempt'),
+        )
+        .finally(() => this.#release(held))
+    })
+  }
+
+  async #deliver(held: Held): Promise<void> {
+    const { delivery } = held
+    const now = performance.now()
+    // The delivery waited too long, or this process was suspended: another worker could claim it before the attempt
+    // ends.
+    const isLate = now + this.#options.timeoutSeconds * 1000 > held.leaseEndsAt
+    if (isLate || this.#held.get(delivery.id) !== held) return this.#leave(held, { outcome: 'failed' })
+    const startedAt = new Date(now + held.databaseOffset)
+    const result = await this.#attempt(delivery, startedAt)
+    // Only quick responses can come in such numbers; a few hundred of slow endpoints must not delay the others.
+    const isCounted = result.outcome === 'delivered' && result.durationMilliseconds < countedMilliseconds
+    if (isCounted && ++this.#unrecorded >= maxUnrecorded) this.#concurrency.pause()
+    const { outcome, durationMilliseconds: milliseconds } = result
+    this.#leave(held, outcome === 'delivered' ? { outcome, milliseconds } : { outcome: 'failed' })
+    this.#options.observer.attempted(result)
+    const waitSeconds = this.#waitAfter(delivery, result)
+    try {
+      await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
+    } finally {
+      if (isCounted) this.#resumeAfterRecord()
+    }
+  }
+
+  #resumeAfterRecord(): void {
+    this.#unrecorded -= 1
+    if (this.#unrecorded <= maxUnrecorded / 2) this.#concurrency.resume(maxUnrecorded)
+  }
+
+  /** Ends the delivery's slot at its endpoint, so that another can start. */
+  #leave(
+    { delivery, isLimited }: Held,
+    ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number },
+  ): void {
+    if (this.#concurrency.end(delivery.endpoint_id, ended, performance.now()) && !isLimited) this.#events.slotFreed()
+  }
+
+  async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
+    const opened = this.#open(delivery, timestamp)
+    // Retried like any failed attempt, so that an operator has time to restore the key.
+    if (!opened)
+      return {
+        outcome: 'failed',
+        error: 'the signing secret of the endpoint cannot be decrypted',
+        durationMilliseconds: 0,
+      }
+    const { url, event_id: eventId, payload } = delivery
+    return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, ...opened })
+  }
+
+  #open(delivery: ClaimedDelivery, now: Date): OpenedEndpoint | undefined {
+    try {
+      return openEndpoint(this.#deps.secrets, { ...delivery, id: delivery.endpoint_id }, now)
+    } catch (error) {
+      const { endpoint_id: endpointId, endpoint_fails: isKnown } = delivery
+      if (!isKnown)
+        this.#deps.log.error({ err: error, endpointId }, 'could not decrypt the signing secret of an endpoint')
+      return undefined
+    }
+  }
+
+  #waitAfter({ attempts }: ClaimedDelivery, result: AttemptResult): number | undefined {
+    if (result.outcome === 'delivered') return undefined
+    return nextWaitSeconds(
+      this.#options.retrySeconds,
+      { attempts: attempts + 1, retryAfterSeconds: result.retryAfterSeconds },
+      this.#options.random,
+    )
+  }
+
+  /** Retries while the database is unavailable, until the lease ends. Then any worker repeats the attempt. */
+  async #recordWhileHeld(held: Held, ended: EndedAttempt): Promise<void> {
+    while (this.#held.get(held.delivery.id) === held) {
+      try {
+        if ((await this.#record(ended)) === 'lost') this.#options.observer.lost()
+        else if (held.isLimited) this.#events.limitedRecorded()
+        return
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) throw error
+        this.#events.databaseLost(error)
+        if (performance.now() > held.leaseEndsAt) return this.#options.observer.lost()
+        await delay(databaseRetryMilliseconds)
+      }
+    }
+    // This worker has claimed the delivery again or released it.
+    if (!this.#stopping) this.#options.observer.lost()
+  }
+
+  async #recordAll(ended: readonly EndedAttempt[]): Promise<('recorded' | 'lost')[]> {
+    const { lost, disabled } = await recordAttempts(this.#deps.db, ended)
+    for (const endpoint of disabled) {
+      this.#deps.log.warn({ ...endpoint }, 'disabled a webhook endpoint')
+      this.#options.observer.disabled(endpoint)
+    }
+    return ended.map(({ delivery }) => (lost.has(delivery.id) ? 'lost' : 'recorded'))
+  }
+
+  #release(held: Held): void {
+    if (this.#held.get(held.delivery.id) === held) this.#held.delete(held.delivery.id)
+    if (this.#held.size === 0) this.#allEnded?.()
+    this.#events.released()
+  }
+}
