@@ -10,7 +10,7 @@ import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
 import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
 import { isPostPurpose } from './webhooks/alerts/chat/outbox.ts'
-import { createWebhookSender } from './webhooks/delivery/sender.ts'
+import { createWebhookSender } from './webhooks/sender/sender.ts'
 import { createCloudApi } from './whatsapp/client/cloud-api.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
 

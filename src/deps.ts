@@ -7,7 +7,7 @@ import type { MailTransport } from './platform/email/transport.ts'
 import type { IdPrefix } from './platform/ids.ts'
 import type { Logger } from './platform/log.ts'
 import type { SecretBox } from './platform/secrets.ts'
-import type { WebhookSender } from './webhooks/delivery/webhook-sender.ts'
+import type { WebhookSender } from './webhooks/sender/webhook-sender.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
 
 /** The dependencies with side effects. A handler takes only those that it uses. */

@@ -3,9 +3,9 @@ import { Agent, type Dispatcher } from 'undici'
 import { maxMediaBytes } from '../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { describeAttemptError } from '../webhooks/delivery/attempt.ts'
-import { createConnector } from '../webhooks/delivery/connector.ts'
-import { cacheAnswers, createDnsResolve, type Resolve, resolveAsTheMachine } from '../webhooks/delivery/resolve.ts'
+import { describeAttemptError } from '../webhooks/sender/attempt.ts'
+import { createConnector } from '../webhooks/sender/connector.ts'
+import { cacheAnswers, createDnsResolve, type Resolve, resolveAsTheMachine } from '../webhooks/sender/resolve.ts'
 import { checkEndpointUrl, isPublicAddress } from '../webhooks/endpoints/address.ts'
 
 /** Opens files of other servers, under the address rules of webhooks. */

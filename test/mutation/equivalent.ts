@@ -14,14 +14,14 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
-    file: 'src/webhooks/delivery/sign.ts',
+    file: 'src/webhooks/sender/sign.ts',
     line: 'if (known) return known',
     original: 'known',
     replacement: 'false',
     why: 'without its cache, the signer is slower',
   },
   {
-    file: 'src/webhooks/delivery/sign.ts',
+    file: 'src/webhooks/sender/sign.ts',
     line: 'keys.set(secret, key)',
     original: 'keys.set(secret, key)',
     replacement: ';',

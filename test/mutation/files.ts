@@ -3,7 +3,7 @@ type MutatedFiles = Readonly<Record<string, readonly string[]>>
 
 /** Decisions, parsers, addresses and signatures: tested without a database, so that a mutant dies in milliseconds. */
 const pure: MutatedFiles = {
-  'src/webhooks/delivery/sign.ts': ['test/webhooks/sign.test.ts'],
+  'src/webhooks/sender/sign.ts': ['test/webhooks/sign.test.ts'],
   'src/whatsapp/callbacks/signature.ts': ['test/whatsapp/callback-signature.test.ts'],
   'src/receiver/verify.ts': ['test/webhooks/receiver.test.ts'],
   'src/webhooks/endpoints/address.ts': ['test/webhooks/address.test.ts'],

@@ -11,7 +11,7 @@ import { createPoster, type PostOutcome } from '../../src/webhooks/alerts/chat/p
 import { announceEndpoints } from '../../src/webhooks/alerts/endpoints.ts'
 import { announceTemplateChanges } from '../../src/webhooks/alerts/templates.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
-import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
+import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
+import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { listEndpoints } from '../../src/webhooks/endpoints/endpoint.ts'
 import { deleteOldAttemptCounts } from '../../src/webhooks/queue/retention-store.ts'
 import { recordAttempts } from '../../src/webhooks/queue/store.ts'

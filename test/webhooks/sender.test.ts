@@ -5,8 +5,8 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createWebhookSender } from '../../src/webhooks/delivery/sender.ts'
-import type { AttemptRequest, WebhookSender } from '../../src/webhooks/delivery/webhook-sender.ts'
+import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
+import type { AttemptRequest, WebhookSender } from '../../src/webhooks/sender/webhook-sender.ts'
 import { testCertificate } from '../support/certificate.ts'
 import { accept, answer, neverAnswer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 

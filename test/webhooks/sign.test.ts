@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { createSigner } from '../../src/webhooks/delivery/sign.ts'
+import { createSigner } from '../../src/webhooks/sender/sign.ts'
 
 const sign = createSigner()
 const newSecret = () => `whsec_${randomBytes(24).toString('base64')}`

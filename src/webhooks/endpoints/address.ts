@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { isMissingName, type Resolve } from '../delivery/resolve.ts'
-import type { AddressVerdict } from '../delivery/webhook-sender.ts'
+import { isMissingName, type Resolve } from '../sender/resolve.ts'
+import type { AddressVerdict } from '../sender/webhook-sender.ts'
 
 /** One text for all problems, because the failed rule would reveal details of our network. */
 export const refusedUrl =

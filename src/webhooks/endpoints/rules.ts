@@ -4,7 +4,7 @@ import { type EventType as EndpointEventType, eventTypes } from '../../../contra
 import { MaxConcurrent, MaxPerSecond } from '../../../contracts/dashboard/webhook.ts'
 import { line } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
-import { isReservedHeader } from '../delivery/attempt.ts'
+import { isReservedHeader } from '../sender/attempt.ts'
 import { refusedUrl } from './address.ts'
 
 const Url = line(2048)

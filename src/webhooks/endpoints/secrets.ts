@@ -4,7 +4,7 @@ import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
-import { secretPrefix } from '../delivery/sign.ts'
+import { secretPrefix } from '../sender/sign.ts'
 import { endpointNotFound } from './endpoint.ts'
 import {
   changeEndpoint,

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { TestEvent } from '../../../contracts/events.ts'
 import type { Deps } from '../../deps.ts'
-import type { AttemptResult } from '../delivery/webhook-sender.ts'
+import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { endpointNotFound } from './endpoint.ts'
 import { openEndpoint } from './secrets.ts'
 import { findEndpoint } from './store.ts'

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { unnamedStatement } from '../../platform/db/statement.ts'
-import type { AttemptResult } from '../delivery/webhook-sender.ts'
+import type { AttemptResult } from '../sender/webhook-sender.ts'
 
 /** A delivery that this process has claimed until its lease ends, with everything that an attempt needs. */
 export interface ClaimedDelivery {

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../deps.ts'
 import { OutboxLoop, retryDelay } from '../../../platform/outbox-loop.ts'
-import type { AttemptResult } from '../../delivery/webhook-sender.ts'
+import type { AttemptResult } from '../../sender/webhook-sender.ts'
 import type { AlertText } from '../text.ts'
 import { findChatRow, openChat, recordResult } from './chat.ts'
 import { formatPost } from './formats.ts'
