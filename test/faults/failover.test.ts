@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
-import { startServe } from '../support/process.ts'
-import { startStandby } from '../support/standby.ts'
+import { type ServeProcess, startServe } from '../support/process.ts'
+import { type Standby, startStandby } from '../support/standby.ts'
 import { createCustomer, environmentOf, openApp } from './customer.ts'
 
 const clients = 8
@@ -18,15 +18,16 @@ let simulator: Simulator
 let app: App | undefined
 let apiKey: string
 let accountId: string
-beforeAll(async () => {
+beforeEach(async () => {
   primary = await startPostgres()
   simulator = await startSimulator()
   const first = openApp(environmentOf(primary.url, simulator))
   ;({ apiKey, accountId } = await createCustomer(first, simulator))
   await first.close()
 })
-afterAll(async () => {
+afterEach(async () => {
   await app?.close()
+  app = undefined
   await simulator.stop()
   await primary.stop()
 })
@@ -63,24 +64,18 @@ async function startAddress(to: string): Promise<{ url: string; leadTo(url: stri
   }
 }
 
-test('loses no acknowledged message if a synchronous standby is promoted under load', async () => {
-  const standby = await startStandby(primary, { isSynchronous: true })
-  const address = await startAddress(primary.url)
-  const node = await startServe(environmentOf(address.url, simulator))
-  /** By external ID: what the response promised. */
+/** Sends messages one after the other from several clients, and repeats each with its key until it is acknowledged. */
+function startSending(node: ServeProcess): Sending {
   const acknowledged = new Map<string, string>()
   const keys = new Set<string>()
   const over = new AbortController()
 
-  /** Sends one message after the other, and repeats each with its key until it is acknowledged. */
   async function sendContinuously(client: number): Promise<void> {
     for (let number = 0; !over.signal.aborted; number++) {
       const externalId = `failover-${client}-${number}`
       keys.add(externalId)
-      // WhatsApp receives the variables, which tell what it received twice.
-      const body = { ...example, variables: { ...example.variables, '1': externalId }, externalId }
       for (let tries = 0; tries < 100 && !acknowledged.has(externalId); tries++) {
-        const answer = await node.send(apiKey, body, { 'idempotency-key': externalId }).catch(() => undefined)
+        const answer = await send(node, externalId).catch(() => undefined)
         if (answer?.statusCode === 200) acknowledged.set(externalId, answer.body.data?.messageId ?? '')
         // Whether it was sent is unknown for certain, so the message is given up.
         else if (answer?.body.error?.code === 'SEND_OUTCOME_UNKNOWN') break
@@ -90,38 +85,123 @@ test('loses no acknowledged message if a synchronous standby is promoted under l
     }
   }
   const load = Promise.all(Array.from({ length: clients }, (_, client) => sendContinuously(client)))
-  await expect.poll(() => acknowledged.size).toBeGreaterThan(100)
+  return {
+    acknowledged,
+    keys,
+    stop: async () => {
+      over.abort()
+      await load
+    },
+  }
+}
 
+interface Sending {
+  /** The message ID that each response promised, by external ID. */
+  acknowledged: ReadonlyMap<string, string>
+  /** The external ID, and idempotency key, of each message. */
+  keys: ReadonlySet<string>
+  stop(): Promise<void>
+}
+
+function send(node: ServeProcess, externalId: string): ReturnType<ServeProcess['send']> {
+  // WhatsApp receives the variables, which tell what it received twice.
+  const body = { ...example, variables: { ...example.variables, '1': externalId }, externalId }
+  return node.send(apiKey, body, { 'idempotency-key': externalId })
+}
+
+/** The external IDs that WhatsApp received, in order, with repetitions. */
+function receivedByWhatsApp(): string[] {
+  return simulator.requests.flatMap(({ body }) => /failover-\d+-\d+/.exec(JSON.stringify(body)) ?? []).toSorted()
+}
+
+async function findMessages({ deps }: App): Promise<Map<string, string>> {
+  const rows = await deps.db
+    .selectFrom('messages')
+    .select(['id', 'status'])
+    .where('account_id', '=', accountId)
+    .where('external_id', 'like', 'failover-%')
+    .execute()
+  return new Map(rows.map(({ id, status }) => [id, status]))
+}
+
+/** Kills the primary, promotes the standby and leads the address to it. */
+async function failOver(standby: Standby, address: { leadTo(url: string): void }): Promise<void> {
   process.kill(await primary.readPid(), 'SIGKILL')
   await primary.pause()
-  const before = acknowledged.size
   await standby.promote()
   address.leadTo(standby.url)
-  await expect.poll(() => acknowledged.size, { timeout: 30_000 }).toBeGreaterThan(before + 100)
-  over.abort()
-  await load
+}
 
-  const { deps } = (app = openApp(environmentOf(standby.url, simulator)))
-  const stored = () =>
-    deps.db
-      .selectFrom('messages')
-      .select(['id', 'external_id', 'status'])
-      .where('account_id', '=', accountId)
-      .where('external_id', 'like', 'failover-%')
-      .execute()
+test('loses no acknowledged message if a synchronous standby is promoted under load', async () => {
+  const standby = await startStandby(primary, { isSynchronous: true })
+  const address = await startAddress(primary.url)
+  const node = await startServe(environmentOf(address.url, simulator))
+  const { acknowledged, keys, stop } = startSending(node)
+  await expect.poll(() => acknowledged.size).toBeGreaterThan(100)
+
+  await failOver(standby, address)
+  const before = acknowledged.size
+  await expect.poll(() => acknowledged.size, { timeout: 30_000 }).toBeGreaterThan(before + 100)
+  await stop()
+
+  const promoted = (app = openApp(environmentOf(standby.url, simulator)))
   // The outcomes of sends that the failover interrupted are stored a moment later.
   await expect
     .poll(async () => {
-      const statuses = new Map((await stored()).map(({ id, status }) => [id, status]))
+      const statuses = await findMessages(promoted)
       return [...acknowledged.values()].filter((id) => statuses.get(id) !== 'sent')
     })
     .toEqual([])
-  const received = simulator.requests.flatMap(({ body }) => /failover-\d+-\d+/.exec(JSON.stringify(body)) ?? [])
-  expect(received.toSorted()).toEqual([...new Set(received)].toSorted())
+  const received = receivedByWhatsApp()
+  expect(received).toEqual([...new Set(received)])
   expect([...acknowledged.keys()].filter((externalId) => !received.includes(externalId))).toEqual([])
   console.log(
     `${before} messages were acknowledged before the failover, ${acknowledged.size - before} after it; ${keys.size - acknowledged.size} requests were not.`,
   )
+
+  node.kill('SIGTERM')
+  expect(await node.exited).toMatchObject({ code: 0 })
+  address.stop()
+  await standby.stop()
+})
+
+test('loses only what an asynchronous standby had not received, and goes on sending', async () => {
+  const standby = await startStandby(primary, { isSynchronous: false })
+  const address = await startAddress(primary.url)
+  const node = await startServe(environmentOf(address.url, simulator))
+  const { acknowledged, stop } = startSending(node)
+  await expect.poll(() => acknowledged.size).toBeGreaterThan(100)
+  const replicated = [...acknowledged.values()]
+  await standby.catchUp()
+
+  await standby.disconnect()
+  const kept = acknowledged.size
+  await expect.poll(() => acknowledged.size).toBeGreaterThan(kept + 100)
+  await failOver(standby, address)
+  const before = acknowledged.size
+  await expect.poll(() => acknowledged.size, { timeout: 30_000 }).toBeGreaterThan(before + 100)
+  await stop()
+
+  const promoted = (app = openApp(environmentOf(standby.url, simulator)))
+  const [...ids] = acknowledged.values()
+  await expect
+    .poll(async () => {
+      const statuses = await findMessages(promoted)
+      return [...replicated, ...ids.slice(before)].filter((id) => statuses.get(id) !== 'sent')
+    })
+    .toEqual([])
+  const stored = await findMessages(promoted)
+  const lost = [...acknowledged].filter(([, messageId]) => !stored.has(messageId))
+  expect(lost.length).toBeGreaterThan(100)
+  console.log(`${lost.length} of ${before} acknowledged messages had not reached the standby.`)
+
+  // The server forgot them with their keys, so that a repeated request sends again.
+  const [[externalId, messageId] = ['', '']] = lost
+  const found = await fetch(`${node.url}/api/v1/message/${messageId}`, { headers: { 'x-api-key': apiKey } })
+  expect(await found.json()).toMatchObject({ error: { code: 'MESSAGE_NOT_FOUND' } })
+  const repeated = await send(node, externalId)
+  expect(repeated.body.data?.messageId).not.toBe(messageId)
+  expect(receivedByWhatsApp().filter((received) => received === externalId)).toHaveLength(2)
 
   node.kill('SIGTERM')
   expect(await node.exited).toMatchObject({ code: 0 })

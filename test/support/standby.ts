@@ -9,8 +9,12 @@ import { vi } from 'vitest'
 import { freePort, run, type RunningPostgres } from './postgres.ts'
 import { writePrivate } from './certificate-authority.ts'
 
-interface Standby {
+export interface Standby {
   url: string
+  /** Waits until it has every change that the primary has made so far. */
+  catchUp: () => Promise<void>
+  /** Ends its connection to the primary for good. */
+  disconnect: () => Promise<void>
   /** Makes it the primary. */
   promote: () => Promise<void>
   stop: () => Promise<void>
@@ -55,6 +59,15 @@ export async function startStandby(
   await vi.waitFor(() => requireStreaming(primary.url, wanted), { timeout: 20_000, interval: 100 })
   return {
     url: url.href,
+    catchUp: async () => {
+      const [position] = await read<{ lsn: string }>(primary.url, 'select pg_current_wal_flush_lsn()::text lsn')
+      await waitForRow(url.href, `select from pg_last_wal_replay_lsn() lsn where lsn >= '${position?.lsn}'`)
+    },
+    disconnect: async () => {
+      await run(url.href, `alter system set primary_conninfo = ''`)
+      await run(url.href, 'select pg_reload_conf()')
+      await waitForRow(url.href, 'select where not exists (select from pg_stat_wal_receiver)')
+    },
     promote: () => run(url.href, 'select pg_promote(true)'),
     stop: async () => {
       await server.stop()
@@ -64,11 +77,25 @@ export async function startStandby(
 }
 
 async function requireStreaming(url: string, wanted: string): Promise<void> {
+  const [row] = await read<{ sync_state: string }>(url, 'select sync_state from pg_stat_replication')
+  if (row?.sync_state !== wanted) throw new Error(`the standby is ${row?.sync_state ?? 'away'}`)
+}
+
+/** Repeats a query until it returns a row. */
+async function waitForRow(url: string, query: string): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if ((await read(url, query)).length === 0) throw new Error(`no row yet: ${query}`)
+    },
+    { timeout: 20_000, interval: 50 },
+  )
+}
+
+async function read<Row extends pg.QueryResultRow>(url: string, query: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    const { rows } = await client.query<{ sync_state: string }>('select sync_state from pg_stat_replication')
-    if (rows[0]?.sync_state !== wanted) throw new Error(`the standby is ${rows[0]?.sync_state ?? 'away'}`)
+    return (await client.query<Row>(query)).rows
   } finally {
     await client.end()
   }
