@@ -59,122 +59,181 @@ const copiedBytes = 256 * 1024
 
 const deadlineTicks = 10
 
-interface Transfer {
-  address: string
-  heldBytes: number
-  fail: (reason: RejectionReason) => void
+export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
+  const held = new HeldBytes(limits)
+  return {
+    receive: (source, sender) => new ArrivingBody(source, sender, limits, held).received,
+    heldBytes: () => held.total,
+  }
 }
 
-export function createBodyReceiver(limits: BodyLimits): BodyReceiver {
+/** Counts the bytes of all bodies, and rejects bodies when they are too many. */
+class HeldBytes {
+  readonly #limits: BodyLimits
   /** Bodies that are still arriving, oldest first. */
-  const arriving = new Set<Transfer>()
-  const heldOf = new Map<string, number>()
-  let held = 0
+  readonly #arriving = new Set<ArrivingBody>()
+  readonly #ofBody = new Map<ArrivingBody, number>()
+  readonly #ofAddress = new Map<string, number>()
+  #total = 0
 
-  function hold(transfer: Transfer, bytes: number): void {
-    const change = bytes - transfer.heldBytes
-    transfer.heldBytes = bytes
-    held += change
-    const heldOfAddress = (heldOf.get(transfer.address) ?? 0) + change
-    if (heldOfAddress === 0) heldOf.delete(transfer.address)
-    else heldOf.set(transfer.address, heldOfAddress)
-    if (change > 0) makeRoom(transfer)
+  constructor(limits: BodyLimits) {
+    this.#limits = limits
+  }
+
+  get total(): number {
+    return this.#total
+  }
+
+  begin(body: ArrivingBody): void {
+    this.#arriving.add(body)
+  }
+
+  /** From now on, the body is not rejected to make room. Its bytes count until they are released. */
+  end(body: ArrivingBody): void {
+    this.#arriving.delete(body)
+  }
+
+  release(body: ArrivingBody): void {
+    this.set(body, 0)
+  }
+
+  /** Sets how many bytes a body holds. It may be rejected by that itself. */
+  set(body: ArrivingBody, bytes: number): void {
+    const change = bytes - (this.#ofBody.get(body) ?? 0)
+    setCount(this.#ofBody, body, bytes)
+    setCount(this.#ofAddress, body.address, (this.#ofAddress.get(body.address) ?? 0) + change)
+    this.#total += change
+    if (change > 0) this.#makeRoom(body.address)
   }
 
   // Rejects the oldest bodies first. A genuine callback is complete before it becomes the oldest, while a slow or
   // stalled one does not finish.
-  function makeRoom(newest: Transfer): void {
-    const { address } = newest
-    const isFull = () => (heldOf.get(address) ?? 0) > limits.maxHeldBytesOfAddress
-    if (isFull())
-      for (const transfer of arriving) {
-        if (transfer.address === address) transfer.fail('too_many')
-        if (!isFull()) break
-      }
-    if (held > limits.maxHeldBytes)
-      for (const transfer of arriving) {
-        transfer.fail('too_many')
-        if (held <= limits.maxHeldBytes) break
-      }
+  #makeRoom(address: string): void {
+    const { maxHeldBytes, maxHeldBytesOfAddress } = this.#limits
+    for (const body of this.#arriving) {
+      if ((this.#ofAddress.get(address) ?? 0) <= maxHeldBytesOfAddress) break
+      if (body.address === address) body.reject('too_many')
+    }
+    for (const body of this.#arriving) {
+      if (this.#total <= maxHeldBytes) break
+      body.reject('too_many')
+    }
   }
+}
 
-  function receive(
+/** Deletes a count of zero, so that the map holds only what counts. */
+function setCount<Key>(counts: Map<Key, number>, key: Key, count: number): void {
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}
+
+/** One body, from its headers to its end. */
+class ArrivingBody {
+  readonly address: string
+  readonly received: Promise<ReceivedBody>
+  readonly #source: Readable
+  readonly #limits: BodyLimits
+  readonly #held: HeldBytes
+  /** Content-Length, if any. */
+  readonly #length: number | undefined
+  readonly #settle: { resolve: (body: ReceivedBody) => void; reject: (error: Error) => void }
+  readonly #deadline: NodeJS.Timeout
+  #buffer: Buffer | undefined
+  /** Whether the buffer has memory of its own. One that arrived in one chunk shares the socket's read buffer. */
+  #isOwn = false
+  #size = 0
+  #chunks = 0
+
+  constructor(
     source: Readable,
     { address, length }: { address: string; length: number | undefined },
-  ): Promise<ReceivedBody> {
-    const { promise, resolve, reject } = Promise.withResolvers<ReceivedBody>()
-    let buffer: Buffer | undefined
-    let isOwn = false
-    let [size, chunks] = [0, 0]
-    const transfer: Transfer = { address, heldBytes: 0, fail }
-    const release = () => hold(transfer, 0)
+    limits: BodyLimits,
+    held: HeldBytes,
+  ) {
+    const { promise, ...settle } = Promise.withResolvers<ReceivedBody>()
+    this.address = address
+    this.received = promise
+    this.#source = source
+    this.#limits = limits
+    this.#held = held
+    this.#length = length
+    this.#settle = settle
     // Counts ticks instead of elapsed time: while this process is too busy to read, at most one tick passes.
     let ticks = 0
-    const timer = setInterval(() => {
-      if (++ticks === deadlineTicks) fail('too_slow')
+    this.#deadline = setInterval(() => {
+      if (++ticks === deadlineTicks) this.reject('too_slow')
     }, limits.deadlineMilliseconds / deadlineTicks)
-    const discard = () => {
-      // A body that arrived in one chunk shares its memory with the socket's read buffer and must not be freed.
-      if (buffer && isOwn) free(buffer)
-      buffer = undefined
-      release()
-    }
-    arriving.add(transfer)
-
-    function stop(): void {
-      clearInterval(timer)
-      arriving.delete(transfer)
-      source.off('data', append).off('end', finish).off('close', interrupt)
-    }
-    function fail(reason: RejectionReason): void {
-      stop()
-      discard()
-      // Stop reading the rest of the body.
-      source.pause()
-      reject(new CallbackRejectedError(reason))
-    }
-    function append(chunk: Buffer): void {
-      chunks++
-      if (size + chunk.length > limits.maxBytes || chunks > limits.maxChunks) return fail('too_large')
-      const needed = size + chunk.length
-      if (!buffer && needed === length) buffer = chunk
-      else {
-        if (!buffer || needed > buffer.length) buffer = grow(buffer?.subarray(0, size), needed)
-        chunk.copy(buffer, size)
-      }
-      size = needed
-      hold(transfer, buffer.length)
-    }
-    // Copies chunks into a separate buffer: a stored chunk would keep the whole socket read in memory.
-    function grow(old: Buffer | undefined, needed: number): Buffer {
-      const limit = Math.min(length ?? limits.maxBytes, limits.maxBytes)
-      const larger = needed < copiedBytes ? Math.max(firstCapacity, needed * 2) : limit
-      const capacity = Math.max(needed, Math.min(limit, larger))
-      const grown = Buffer.allocUnsafeSlow(capacity)
-      old?.copy(grown)
-      if (old && isOwn) free(old)
-      isOwn = true
-      return grown
-    }
-    function finish(): void {
-      stop()
-      resolve({ bytes: buffer?.subarray(0, size) ?? Buffer.alloc(0), release, discard })
-    }
-    function interrupt(): void {
-      fail('interrupted')
-    }
-    source.on('data', append).on('end', finish).on('close', interrupt)
+    held.begin(this)
+    source.on('data', this.#append).on('end', this.#finish).on('close', this.#interrupt)
     // A 'close' event follows. Without a listener, the error would be thrown.
     source.on('error', ignore)
-    return promise
   }
 
-  return { receive, heldBytes: () => held }
+  reject(reason: RejectionReason): void {
+    this.#stop()
+    this.#discard()
+    // Stop reading the rest of the body.
+    this.#source.pause()
+    this.#settle.reject(new CallbackRejectedError(reason))
+  }
+
+  #stop(): void {
+    clearInterval(this.#deadline)
+    this.#held.end(this)
+    this.#source.off('data', this.#append).off('end', this.#finish).off('close', this.#interrupt)
+  }
+
+  readonly #append = (chunk: Buffer): void => {
+    this.#chunks++
+    const needed = this.#size + chunk.length
+    if (needed > this.#limits.maxBytes || this.#chunks > this.#limits.maxChunks) return this.reject('too_large')
+    const buffer = this.#store(chunk, needed)
+    this.#buffer = buffer
+    this.#size = needed
+    this.#held.set(this, buffer.length)
+  }
+
+  readonly #finish = (): void => {
+    this.#stop()
+    this.#settle.resolve({
+      bytes: this.#buffer?.subarray(0, this.#size) ?? Buffer.alloc(0),
+      release: () => this.#held.release(this),
+      discard: () => this.#discard(),
+    })
+  }
+
+  readonly #interrupt = (): void => this.reject('interrupted')
+
+  /** Adds a chunk and returns the buffer that now holds the body. */
+  #store(chunk: Buffer, needed: number): Buffer {
+    if (!this.#buffer && needed === this.#length) return chunk
+    const buffer = this.#buffer && needed <= this.#buffer.length ? this.#buffer : this.#grow(needed)
+    chunk.copy(buffer, this.#size)
+    return buffer
+  }
+
+  // Copies chunks into a separate buffer: a stored chunk would keep the whole socket read in memory.
+  #grow(needed: number): Buffer {
+    const limit = Math.min(this.#length ?? this.#limits.maxBytes, this.#limits.maxBytes)
+    const larger = needed < copiedBytes ? Math.max(firstCapacity, needed * 2) : limit
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(limit, larger)))
+    this.#buffer?.copy(grown, 0, 0, this.#size)
+    this.#free()
+    this.#isOwn = true
+    return grown
+  }
+
+  #discard(): void {
+    this.#free()
+    this.#buffer = undefined
+    this.#held.release(this)
+  }
+
+  /** Frees the buffer. Later reads find it empty. */
+  #free(): void {
+    const memory = this.#buffer?.buffer
+    if (this.#isOwn && memory instanceof ArrayBuffer) memory.transfer(0)
+  }
 }
 
 function ignore(): void {}
-
-/** Frees a buffer that has its own memory. Later reads find it empty. */
-function free({ buffer }: Buffer): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
-}
